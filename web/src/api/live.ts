@@ -28,7 +28,7 @@ const SETTLE_MS = 400
 
 let status: Status = { link: 'connecting', lastByteAt: Date.now(), next: 0 }
 const watchers = new Set<() => void>()
-const hearers = new Set<(happened: LiveEvent[]) => void>()
+const listeners = new Set<(events: LiveEvent[]) => void>()
 
 function setStatus(change: Partial<Status>): void {
   status = { ...status, ...change }
@@ -46,9 +46,9 @@ export function useConnectionState(): Status {
 }
 
 /** Everything that happens, in batches of one animation frame; returns undo. */
-export function onEvents(hearer: (happened: LiveEvent[]) => void): () => void {
-  hearers.add(hearer)
-  return () => hearers.delete(hearer)
+export function onEvents(listener: (events: LiveEvent[]) => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
 }
 
 /**
@@ -100,7 +100,7 @@ export function startLive(client: QueryClient, onSignedOut: () => void): () => v
   }
 }
 
-interface Tell {
+interface StreamReport {
   status: (change: Partial<Status>) => void
   /** The stream stands for the first time. */
   begun: () => void
@@ -108,7 +108,11 @@ interface Tell {
   resync: () => void
 }
 
-async function follow(report: Tell, stop: AbortSignal, onSignedOut: () => void): Promise<void> {
+async function follow(
+  report: StreamReport,
+  stop: AbortSignal,
+  onSignedOut: () => void,
+): Promise<void> {
   let lastId = ''
   let hasBegun = false
   let wait = 500
@@ -117,7 +121,7 @@ async function follow(report: Tell, stop: AbortSignal, onSignedOut: () => void):
     const over = () => turn.abort()
     stop.addEventListener('abort', over, { once: true })
     let timer = setTimeout(over, FIRST_BYTE_MS)
-    let heardAny = false
+    let hasReceived = false
     try {
       for await (const message of readEvents(address('/-/events'), {
         signal: turn.signal,
@@ -125,11 +129,11 @@ async function follow(report: Tell, stop: AbortSignal, onSignedOut: () => void):
       })) {
         clearTimeout(timer)
         timer = setTimeout(over, SILENCE_MS)
-        if (!heardAny || message.id || message.event)
+        if (!hasReceived || message.id || message.event)
           report.status({ link: 'live', lastByteAt: Date.now() })
         if (!hasBegun) report.begun()
         hasBegun = true
-        heardAny = true
+        hasReceived = true
         wait = 500
         if (message.id) lastId = message.id
         if (message.event === 'resync') {
@@ -146,8 +150,8 @@ async function follow(report: Tell, stop: AbortSignal, onSignedOut: () => void):
       stop.removeEventListener('abort', over)
     }
     if (stop.aborted) return
-    const reached = heardAny || (await isThere())
-    if (heardAny) report.status({ link: 'connecting', next: Date.now() + wait })
+    const reached = hasReceived || (await isThere())
+    if (hasReceived) report.status({ link: 'connecting', next: Date.now() + wait })
     else if (reached) {
       // The server answers but no stream gets through: something on the way holds it back.
       report.status({ link: 'polling', lastByteAt: Date.now() })
@@ -201,8 +205,8 @@ class Inbox {
 
   constructor(private readonly client: QueryClient) {}
 
-  add(happened: LiveEvent[]): void {
-    this.waiting.push(...happened)
+  add(events: LiveEvent[]): void {
+    this.waiting.push(...events)
     // A hidden tab gets no frames, and must not hoard.
     if (document.hidden) this.take()
     else this.frame ||= requestAnimationFrame(() => this.take())
@@ -226,11 +230,11 @@ class Inbox {
 
   private take(): void {
     this.frame = 0
-    const happened = this.waiting
+    const events = this.waiting
     this.waiting = []
-    for (const hearer of hearers) hearer(happened)
+    for (const listener of listeners) listener(events)
     const patches = new Map<string, Record<string, unknown>>()
-    for (const event of happened) {
+    for (const event of events) {
       this.stale.add(event.object)
       const patch = pick(event.data)
       const key = `${event.object} ${event.object_id}`

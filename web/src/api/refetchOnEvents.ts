@@ -16,8 +16,8 @@ export function useRefetchOnEvents(objects: string[], key: QueryKey, everyMs = 3
       last = Date.now()
       void client.invalidateQueries({ queryKey: now.current.key })
     }
-    const undo = onEvents((happened) => {
-      if (timer || !happened.some((event) => now.current.objects.includes(event.object))) return
+    const undo = onEvents((events) => {
+      if (timer || !events.some((event) => now.current.objects.includes(event.object))) return
       timer = setTimeout(look, Math.max(300, last + everyMs - Date.now()))
     })
     return () => {

@@ -22,10 +22,11 @@ export function useKeys(keys: Keys): void {
       const isCombination = event.ctrlKey || event.metaKey
       if (!isCombination && (isTyping(event) || !prefs().keys || event.altKey)) return
       const pair = Date.now() - at < PAUSE_MS ? `${before} ${name}` : ''
-      const act = now.current[pair] ?? (pair && startsPair(before) ? undefined : now.current[name])
-      if (!act || event.defaultPrevented) return
+      const action =
+        now.current[pair] ?? (pair && startsPair(before) ? undefined : now.current[name])
+      if (!action || event.defaultPrevented) return
       event.preventDefault()
-      act(event)
+      action(event)
     }
     document.addEventListener('keydown', press)
     return () => document.removeEventListener('keydown', press)

@@ -36,6 +36,6 @@ export function hasLevel(level: string, required: Level): boolean {
   return LEVELS.indexOf(level as Level) >= LEVELS.indexOf(required)
 }
 
-export function isAllowed(level: string, act: Action): boolean {
-  return hasLevel(level, REQUIRED_LEVEL[act])
+export function isAllowed(level: string, action: Action): boolean {
+  return hasLevel(level, REQUIRED_LEVEL[action])
 }

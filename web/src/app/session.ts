@@ -37,9 +37,9 @@ export function useEndsSoon(): boolean {
 }
 
 /** Whether this person may do something: `useCan()('task.edit')`. */
-export function useCan(): (act: Action) => boolean {
+export function useCan(): (action: Action) => boolean {
   const { credential } = useProfile()
-  return (act) => isAllowed(credential, act)
+  return (action) => isAllowed(credential, action)
 }
 
 export function useHasLevel(level: Level): boolean {

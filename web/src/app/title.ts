@@ -3,11 +3,11 @@ import { useEffect, useSyncExternalStore } from 'react'
 let title = ''
 let heading = ''
 let alarm = ''
-const tellers = new Set<() => void>()
+const listeners = new Set<() => void>()
 
 function show(): void {
   document.title = [alarm, title, 'Belvedere'].filter(Boolean).join(' · ')
-  for (const listener of tellers) listener()
+  for (const listener of listeners) listener()
 }
 
 /** The page's name in the browser's tab, and its heading where that is another: a record's page
@@ -31,8 +31,8 @@ export function useTitleAlarm(failing: number): void {
 export function useTitle(): string {
   return useSyncExternalStore(
     (listener) => {
-      tellers.add(listener)
-      return () => tellers.delete(listener)
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
     () => heading,
   )

@@ -4,6 +4,6 @@ import type { Action } from '../app/permissions'
 import { useCan } from '../app/session'
 
 /** A form for those who may send it; for others there is nothing at its address. */
-export function IfAllowed({ act, children }: { act: Action; children: ReactNode }) {
-  return useCan()(act) ? children : <NotFoundPage />
+export function IfAllowed({ action, children }: { action: Action; children: ReactNode }) {
+  return useCan()(action) ? children : <NotFoundPage />
 }

@@ -159,20 +159,20 @@ export const scriptQuery = (id: string) =>
     queryFn: () => ok(api.GET('/job/{id}/script', { params: { path: { id } } })),
   })
 
-type Act = 'cancel' | 'approve' | 'reject' | 'synced'
+type JobAction = 'cancel' | 'approve' | 'reject' | 'synced'
 
-function send(act: Act, id: string): Promise<Job> {
+function send(action: JobAction, id: string): Promise<Job> {
   const params = { path: { id } }
-  if (act === 'cancel') return ok(api.PUT('/job/{id}/cancel', { params }))
-  if (act === 'approve') return ok(api.PUT('/job/{id}/approve', { params }))
-  if (act === 'reject') return ok(api.PUT('/job/{id}/reject', { params }))
+  if (action === 'cancel') return ok(api.PUT('/job/{id}/cancel', { params }))
+  if (action === 'approve') return ok(api.PUT('/job/{id}/approve', { params }))
+  if (action === 'reject') return ok(api.PUT('/job/{id}/reject', { params }))
   return ok(api.PUT('/job/{id}/synced', { params }))
 }
 
-function expected(act: Act, job: Job): Partial<Job> {
-  if (act === 'approve') return { lifecycle: 'finished', state: 'success' }
-  if (act === 'reject') return { lifecycle: 'finished', state: 'failure' }
-  if (act === 'synced') return { lifecycle: 'ready' }
+function expected(action: JobAction, job: Job): Partial<Job> {
+  if (action === 'approve') return { lifecycle: 'finished', state: 'success' }
+  if (action === 'reject') return { lifecycle: 'finished', state: 'failure' }
+  if (action === 'synced') return { lifecycle: 'ready' }
   const isRunning = job.lifecycle === 'assigned' || job.lifecycle === 'started'
   return isRunning ? { cancel_requested: true } : { lifecycle: 'canceled', state: 'canceled' }
 }
@@ -181,8 +181,8 @@ function expected(act: Act, job: Job): Partial<Job> {
 export function useJobAction() {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: ({ act, job }: { act: Act; job: Job }) => send(act, job.id),
-    onMutate: async ({ act, job }) => {
+    mutationFn: ({ action: act, job }: { action: JobAction; job: Job }) => send(act, job.id),
+    onMutate: async ({ action: act, job }) => {
       await client.cancelQueries({ queryKey: ['job', job.id], exact: true })
       const before = client.getQueryData<Job>(['job', job.id])
       if (before) client.setQueryData(['job', job.id], { ...before, ...expected(act, before) })

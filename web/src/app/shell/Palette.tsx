@@ -15,9 +15,9 @@ import { usePaletteRequests } from './openPalette'
 
 const [store, palette] = createSpotlight()
 
-type Found = Shape<'Found'>
+type SearchHit = Shape<'Found'>
 /** Where each kind of record lives. */
-const HOME: Record<string, (hit: Found) => string> = {
+const HOME: Record<string, (hit: SearchHit) => string> = {
   task: (hit) => `/tasks/${hit.id}`,
   workflow: (hit) => `/workflows/${hit.id}`,
   monitor: (hit) => `/monitors/${hit.id}`,
@@ -30,7 +30,7 @@ const HOME: Record<string, (hit: Found) => string> = {
   job: (hit) => `/jobs/${hit.id}`,
 }
 
-function useFound(query: string): Found[] {
+function useSearchHits(query: string): SearchHit[] {
   const [settled] = useDebouncedValue(query.trim(), 150)
   const { data } = useQuery({
     queryKey: ['search', settled],
@@ -52,7 +52,7 @@ export function Palette() {
   useEffect(() => {
     if (requests) palette.open()
   }, [requests])
-  const hits = useFound(query)
+  const hits = useSearchHits(query)
   const text = query.trim().toLowerCase()
   const pages = PAGES.filter(
     (page) =>

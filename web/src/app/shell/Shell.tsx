@@ -14,10 +14,10 @@ import { openPalette, usePaletteRequests } from './openPalette'
 import { TopBar } from './TopBar'
 
 const Palette = lazy(() => import('./Palette').then((module) => ({ default: module.Palette })))
-const Ending = lazy(() =>
+const SessionEnding = lazy(() =>
   import('./SessionEnding').then((module) => ({ default: module.SessionEnding })),
 )
-const KeySheet = lazy(() =>
+const ShortcutHelp = lazy(() =>
   import('./ShortcutHelp').then((module) => ({ default: module.ShortcutHelp })),
 )
 
@@ -74,8 +74,8 @@ export function Shell() {
       </AppShell.Main>
       <Suspense fallback={null}>
         {requests ? <Palette /> : null}
-        {endsSoon ? <Ending /> : null}
-        {sheet ? <KeySheet opened onClose={closeSheet} /> : null}
+        {endsSoon ? <SessionEnding /> : null}
+        {sheet ? <ShortcutHelp opened onClose={closeSheet} /> : null}
       </Suspense>
     </AppShell>
   )

@@ -80,7 +80,7 @@ function Create() {
   const t = useText()
   const go = useAppNavigate()
   const { credential } = useProfile()
-  const entries = CREATE.filter(([, , act]) => isAllowed(credential, act))
+  const entries = CREATE.filter(([, , action]) => isAllowed(credential, action))
   if (entries.length === 0) return null
   return (
     <Menu position="bottom-end">

@@ -2,19 +2,19 @@ import { useSyncExternalStore } from 'react'
 
 // The palette's code is loaded when somebody first asks for it, so this much of it lives apart.
 let requests = 0
-const tellers = new Set<() => void>()
+const listeners = new Set<() => void>()
 
 export function openPalette(): void {
   requests += 1
-  for (const listener of tellers) listener()
+  for (const listener of listeners) listener()
 }
 
 /** How often it was asked for; 0: never. */
 export function usePaletteRequests(): number {
   return useSyncExternalStore(
     (listener) => {
-      tellers.add(listener)
-      return () => tellers.delete(listener)
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
     () => requests,
   )

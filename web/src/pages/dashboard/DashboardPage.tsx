@@ -10,7 +10,7 @@ import { bySeverity } from '../../ui/monitoring/display'
 import { HostsCard } from './HostsCard'
 import { JobsCard } from './JobsCard'
 import { MonitorsCard } from './MonitorsCard'
-import { OverviewRest } from './OverviewRest'
+import { OverviewMore } from './OverviewRest'
 import { PendingCard } from './PendingCard'
 import { useText } from './text'
 import './dashboard.css'
@@ -41,10 +41,10 @@ export function DashboardPage() {
 function Tiles() {
   const t = useText()
   const { data } = useQuery(tilesQuery)
-  const [isWhole, setWhole] = useState(false)
+  const [isExpanded, setExpanded] = useState(false)
   if (!data?.rows.length) return null
   const sorted = data.rows.toSorted(bySeverity)
-  const visible = isWhole ? sorted : fewest(sorted)
+  const visible = isExpanded ? sorted : fewest(sorted)
   return (
     <section aria-label={t.indicators}>
       <div className="tiles">
@@ -52,12 +52,12 @@ function Tiles() {
           <IndicatorTile key={tile.id} indicator={tile} />
         ))}
       </div>
-      {visible.length < sorted.length || isWhole ? (
-        <Button size="compact-xs" variant="subtle" mt={8} onClick={() => setWhole(!isWhole)}>
-          {isWhole ? t.fewerTiles : t.moreTiles(sorted.length - visible.length)}
+      {visible.length < sorted.length || isExpanded ? (
+        <Button size="compact-xs" variant="subtle" mt={8} onClick={() => setExpanded(!isExpanded)}>
+          {isExpanded ? t.fewerTiles : t.moreTiles(sorted.length - visible.length)}
         </Button>
       ) : null}
-      <OverviewRest of={data} to="/indicators" />
+      <OverviewMore of={data} to="/indicators" />
     </section>
   )
 }

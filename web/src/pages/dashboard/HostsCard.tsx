@@ -8,7 +8,7 @@ import { hostLook, hostStateText } from '../../ui/hosts/hostState'
 import { UsageBars } from '../../ui/hosts/UsageBars'
 import { StateIcon } from '../../ui/state/StateIcon'
 import { Ago } from '../../ui/state/Time'
-import { OverviewRest } from './OverviewRest'
+import { OverviewMore } from './OverviewRest'
 import { useText } from './text'
 
 const SHOWN = 6
@@ -42,7 +42,7 @@ export function HostsCard() {
       {data.rows.map((host) => (
         <Row key={host.id} host={host} />
       ))}
-      <OverviewRest of={data} to="/hosts" />
+      <OverviewMore of={data} to="/hosts" />
     </Paper>
   )
 }

@@ -7,7 +7,7 @@ interface Props {
 }
 
 /** What a card does not show, and where it is; nothing when it shows all. */
-export function OverviewRest({ of: { rows, total }, to }: Props) {
+export function OverviewMore({ of: { rows, total }, to }: Props) {
   const w = useWords()
   if (total === null || total <= rows.length) return null
   return (

@@ -6,7 +6,7 @@ import { AppLink } from '../../ui/AppLink'
 import { StateIcon } from '../../ui/state/StateIcon'
 import { Duration } from '../../ui/state/Time'
 import { showError, showSuccess } from '../../ui/toast'
-import { OverviewRest } from './OverviewRest'
+import { OverviewMore } from './OverviewRest'
 import { type PendingDecision, pendingDecisionsQuery } from './queries'
 import { useText } from './text'
 
@@ -36,7 +36,7 @@ export function PendingCard() {
       {data?.map((need) => (
         <Row key={need.job.id} need={need} />
       ))}
-      {data ? <OverviewRest of={{ rows: data, total }} to="/inbox" /> : null}
+      {data ? <OverviewMore of={{ rows: data, total }} to="/inbox" /> : null}
     </Paper>
   )
 }

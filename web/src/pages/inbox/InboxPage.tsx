@@ -24,12 +24,12 @@ export function InboxPage() {
     <Stack gap="md" maw={1100}>
       <PendingDecisions />
       <Notices />
-      <Mine />
+      <StartedByMe />
     </Stack>
   )
 }
 
-function Mine() {
+function StartedByMe() {
   const t = useInboxText()
   const { id } = useProfile()
   const query = useQuery(startedByMeQuery(id))

@@ -24,9 +24,9 @@ type Vote = 'approve' | 'reject'
 
 function useVote() {
   const t = useInboxText()
-  const act = useJobAction()
+  const action = useJobAction()
   return async (need: PendingDecision, vote: Vote) => {
-    await act.mutateAsync({ act: vote, job: need.job }).then(
+    await action.mutateAsync({ action: vote, job: need.job }).then(
       () => showSuccess(vote === 'approve' ? t.approved(need.job.name) : t.rejected(need.job.name)),
       // Told already, in the server's words.
       () => {},
@@ -41,8 +41,8 @@ export function PendingDecisions() {
   const vote = useVote()
   const [chosen, setChosen] = useState<Set<string>>(new Set())
   const [asking, setAsking] = useState<Vote | null>(null)
-  const needs = query.data ?? []
-  const selected = needs.filter((need) => chosen.has(need.job.id))
+  const decisions = query.data ?? []
+  const selected = decisions.filter((need) => chosen.has(need.job.id))
   const toggle = (id: string) =>
     setChosen((old) => {
       const next = new Set(old)
@@ -58,7 +58,7 @@ export function PendingDecisions() {
   return (
     <Section
       title={t.waits}
-      aside={needs.length ? <Badge className="badge-wait">{needs.length}</Badge> : null}
+      aside={decisions.length ? <Badge className="badge-wait">{decisions.length}</Badge> : null}
       right={
         selected.length ? (
           <>
@@ -74,7 +74,7 @@ export function PendingDecisions() {
           </>
         ) : (
           <Text size="xs" c="dimmed" className="hide-md">
-            {needs.length ? t.keys : ''}
+            {decisions.length ? t.keys : ''}
           </Text>
         )
       }
@@ -96,7 +96,7 @@ export function PendingDecisions() {
           )
         }
       </QueryResult>
-      {needs.length === PENDING_KEYS ? (
+      {decisions.length === PENDING_KEYS ? (
         <Text size="sm" c="dimmed" p="md" ta="center">
           {t.newest(PENDING_KEYS)}
         </Text>

@@ -17,9 +17,9 @@ function move(by: number): void {
 }
 
 /** Without a row in focus, keys mean the first: what came last. */
-function press(act: string): void {
+function press(action: string): void {
   const row = here() ?? rows()[0]
-  row?.querySelector<HTMLElement>(`[data-act="${act}"]`)?.click()
+  row?.querySelector<HTMLElement>(`[data-act="${action}"]`)?.click()
 }
 
 export function useInboxKeys(): void {

@@ -54,7 +54,7 @@ function WithoutPassword({ link }: { link: Shape<'LinkShown'> }) {
       <Text size="sm">
         {t.linkThrough(link.customer_name, link.email)} {isInvitation ? t.linkAccepts : null}
       </Text>
-      <ProviderButtons doors={methods?.providers ?? []} to={`/${link.customer_name}`} />
+      <ProviderButtons providers={methods?.providers ?? []} to={`/${link.customer_name}`} />
     </LoginCard>
   )
 }
@@ -62,7 +62,7 @@ function WithoutPassword({ link }: { link: Shape<'LinkShown'> }) {
 function Redeem({ link, token }: { link: Shape<'LinkShown'>; token: string }) {
   const t = useText()
   const [password, setPassword] = useState('')
-  const [request, setAsked] = useState<SecondStepRequest | null>(null)
+  const [request, setRequest] = useState<SecondStepRequest | null>(null)
   const [hasAccount, setHasAccount] = useState(false)
   const isInvitation = link.kind === 'invitation'
   const redeem = useMutation({
@@ -75,7 +75,7 @@ function Redeem({ link, token }: { link: Shape<'LinkShown'>; token: string }) {
     },
     onSuccess: (answer) => {
       const more = answer && secondStepOf(answer)
-      if (more) setAsked(more)
+      if (more) setRequest(more)
       else if (answer) location.assign(UI)
     },
   })

@@ -12,12 +12,12 @@ const loginRoute = getRouteApi('/login')
 
 export function LoginPage() {
   const { to, problem } = loginRoute.useSearch()
-  const [request, setAsked] = useState<SecondStepRequest | null>(null)
+  const [request, setRequest] = useState<SecondStepRequest | null>(null)
   useSetup()
   // A full load: whatever an earlier person left in memory is gone.
   const enter = () => location.assign(UI + (to ?? '/').replace(/^\//, ''))
-  if (request) return <SecondStep request={request} onIn={enter} onOver={() => setAsked(null)} />
-  return <FirstStep to={to} problem={problem} onAsked={setAsked} onIn={enter} />
+  if (request) return <SecondStep request={request} onIn={enter} onOver={() => setRequest(null)} />
+  return <FirstStep to={to} problem={problem} onSecondStep={setRequest} onIn={enter} />
 }
 
 /** A server without an organization has its own first page. */
@@ -36,11 +36,11 @@ function useSetup(): void {
 interface Props {
   to?: string
   problem?: string
-  onAsked: (request: SecondStepRequest) => void
+  onSecondStep: (request: SecondStepRequest) => void
   onIn: () => void
 }
 
-function FirstStep({ to, problem, onAsked, onIn }: Props) {
+function FirstStep({ to, problem, onSecondStep, onIn }: Props) {
   const t = useText()
   // The organization that the wanted page belongs to.
   const methods = useMethods(to?.split('/')[1]?.split('?')[0])
@@ -50,7 +50,7 @@ function FirstStep({ to, problem, onAsked, onIn }: Props) {
     mutationFn: () => ok(api.POST('/api/auth/login', { body: { email, password } })),
     onSuccess: (answer) => {
       const more = secondStepOf(answer)
-      if (more) onAsked(more)
+      if (more) onSecondStep(more)
       else onIn()
     },
   })
@@ -83,7 +83,7 @@ function FirstStep({ to, problem, onAsked, onIn }: Props) {
           {methods?.providers.length ? <Divider label={t.or} /> : null}
         </>
       )}
-      <ProviderButtons doors={methods?.providers ?? []} to={to} />
+      <ProviderButtons providers={methods?.providers ?? []} to={to} />
     </LoginCard>
   )
 }

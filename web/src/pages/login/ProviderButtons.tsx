@@ -15,12 +15,18 @@ export function useMethods(customer?: string): Shape<'MethodsRecord'> | undefine
 }
 
 /** A button for each provider; afterwards the browser is at the page `to`. */
-export function ProviderButtons({ doors, to }: { doors: Shape<'DoorRecord'>[]; to?: string }) {
+export function ProviderButtons({
+  providers,
+  to,
+}: {
+  providers: Shape<'DoorRecord'>[]
+  to?: string
+}) {
   const t = useText()
   const target = `?to=${encodeURIComponent(UI + (to ?? '/').replace(/^\//, ''))}`
   return (
     <>
-      {doors.map((provider) => (
+      {providers.map((provider) => (
         <Button
           key={provider.id}
           component="a"

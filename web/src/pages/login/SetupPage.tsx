@@ -8,7 +8,7 @@ import { useText } from './text'
 
 export function SetupPage() {
   const t = useText()
-  const [form, setIt] = useState({ code: '', organization: '', email: '', password: '' })
+  const [form, setForm] = useState({ code: '', organization: '', email: '', password: '' })
   const setup = useMutation({
     mutationFn: () => ok(api.POST('/-/setup', { body: form })),
     onSuccess: () => location.assign(UI),
@@ -19,7 +19,7 @@ export function SetupPage() {
     value: form[name],
     error: faults[name],
     onChange: (event: React.ChangeEvent<HTMLInputElement>) =>
-      setIt({ ...form, [name]: event.currentTarget.value }),
+      setForm({ ...form, [name]: event.currentTarget.value }),
   })
   return (
     <LoginCard title={t.setupTitle} error={setup.error} onSubmit={() => setup.mutate()}>

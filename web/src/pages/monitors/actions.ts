@@ -11,10 +11,10 @@ const HOUR = 3_600_000
 /** How long a mute or a pause may last; null: until it is ended. */
 export const DURATIONS = [HOUR, 8 * HOUR, 24 * HOUR, 168 * HOUR, null] as const
 
-function call(act: MonitorAction, id: string, ms: number | null): Promise<unknown> {
+function call(action: MonitorAction, id: string, ms: number | null): Promise<unknown> {
   const path = { params: { path: { id } } }
   const body = ms === null ? {} : { until: new Date(Date.now() + ms).toISOString() }
-  switch (act) {
+  switch (action) {
     case 'mute':
       return ok(api.PUT('/monitor/{id}/mute', { ...path, body }))
     case 'pause':
@@ -31,13 +31,17 @@ function call(act: MonitorAction, id: string, ms: number | null): Promise<unknow
 /** Does one thing to one or many monitors; tells how many it worked for. */
 export function useMonitorActions() {
   const client = useQueryClient()
-  return async (act: MonitorAction, ids: string[], ms: number | null = null): Promise<number> => {
+  return async (
+    action: MonitorAction,
+    ids: string[],
+    ms: number | null = null,
+  ): Promise<number> => {
     let good = 0
     const waiting = [...ids]
     const worker = async () => {
       for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
         try {
-          await call(act, id, ms)
+          await call(action, id, ms)
           good += 1
         } catch (fault) {
           showError(fault)

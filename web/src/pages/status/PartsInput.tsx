@@ -19,7 +19,7 @@ export function PartsInput({ value, errors, onChange }: Props) {
     <Fieldset legend={t.partsLegend}>
       <Stack gap="sm">
         {value.map((draft, i) => (
-          <One
+          <PartFields
             key={draft.key}
             draft={draft}
             errors={errors}
@@ -45,7 +45,7 @@ export function PartsInput({ value, errors, onChange }: Props) {
   )
 }
 
-interface OneProps {
+interface PartProps {
   draft: PartDraft
   place: number
   errors: Record<string, string>
@@ -54,7 +54,7 @@ interface OneProps {
   onUp?: () => void
 }
 
-function One({ draft, place, errors, onChange, onRemove, onUp }: OneProps) {
+function PartFields({ draft, place, errors, onChange, onRemove, onUp }: PartProps) {
   const t = useText()
   const wrong = (field: string) => errors[`parts[${place}].${field}`]
   return (

@@ -23,16 +23,16 @@ export function PublicStatusPage() {
   const { slug } = publicStatusRoute.useParams()
   const query = useQuery(publicStatusQuery(slug))
   usePageTitle(query.data?.title ?? '')
-  const isGone = query.error instanceof ApiError && query.error.status === 404
+  const isNotFound = query.error instanceof ApiError && query.error.status === 404
   return (
     <main className="status">
-      {isGone ? (
+      {isNotFound ? (
         <EmptyState icon={SearchX} title={t.gone}>
           {t.goneBody}
         </EmptyState>
       ) : (
         <QueryResult query={query}>
-          {(status) => <Shown status={status} isOld={query.isRefetchError} />}
+          {(status) => <StatusBody status={status} isOld={query.isRefetchError} />}
         </QueryResult>
       )}
     </main>
@@ -43,7 +43,7 @@ function lookOf(state: string): Look {
   return state === 'paused' ? 'stop' : monitorLook({ state })
 }
 
-function Shown({ status, isOld }: { status: PublicStatus; isOld: boolean }) {
+function StatusBody({ status, isOld }: { status: PublicStatus; isOld: boolean }) {
   const t = useText()
   return (
     <Stack gap="lg">

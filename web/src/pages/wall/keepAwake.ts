@@ -21,9 +21,9 @@ export function useKeepAwake(): void {
     }
   }, [])
   useEffect(() => {
-    const born = Date.now()
+    const loadedAt = Date.now()
     const timer = setInterval(async () => {
-      if (Date.now() - born < RENEW_MS) return
+      if (Date.now() - loadedAt < RENEW_MS) return
       // Only a server that answers can give the page again.
       const answer = await fetch(document.baseURI, { cache: 'no-store' }).catch(() => null)
       if (answer?.ok) location.reload()

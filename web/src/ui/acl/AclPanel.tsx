@@ -86,7 +86,7 @@ function Named({ object, id, users }: { object: AclObject; id: string; users: st
         <Text size="sm">{nobody}</Text>
       )}
       <Adding users={users} change={change} />
-      <Whole users={users} change={change} />
+      <ReplaceForm users={users} change={change} />
     </Stack>
   )
 }
@@ -118,7 +118,7 @@ function Adding({ users, change }: { users: string[]; change: Change }) {
   )
 }
 
-function Whole({ users, change }: { users: string[]; change: Change }) {
+function ReplaceForm({ users, change }: { users: string[]; change: Change }) {
   const t = useText()
   const w = useWords()
   const [text, setText] = useState<string | null>(null)

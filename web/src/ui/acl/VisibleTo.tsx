@@ -18,7 +18,7 @@ export function VisibleTo({ object, acl }: { object: AclObject; acl: string[] })
         {(members) => (
           <Stack gap={2} component="ul" m={0} p={0} className="acl-seers">
             {viewersOf(object, acl, members).map((viewer) => (
-              <Line key={viewer.id} seer={viewer} />
+              <Line key={viewer.id} viewer={viewer} />
             ))}
           </Stack>
         )}
@@ -27,9 +27,9 @@ export function VisibleTo({ object, acl }: { object: AclObject; acl: string[] })
   )
 }
 
-function Line({ seer }: { seer: Viewer }) {
+function Line({ viewer }: { viewer: Viewer }) {
   const t = useText()
-  const { kind, word } = seer.why
+  const { kind, word } = viewer.why
   const because = t.because[kind]
   const why = typeof because === 'function' ? because(word) : because
   return (
@@ -42,14 +42,14 @@ function Line({ seer }: { seer: Viewer }) {
     >
       <div style={{ minWidth: 0 }}>
         <Text size="sm" className="clip">
-          {seer.name}
+          {viewer.name}
         </Text>
         <Text size="xs" c="dimmed" className="clip">
-          {seer.email}
+          {viewer.email}
         </Text>
       </div>
       <Text size="xs" ta="right">
-        {seer.mayRun ? t.mayRun : t.maySee}, {why}
+        {viewer.mayRun ? t.mayRun : t.maySee}, {why}
       </Text>
     </Group>
   )

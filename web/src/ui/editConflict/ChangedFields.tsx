@@ -7,14 +7,14 @@ interface Props {
   name: string
   before: unknown
   after: unknown
-  isMine?: boolean
+  isEditedHere?: boolean
 }
 
 const valueText = (value: unknown) =>
   typeof value === 'string' ? value || '""' : (JSON.stringify(value, null, 1) ?? '—')
 
 /** One field, as it was and as it is. */
-export function ChangedField({ name, before, after, isMine }: Props) {
+export function ChangedField({ name, before, after, isEditedHere }: Props) {
   const t = useText()
   return (
     <div>
@@ -22,7 +22,7 @@ export function ChangedField({ name, before, after, isMine }: Props) {
         <Text size="sm" fw={600} className="mono">
           {name}
         </Text>
-        {isMine ? (
+        {isEditedHere ? (
           <Badge size="xs" className="badge-warn">
             {t.mine}
           </Badge>
@@ -63,7 +63,7 @@ export function ChangedFields({
           name={name}
           before={at(before, name)}
           after={at(after, name)}
-          isMine={name in edits}
+          isEditedHere={name in edits}
         />
       ))}
     </Stack>

@@ -26,8 +26,8 @@ export function EditConflict({ object, id, version, error, onTake, onKeep, child
   const t = useText()
   const w = useWords()
   const [opened, setOpened] = useState(false)
-  const mayAsk = useCan()('audit.read')
-  const { data: who } = useQuery({ ...lastChangeQuery(object, id, version), enabled: mayAsk })
+  const mayReadAudit = useCan()('audit.read')
+  const { data: who } = useQuery({ ...lastChangeQuery(object, id, version), enabled: mayReadAudit })
   const isRefused = isStale(error)
   useEffect(() => {
     if (isRefused) setOpened(true)

@@ -22,7 +22,7 @@ export function useHeldVersion<T extends { version: number }, V extends object>(
   record: T,
   valuesOf: (record: T) => V,
 ): HeldVersion<T, V> {
-  const [state, setHeld] = useState({ base: record, edits: {} as Partial<V> })
+  const [state, setState] = useState({ base: record, edits: {} as Partial<V> })
   const isOlder = record.version > state.base.version
   // Both may have made the same change.
   const edits = isOlder ? mergeEdits(valuesOf(record), state.edits, {}) : state.edits
@@ -38,9 +38,9 @@ export function useHeldVersion<T extends { version: number }, V extends object>(
     edits,
     isDirty,
     theirs: differs ? record : null,
-    set: (change) => setHeld((now) => ({ base, edits: mergeEdits(before, now.edits, change) })),
+    set: (change) => setState((now) => ({ base, edits: mergeEdits(before, now.edits, change) })),
     rebase: (next, keep) =>
-      setHeld((now) => ({
+      setState((now) => ({
         base: next,
         edits: keep ? mergeEdits(valuesOf(next), now.edits, {}) : {},
       })),

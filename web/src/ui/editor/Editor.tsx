@@ -70,12 +70,13 @@ export function Editor(props: EditorProps) {
 
   const language = languageOf(filename, runas, value)
   useEffect(() => {
-    let isGone = false
+    let isRemoved = false
     void grammarOf(language).then((grammar) => {
-      if (!isGone) view.current?.dispatch({ effects: slots.current.language.reconfigure(grammar) })
+      if (!isRemoved)
+        view.current?.dispatch({ effects: slots.current.language.reconfigure(grammar) })
     })
     return () => {
-      isGone = true
+      isRemoved = true
     }
   }, [language])
 
@@ -95,17 +96,17 @@ export function Editor(props: EditorProps) {
 }
 
 /** `held` is read when it happens, so that the editor need not be made again for each render. */
-interface Held {
+interface Callbacks {
   current: EditorProps
 }
 
-function onEdit(callbacks: Held): Extension {
+function onEdit(callbacks: Callbacks): Extension {
   return EditorView.updateListener.of((update) => {
     if (update.docChanged) callbacks.current.onChange?.(update.state.doc.toString())
   })
 }
 
-function modeOf(label: string, readOnly: boolean, check: boolean, callbacks: Held): Extension {
+function modeOf(label: string, readOnly: boolean, check: boolean, callbacks: Callbacks): Extension {
   const checkDocument = (editor: EditorView) =>
     faultsIn(editor, callbacks.current.filename ?? '', callbacks.current.runas ?? '')
   return [

@@ -71,7 +71,7 @@ interface DeleteProps {
 /** At the end of a form: deletes what it is about, when that is confirmed. */
 export function DeleteButton({ name, refusal, word, onDelete, children }: DeleteProps) {
   const w = useWords()
-  const [asks, { open, close }] = useDisclosure()
+  const [isConfirming, { open, close }] = useDisclosure()
   const [isBusy, setBusy] = useState(false)
   const confirm = async () => {
     setBusy(true)
@@ -92,7 +92,7 @@ export function DeleteButton({ name, refusal, word, onDelete, children }: Delete
         {w.delete}
       </Button>
       <ConfirmDialog
-        opened={asks}
+        opened={isConfirming}
         title={w.reallyDelete(name)}
         word={word}
         action={w.delete}

@@ -19,12 +19,12 @@ interface Props {
 export function EditMenu({ name, onEdit, remove, queryKey }: Props) {
   const w = useWords()
   const client = useQueryClient()
-  const [isAsking, setAsked] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   const drop = useMutation({
     mutationFn: remove,
     onError: showError,
     onSettled: () => {
-      setAsked(false)
+      setAsking(false)
       void client.invalidateQueries({ queryKey })
     },
   })
@@ -38,7 +38,7 @@ export function EditMenu({ name, onEdit, remove, queryKey }: Props) {
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={onEdit}>{w.edit}</Menu.Item>
-          <Menu.Item color="red" onClick={() => setAsked(true)}>
+          <Menu.Item color="red" onClick={() => setAsking(true)}>
             {w.delete}
           </Menu.Item>
         </Menu.Dropdown>
@@ -48,7 +48,7 @@ export function EditMenu({ name, onEdit, remove, queryKey }: Props) {
         title={w.reallyDelete(name)}
         action={w.delete}
         busy={drop.isPending}
-        onClose={() => setAsked(false)}
+        onClose={() => setAsking(false)}
         onConfirm={drop.mutate}
       />
     </>

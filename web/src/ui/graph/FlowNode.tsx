@@ -3,7 +3,7 @@ import type { Look } from '../../lib/state'
 import { StateIcon } from '../state/StateIcon'
 import { useText } from './text'
 
-export interface Shown extends Record<string, unknown> {
+export interface NodeData extends Record<string, unknown> {
   name: string
   /** The task's name or host, in small print. */
   detail: string
@@ -17,7 +17,7 @@ export interface Shown extends Record<string, unknown> {
   direction: 'TB' | 'LR'
 }
 
-export type FlowNodeType = Drawn<Shown, 'step'>
+export type FlowNodeType = Drawn<NodeData, 'step'>
 
 /** One step in the picture. */
 export function FlowNode({ data, selected }: NodeProps<FlowNodeType>) {

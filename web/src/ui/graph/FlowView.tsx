@@ -134,9 +134,9 @@ export function FlowView({
           }}
           onConnect={({ source, target }: Connection) => onConnect?.(source, target)}
           onNodeDragStop={(_, node) => onMove?.(node.id, node.position)}
-          onDelete={({ nodes: gone, edges }) =>
+          onDelete={({ nodes: deleted, edges }) =>
             onDelete?.(
-              gone.map((node) => node.id),
+              deleted.map((node) => node.id),
               edges.map(edgeOf).filter((edge) => edge !== undefined),
             )
           }

@@ -14,7 +14,7 @@ export function installLine(token: string, root = location.origin + ROOT): strin
 interface InstallLineProps {
   /** The existing host that the machine becomes; without it the machine becomes a new host. */
   hostId?: string
-  onMade?: (token: Shape<'TokenRecord'>) => void
+  onToken?: (token: Shape<'TokenRecord'>) => void
 }
 
 function createToken(hostId?: string) {
@@ -23,12 +23,12 @@ function createToken(hostId?: string) {
 }
 
 /** Makes an enrolment token and shows the one line that turns a machine into a host. */
-export function InstallLine({ hostId, onMade }: InstallLineProps) {
+export function InstallLine({ hostId, onToken }: InstallLineProps) {
   const w = useMonitoringText()
   const may = useCan()('host.edit')
   const make = useMutation({
     mutationFn: () => createToken(hostId),
-    onSuccess: onMade,
+    onSuccess: onToken,
     onError: showError,
   })
   if (!may) return <Text size="sm">{w.needsAdmin}</Text>

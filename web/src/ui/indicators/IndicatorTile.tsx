@@ -15,7 +15,7 @@ import { useTileActions } from './actions'
 import './indicatorTile.css'
 
 // Charts and frames come with the first tile that has one.
-const Large = lazy(() =>
+const IndicatorFull = lazy(() =>
   import('./IndicatorFull').then((module) => ({ default: module.IndicatorFull })),
 )
 
@@ -51,7 +51,7 @@ export const IndicatorTile = memo(function IndicatorTile({
       {isLarge(indicator) ? (
         <div className="tile-large">
           <Suspense>
-            <Large indicator={indicator} big={big} />
+            <IndicatorFull indicator={indicator} big={big} />
           </Suspense>
         </div>
       ) : (
@@ -144,7 +144,7 @@ function TileMenu({ indicator }: { indicator: IndicatorLine }) {
   const w = useMonitoringText()
   const may = useCan()
   const go = useAppNavigate()
-  const acts = useTileActions(indicator)
+  const actions = useTileActions(indicator)
   const counts = indicator.type === 'counter' && may('indicator.count')
   if (!counts && !indicator.may_dismiss && !may('indicator.edit')) return null
   return (
@@ -157,13 +157,16 @@ function TileMenu({ indicator }: { indicator: IndicatorLine }) {
       <Menu.Dropdown>
         {counts ? (
           <>
-            <Menu.Item leftSection={<Plus size={14} />} onClick={() => acts.count('increase')}>
+            <Menu.Item leftSection={<Plus size={14} />} onClick={() => actions.count('increase')}>
               {w.increase}
             </Menu.Item>
-            <Menu.Item leftSection={<Minus size={14} />} onClick={() => acts.count('decrease')}>
+            <Menu.Item leftSection={<Minus size={14} />} onClick={() => actions.count('decrease')}>
               {w.decrease}
             </Menu.Item>
-            <Menu.Item leftSection={<RotateCcw size={14} />} onClick={() => acts.count('restart')}>
+            <Menu.Item
+              leftSection={<RotateCcw size={14} />}
+              onClick={() => actions.count('restart')}
+            >
               {w.restart}
             </Menu.Item>
           </>
@@ -177,7 +180,7 @@ function TileMenu({ indicator }: { indicator: IndicatorLine }) {
           </Menu.Item>
         ) : null}
         {indicator.may_dismiss ? (
-          <Menu.Item leftSection={<X size={14} />} onClick={acts.dismiss}>
+          <Menu.Item leftSection={<X size={14} />} onClick={actions.dismiss}>
             {w.dismiss}
           </Menu.Item>
         ) : null}

@@ -17,14 +17,14 @@ interface Props {
   /** How many are not shown yet, where that is known. */
   remaining?: number | null
   /** Reads on when it comes into sight. */
-  onSight?: boolean
+  whenVisible?: boolean
 }
 
 /** The end of a list that has more: it says how much, and brings it. */
-export function LoadMore({ query, remaining, onSight = false }: Props) {
+export function LoadMore({ query, remaining, whenVisible = false }: Props) {
   const w = useWords()
   const { ref, entry } = useIntersection()
-  const isDue = onSight && !!entry?.isIntersecting && query.hasNextPage && !query.isFetching
+  const isDue = whenVisible && !!entry?.isIntersecting && query.hasNextPage && !query.isFetching
   // After a failure only the button tries again.
   const isFree = isDue && !query.isFetchNextPageError
   // biome-ignore lint/correctness/useExhaustiveDependencies: one page for each time that it is due

@@ -32,6 +32,6 @@ function step(by: number): void {
   next?.scrollIntoView({ block: 'nearest' })
 }
 
-function press(act: string): void {
-  here()?.querySelector<HTMLElement>(`[data-act="${act}"]`)?.click()
+function press(action: string): void {
+  here()?.querySelector<HTMLElement>(`[data-act="${action}"]`)?.click()
 }

@@ -18,7 +18,7 @@ import { useLogText } from './text'
 
 interface Props extends LogSearch {
   isWaiting?: boolean
-  onWanted: (text: string) => void
+  onNeedle: (text: string) => void
   field: RefObject<HTMLInputElement | null>
   wrap: boolean
   onWrap: (wrap: boolean) => void
@@ -33,7 +33,7 @@ interface Props extends LogSearch {
 }
 
 // Most logs are only read: what finds through them comes with the first letter.
-const Hits = lazy(() =>
+const SearchHits = lazy(() =>
   import('./search/SearchHits').then((module) => ({ default: module.SearchHits })),
 )
 
@@ -142,7 +142,7 @@ function statusText(store: LogStore, t: Words): { word: Word; long: string; look
 }
 
 function Finder(props: Props) {
-  const { needle, onWanted, field } = props
+  const { needle, onNeedle, field } = props
   const t = useLogText()
   const step = useRef<Step>(null)
   return (
@@ -156,20 +156,20 @@ function Finder(props: Props) {
         placeholder={t.find}
         aria-label={t.find}
         value={needle}
-        onChange={(event) => onWanted(event.currentTarget.value)}
+        onChange={(event) => onNeedle(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter') step.current?.(event.shiftKey ? -1 : 1)
-          if (event.key === 'Escape') onWanted('')
+          if (event.key === 'Escape') onNeedle('')
         }}
         rightSection={
           needle ? (
-            <CloseButton size="xs" aria-label={t.clear} onClick={() => onWanted('')} />
+            <CloseButton size="xs" aria-label={t.clear} onClick={() => onNeedle('')} />
           ) : null
         }
       />
       {needle ? (
         <Suspense>
-          <Hits {...props} step={step} />
+          <SearchHits {...props} step={step} />
         </Suspense>
       ) : null}
     </Group>

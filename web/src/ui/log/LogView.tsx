@@ -41,7 +41,7 @@ const WRAP = 'belvedere-log-wrap'
 const TIMES = 'belvedere-log-times'
 
 // Few lines are so long that somebody asks for the rest.
-const WholeLine = lazy(() =>
+const FullLine = lazy(() =>
   import('./window/FullLine').then((module) => ({ default: module.FullLine })),
 )
 
@@ -61,11 +61,11 @@ export function LogView(props: Props) {
   const [wrap, setWrap] = useSwitch(WRAP)
   const [isTimed, setTimed] = useSwitch(TIMES)
   const times = useTimes(isTimed, jobId, attempt, store)
-  const [needle, setWanted] = useState('')
+  const [needle, setNeedle] = useState('')
   const [row, setRow] = useState<number | null>(null)
   const [isFollowing, setFollowing] = useState(!chosen && !isOver)
-  const [fullLine, setWhole] = useState<number | null>(null)
-  const readUntil = useSeen(store, isFollowing)
+  const [fullLine, setFullLine] = useState<number | null>(null)
+  const readUntil = useUnreadLines(store, isFollowing)
 
   const show = (row: number) => {
     setFollowing(false)
@@ -111,7 +111,7 @@ export function LogView(props: Props) {
         jobId={jobId}
         attempt={attempt}
         needle={needle}
-        onWanted={setWanted}
+        onNeedle={setNeedle}
         here={() => frame.current?.first() ?? 0}
         row={row}
         onRow={onRow}
@@ -139,7 +139,7 @@ export function LogView(props: Props) {
           current={needle ? row : null}
           chosen={chosen}
           onLine={onLine}
-          onShowAll={setWhole}
+          onShowAll={setFullLine}
         />
         {isEmpty ? (
           <div className="log-empty">{store.status === 'ended' ? t.nothing : t.waits}</div>
@@ -158,7 +158,7 @@ export function LogView(props: Props) {
       <Suspense>
         <Announcer store={store} isFollowing={isFollowing} />
         {fullLine === null ? null : (
-          <WholeLine store={store} row={fullLine} onClose={() => setWhole(null)} />
+          <FullLine store={store} row={fullLine} onClose={() => setFullLine(null)} />
         )}
       </Suspense>
     </section>
@@ -201,14 +201,14 @@ const SETTLED_MS = 120
 
 /** Goes to the lines of the address once they are there, or to the end of what failed. */
 function useStart({ store, version, chosen, atEnd, show, toEnd }: Start) {
-  const gone = useRef('')
+  const leftLine = useRef('')
   const target = chosen ? nameOf(chosen) : atEnd ? 'end' : ''
   // biome-ignore lint/correctness/useExhaustiveDependencies: looked at as lines come
   useEffect(() => {
-    if (!target || gone.current === target) return
+    if (!target || leftLine.current === target) return
     const isThere = store.status === 'ended' || (chosen !== null && store.lines >= chosen.to)
     if (!isThere) return
-    gone.current = target
+    leftLine.current = target
     const go = () => (chosen ? show(store.rowOf(chosen.from)) : toEnd())
     go()
     setTimeout(go, SETTLED_MS)
@@ -216,7 +216,7 @@ function useStart({ store, version, chosen, atEnd, show, toEnd }: Start) {
   return {
     /** The reader chose these lines where they stand: nothing has to move. */
     isThere: (range: Range) => {
-      gone.current = nameOf(range)
+      leftLine.current = nameOf(range)
     },
   }
 }
@@ -226,7 +226,7 @@ function nameOf({ from, to }: Range): string {
 }
 
 /** Lines that came since the reader left the end. */
-function useSeen(store: LogStore, isFollowing: boolean): { fresh: number } {
+function useUnreadLines(store: LogStore, isFollowing: boolean): { fresh: number } {
   const readUntil = useRef(0)
   if (isFollowing || store.status === 'loading' || store.status === 'ended')
     readUntil.current = store.rows
@@ -251,6 +251,9 @@ let coming: Promise<typeof import('./data/lineTimes')> | undefined
 function useTimes(isOn: boolean, jobId: string, attempt: number | undefined, store: LogStore) {
   // Whoever does not ask for times does not load what finds them.
   if (isOn) coming ??= import('./data/lineTimes')
-  const Made = isOn ? use(coming!).LineTimes : null
-  return useMemo(() => Made && new Made(jobId, attempt, store), [Made, jobId, attempt, store])
+  const TimesClass = isOn ? use(coming!).LineTimes : null
+  return useMemo(
+    () => TimesClass && new TimesClass(jobId, attempt, store),
+    [TimesClass, jobId, attempt, store],
+  )
 }

@@ -4,7 +4,7 @@ const KEY = 'belvedere-last-arguments'
 const MOST_TARGETS = 100
 const MOST_LENGTH = 8_000
 
-type Kept = Record<string, unknown[]>
+type StoredValues = Record<string, unknown[]>
 
 /** What this person gave last time, in this browser. Hidden values and files are never kept: see
  * toRemember. */
@@ -29,7 +29,7 @@ function nameOf(person: string, { kind, id }: Target): string {
   return `${person} ${kind} ${id}`
 }
 
-function read(): Kept {
+function read(): StoredValues {
   try {
     return JSON.parse(localStorage.getItem(KEY) ?? '{}')
   } catch {
@@ -37,7 +37,7 @@ function read(): Kept {
   }
 }
 
-function write(values: Kept): void {
+function write(values: StoredValues): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(values))
   } catch {

@@ -4,18 +4,18 @@ import { usePrefs } from '../../lib/prefs'
 
 // One clock for all times on the page.
 let now = Date.now()
-const tellers = new Set<() => void>()
+const listeners = new Set<() => void>()
 let ticking: ReturnType<typeof setInterval> | undefined
 
 function listen(listener: () => void): () => void {
-  tellers.add(listener)
+  listeners.add(listener)
   ticking ??= setInterval(() => {
     now = Date.now()
-    for (const each of tellers) each()
+    for (const each of listeners) each()
   }, 1000)
   return () => {
-    tellers.delete(listener)
-    if (tellers.size === 0) {
+    listeners.delete(listener)
+    if (listeners.size === 0) {
       clearInterval(ticking)
       ticking = undefined
     }

@@ -52,8 +52,8 @@ function useChange(host: Known, onDone: () => void) {
 export function HostMenu({ host, away }: { host: Known; away?: boolean }) {
   const t = useText()
   const w = useWords()
-  const [asks, setAsks] = useState<'rename' | 'tags' | 'token' | 'delete' | null>(null)
-  const close = () => setAsks(null)
+  const [dialog, setDialog] = useState<'rename' | 'tags' | 'token' | 'delete' | null>(null)
+  const close = () => setDialog(null)
   const change = useChange(host, close)
   return (
     <>
@@ -64,10 +64,10 @@ export function HostMenu({ host, away }: { host: Known; away?: boolean }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item leftSection={<Pencil size={14} />} onClick={() => setAsks('rename')}>
+          <Menu.Item leftSection={<Pencil size={14} />} onClick={() => setDialog('rename')}>
             {t.rename}
           </Menu.Item>
-          <Menu.Item leftSection={<Tags size={14} />} onClick={() => setAsks('tags')}>
+          <Menu.Item leftSection={<Tags size={14} />} onClick={() => setDialog('tags')}>
             {t.editTags}
           </Menu.Item>
           <Menu.Item
@@ -82,27 +82,27 @@ export function HostMenu({ host, away }: { host: Known; away?: boolean }) {
           >
             {host.enable ? t.disable : t.enable}
           </Menu.Item>
-          <Menu.Item leftSection={<KeyRound size={14} />} onClick={() => setAsks('token')}>
+          <Menu.Item leftSection={<KeyRound size={14} />} onClick={() => setDialog('token')}>
             {t.createToken}
           </Menu.Item>
           <Menu.Divider />
-          <Menu.Item leftSection={<Trash2 size={14} />} onClick={() => setAsks('delete')}>
+          <Menu.Item leftSection={<Trash2 size={14} />} onClick={() => setDialog('delete')}>
             {w.delete}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {asks === 'rename' || asks === 'tags' ? (
-        <Ask
-          field={asks}
+      {dialog === 'rename' || dialog === 'tags' ? (
+        <EditDialog
+          field={dialog}
           host={host}
           onClose={close}
           busy={change.isPending}
-          error={byField(change.error)[asks === 'tags' ? 'tags' : 'hostname']}
+          error={byField(change.error)[dialog === 'tags' ? 'tags' : 'hostname']}
           onSave={(body) => change.mutate(body)}
         />
       ) : null}
-      {asks === 'token' ? <HostToken host={host} onClose={close} /> : null}
-      <Delete host={host} opened={asks === 'delete'} onClose={close} away={away} />
+      {dialog === 'token' ? <HostToken host={host} onClose={close} /> : null}
+      <Delete host={host} opened={dialog === 'delete'} onClose={close} away={away} />
     </>
   )
 }
@@ -126,7 +126,7 @@ function HostToken({ host, onClose }: { host: Known; onClose: () => void }) {
   )
 }
 
-interface AskProps {
+interface EditDialogProps {
   field: 'rename' | 'tags'
   host: Known
   busy: boolean
@@ -135,7 +135,7 @@ interface AskProps {
   onSave: (change: Change) => void
 }
 
-function Ask({ field, host, busy, error, onClose, onSave }: AskProps) {
+function EditDialog({ field, host, busy, error, onClose, onSave }: EditDialogProps) {
   const t = useText()
   const w = useWords()
   const [hostname, setHostname] = useState(host.hostname)

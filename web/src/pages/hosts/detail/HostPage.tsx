@@ -54,7 +54,7 @@ function Head({ host }: { host: Host }) {
   const t = useText()
   const may = useCan()
   const [opened, { open, close }] = useDisclosure()
-  const isGone = host.enable && host.state !== 'online' && !host.draining
+  const isOffline = host.enable && host.state !== 'online' && !host.draining
   return (
     <>
       <Group justify="space-between">
@@ -81,7 +81,7 @@ function Head({ host }: { host: Host }) {
           {may('host.edit') ? <HostMenu host={host} away /> : null}
         </Group>
       </Group>
-      {isGone ? (
+      {isOffline ? (
         <Alert p="xs" color="yellow" variant="light">
           {host.last_seen ? (
             <>

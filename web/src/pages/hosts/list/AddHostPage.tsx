@@ -17,7 +17,7 @@ export function AddHostPage() {
   usePageTitle(t.add)
   const [round, setRound] = useState(0)
   return (
-    <IfAllowed act="host.edit">
+    <IfAllowed action="host.edit">
       <Enrol key={round} onAgain={() => setRound(round + 1)} />
     </IfAllowed>
   )
@@ -25,8 +25,8 @@ export function AddHostPage() {
 
 function Enrol({ onAgain }: { onAgain: () => void }) {
   const t = useText()
-  const [madeAt, setMadeAt] = useState<string | null>(null)
-  const came = useNewcomer(madeAt)
+  const [tokenCreatedAt, setTokenCreatedAt] = useState<string | null>(null)
+  const came = useNewHost(tokenCreatedAt)
   if (came)
     return (
       <Paper withBorder role="status">
@@ -53,7 +53,7 @@ function Enrol({ onAgain }: { onAgain: () => void }) {
           <Text size="sm" c="dimmed" mb={8}>
             {t.step1Body} {t.needsPython}
           </Text>
-          <InstallLine onMade={(token) => setMadeAt(token.creation_date)} />
+          <InstallLine onToken={(token) => setTokenCreatedAt(token.creation_date)} />
         </li>
         <li>
           <Title order={2} size="h6">
@@ -67,7 +67,7 @@ function Enrol({ onAgain }: { onAgain: () => void }) {
           <Title order={2} size="h6">
             {t.step3}
           </Title>
-          {madeAt ? (
+          {tokenCreatedAt ? (
             <Group gap={10} role="status">
               <Loader size="xs" />
               <Text size="sm">
@@ -86,13 +86,13 @@ function Enrol({ onAgain }: { onAgain: () => void }) {
 }
 
 /** The first host that was created after the line was made. */
-function useNewcomer(madeAt: string | null): Host | undefined {
+function useNewHost(tokenCreatedAt: string | null): Host | undefined {
   const { data = [] } = useQuery({
     ...hostNamesQuery,
-    enabled: madeAt !== null,
+    enabled: tokenCreatedAt !== null,
     // Events bring it at once; this is for when they cannot.
     refetchInterval: 5_000,
   })
-  if (madeAt === null) return undefined
-  return data.find((host) => host.state === 'online' && host.creation_date >= madeAt)
+  if (tokenCreatedAt === null) return undefined
+  return data.find((host) => host.state === 'online' && host.creation_date >= tokenCreatedAt)
 }

@@ -66,7 +66,11 @@ export function HostsPage() {
             )
           }
         </QueryResult>
-        <LoadMore query={query} remaining={total === null ? null : total - rows.length} onSight />
+        <LoadMore
+          query={query}
+          remaining={total === null ? null : total - rows.length}
+          whenVisible
+        />
       </Paper>
     </>
   )

@@ -59,7 +59,7 @@ export function IndicatorPage() {
           <Head indicator={indicator} />
           <div className="ind-cols">
             <Stack gap="md">
-              {isLarge(indicator) ? <Shown indicator={indicator} /> : null}
+              {isLarge(indicator) ? <CurrentValue indicator={indicator} /> : null}
               <History indicator={indicator} />
             </Stack>
             <Stack gap="md">
@@ -163,7 +163,7 @@ function History({ indicator }: { indicator: Indicator }) {
   )
 }
 
-function Shown({ indicator }: { indicator: Indicator }) {
+function CurrentValue({ indicator }: { indicator: Indicator }) {
   const t = useText()
   return (
     <Paper withBorder p="md" component="section" aria-label={t.value}>

@@ -45,7 +45,7 @@ export function NewIndicatorPage() {
     },
   })
   return (
-    <IfAllowed act="indicator.edit">
+    <IfAllowed action="indicator.edit">
       <Form values={values} onChange={setValues} error={make.error} onSubmit={() => make.mutate()}>
         <Button type="submit" loading={make.isPending}>
           {t.make}
@@ -63,7 +63,7 @@ export function EditIndicatorPage() {
   const query = useQuery(indicatorQuery(id))
   usePageTitle(query.data?.title ?? '')
   return (
-    <IfAllowed act="indicator.edit">
+    <IfAllowed action="indicator.edit">
       <QueryResult query={query}>
         {(indicator) => <Edit indicator={indicator} key={indicator.id} />}
       </QueryResult>

@@ -23,7 +23,7 @@ export function JobActions({ job }: { job: Job }) {
   const t = useJobText()
   const may = useMayAct(job)
   const moves = movesOf(job)
-  const act = useJobAction()
+  const action = useJobAction()
   const restart = useRestart()
   const { answer } = useSearch({ strict: false }) as JobSearch
   const [dialog, setDialog] = useState<Dialog>(
@@ -45,7 +45,7 @@ export function JobActions({ job }: { job: Job }) {
         </Allowed>
       ) : null}
       {moves.has('synced') && may ? (
-        <Button onClick={() => act.mutate({ act: 'synced', job })}>{t.synced}</Button>
+        <Button onClick={() => action.mutate({ action: 'synced', job })}>{t.synced}</Button>
       ) : null}
       {moves.has('resolve') ? (
         <Allowed may={may}>
@@ -82,7 +82,7 @@ export function JobActions({ job }: { job: Job }) {
         action={t.cancel}
         onClose={close}
         onConfirm={() => {
-          act.mutate({ act: 'cancel', job })
+          action.mutate({ action: 'cancel', job })
           close()
         }}
       >
@@ -109,13 +109,13 @@ function Allowed({ may, children }: { may: boolean; children: React.ReactElement
 /** Approve and reject, for those whom the approval names. */
 function Votes({ job }: { job: Job }) {
   const t = useJobText()
-  const act = useJobAction()
-  const isAsked = job.lifecycle === 'onhold' && job.waiting_reason === 'approval'
-  const { data } = useQuery({ ...pendingQuery, enabled: isAsked })
-  const mayVote = isAsked && !!data?.some((need) => need.job.id === job.id)
-  const vote = (word: 'approve' | 'reject') => mayVote && act.mutate({ act: word, job })
+  const action = useJobAction()
+  const needsApproval = job.lifecycle === 'onhold' && job.waiting_reason === 'approval'
+  const { data } = useQuery({ ...pendingQuery, enabled: needsApproval })
+  const mayVote = needsApproval && !!data?.some((need) => need.job.id === job.id)
+  const vote = (word: 'approve' | 'reject') => mayVote && action.mutate({ action: word, job })
   useKeys(mayVote ? { a: () => vote('approve'), 'Shift+r': () => vote('reject') } : {})
-  if (!isAsked) return null
+  if (!needsApproval) return null
   const buttons = (
     <Group gap={8} wrap="nowrap">
       <Button leftSection={<Check size={14} />} disabled={!mayVote} onClick={() => vote('approve')}>

@@ -22,7 +22,7 @@ import { WaitingNote } from './WaitingNote'
 const LogView = lazy(() =>
   import('../../../ui/log/LogView').then((module) => ({ default: module.LogView })),
 )
-const GraphTab = lazy(() =>
+const JobGraphTab = lazy(() =>
   import('./tabs/JobGraphTab').then((module) => ({ default: module.JobGraphTab })),
 )
 
@@ -89,7 +89,7 @@ function first(job: Job): Tab {
 function Part({ tab, job }: { tab: Tab; job: Job }) {
   if (tab === 'result') return <ResultTab job={job} />
   if (tab === 'input') return <InputTab job={job} />
-  if (tab === 'graph') return <GraphTab job={job} />
+  if (tab === 'graph') return <JobGraphTab job={job} />
   if (tab === 'json') return <JsonTab job={job} />
   return <Log job={job} />
 }

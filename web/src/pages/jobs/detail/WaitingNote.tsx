@@ -40,8 +40,8 @@ function useWhy(job: Job): ReactNode {
   const place = useQuery(queuePositionQuery(job)).data
   const isVote = job.waiting_reason === 'approval'
   const people = useQuery({ ...choicesQuery, enabled: isVote }).data?.people
-  const needs = useQuery({ ...pendingQuery, enabled: isVote }).data
-  const question = needs?.find((need) => need.job.id === job.id)?.question
+  const pending = useQuery({ ...pendingQuery, enabled: isVote }).data
+  const question = pending?.find((need) => need.job.id === job.id)?.question
   if (!isOver(job) || job.state === 'lost') {
     if (!job.waiting_reason) return null
     const detailFields = (job.waiting_detail ?? {}) as Detail
@@ -50,7 +50,7 @@ function useWhy(job: Job): ReactNode {
       <>
         {question ? <p className="jobs-question">{question}</p> : null}
         {waits(job.waiting_reason, detail, place, t)}
-        <Held detail={detail} />
+        <HeldBy detail={detail} />
       </>
     )
   }
@@ -130,7 +130,7 @@ function waits(reason: string, detail: Detail, place: number | undefined, t: Wor
 }
 
 /** Links to the jobs that hold the place, or to the step that waits. */
-function Held({ detail }: { detail: Detail }) {
+function HeldBy({ detail }: { detail: Detail }) {
   const t = useJobText()
   const ids = detail.held_by ?? []
   return (

@@ -4,13 +4,13 @@ import { isWorkflow, type Job } from '../../../api/queries/job'
 import { useAppNavigate } from '../../../ui/AppLink'
 import { showError } from '../../../ui/toast'
 
-interface Wanted {
+interface RestartRequest {
   job: Job
   /** Other values than the last time. */
   values?: unknown[]
 }
 
-function send({ job, values }: Wanted): Promise<Job> {
+function send({ job, values }: RestartRequest): Promise<Job> {
   if (isWorkflow(job) && job.workflow_id) {
     const path = { id: job.workflow_id, workflow_job_id: job.id }
     return ok(

@@ -31,7 +31,7 @@ interface Props {
 export function JobList({ rows, total, filter, selection, top, hasMore, onMore }: Props) {
   const t = useJobsText()
   const go = useAppNavigate()
-  const door = useLinkProps()
+  const linkProps = useLinkProps()
   const isNarrow = useMediaQuery('(max-width: 640px)', false, { getInitialValueInEffect: false })
   const { density } = usePrefs()
   const height = isNarrow ? CARD_PX : HEIGHTS[density]
@@ -116,7 +116,7 @@ export function JobList({ rows, total, filter, selection, top, hasMore, onMore }
               isNarrow={isNarrow}
               isActive={rows[item.index]!.id === active}
               isChosen={selection.chosen.has(rows[item.index]!.id)}
-              door={door}
+              linkProps={linkProps}
               onToggle={selection.toggle}
               onActive={setActive}
             />

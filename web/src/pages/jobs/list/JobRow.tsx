@@ -16,7 +16,7 @@ interface Props {
   isNarrow: boolean
   isActive: boolean
   isChosen: boolean
-  door: LinkProps
+  linkProps: LinkProps
   onToggle: (id: string, isRange?: boolean) => void
   onActive: (id: string) => void
 }
@@ -27,7 +27,7 @@ interface Props {
  * library's, with their contexts and sheets, cost more than all the rest of a row.
  */
 export const JobRow = memo(function JobRow(props: Props) {
-  const { job, index, y, isNarrow, isActive, isChosen, door } = props
+  const { job, index, y, isNarrow, isActive, isChosen, linkProps } = props
   const t = useJobsText()
   return (
     <div
@@ -51,7 +51,11 @@ export const JobRow = memo(function JobRow(props: Props) {
           onClick={(event) => props.onToggle(job.id, event.shiftKey)}
         />
       </span>
-      {isNarrow ? <Card job={job} door={door} /> : <Cells job={job} door={door} />}
+      {isNarrow ? (
+        <Card job={job} linkProps={linkProps} />
+      ) : (
+        <Cells job={job} linkProps={linkProps} />
+      )}
       <span role="cell">{isActive ? <RowMenu job={job} /> : <MenuPlace {...props} />}</span>
     </div>
   )
@@ -78,7 +82,7 @@ function MenuPlace({ job, onActive }: Props) {
   )
 }
 
-function Cells({ job, door }: { job: Job; door: LinkProps }) {
+function Cells({ job, linkProps }: { job: Job; linkProps: LinkProps }) {
   const who = job.user.username || job.user.email
   return (
     <>
@@ -87,7 +91,7 @@ function Cells({ job, door }: { job: Job; door: LinkProps }) {
         <span className="clip">{jobStateText(job)}</span>
       </span>
       <span role="cell" className="jobs-job clip">
-        <a {...door(`/jobs/${job.id}`)} className="jobs-link" title={job.name}>
+        <a {...linkProps(`/jobs/${job.id}`)} className="jobs-link" title={job.name}>
           {job.name}
         </a>{' '}
         <code>#{job.id.slice(-6)}</code>
@@ -109,12 +113,12 @@ function Cells({ job, door }: { job: Job; door: LinkProps }) {
   )
 }
 
-function Card({ job, door }: { job: Job; door: LinkProps }) {
+function Card({ job, linkProps }: { job: Job; linkProps: LinkProps }) {
   return (
     <span role="cell" className="jobs-two">
       <span className="jobs-state">
         <StateIcon look={jobLook(job)} title={jobStateText(job)} />
-        <a {...door(`/jobs/${job.id}`)} className="jobs-link clip">
+        <a {...linkProps(`/jobs/${job.id}`)} className="jobs-link clip">
           {job.name}
         </a>
       </span>

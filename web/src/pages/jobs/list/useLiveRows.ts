@@ -65,8 +65,8 @@ function useChanged(onChanged: (ids: Set<string>) => void): void {
   useEffect(() => {
     let ids = new Set<string>()
     let timer: ReturnType<typeof setTimeout> | undefined
-    const undo = onEvents((happened) => {
-      for (const event of happened) if (event.object === 'job') ids.add(event.object_id)
+    const undo = onEvents((events) => {
+      for (const event of events) if (event.object === 'job') ids.add(event.object_id)
       if (!ids.size || timer) return
       timer = setTimeout(() => {
         timer = undefined

@@ -3,19 +3,19 @@ import { useLocation } from '@tanstack/react-router'
 import { useMemo, useRef } from 'react'
 import type { JobFilter } from '../../../api/queries/job'
 
-interface Kept {
+interface StoredOffset {
   top: number
   row: string | null
 }
 
 // Where each visit of the list stood: going back finds it there.
-const offsets = new Map<string, Kept>()
+const offsets = new Map<string, StoredOffset>()
 const MOST = 50
 
 export interface ScrollTop {
   /** Where the list stood when this address was left. */
-  start: Kept
-  keep: (change: Partial<Kept>) => void
+  start: StoredOffset
+  keep: (change: Partial<StoredOffset>) => void
 }
 
 /** Remembers the scroll of a list by its entry in the history. */

@@ -85,16 +85,16 @@ function Head({ monitor }: { monitor: Monitor }) {
             </Text>
           </div>
         </Group>
-        {may ? <Acts monitor={monitor} /> : null}
+        {may ? <MonitorActions monitor={monitor} /> : null}
       </Group>
       <Quiet monitor={monitor} />
     </Stack>
   )
 }
 
-function Acts({ monitor }: { monitor: Monitor }) {
+function MonitorActions({ monitor }: { monitor: Monitor }) {
   const t = useText()
-  const act = useMonitorActions()
+  const runAction = useMonitorActions()
   const isMuted = !monitor.alerts || monitor.muted_until !== null
   const isPaused = !monitor.enable
   return (
@@ -104,7 +104,7 @@ function Acts({ monitor }: { monitor: Monitor }) {
           size="compact-sm"
           variant="default"
           leftSection={<Volume2 size={14} />}
-          onClick={() => void act('unmute', [monitor.id])}
+          onClick={() => void runAction('unmute', [monitor.id])}
         >
           {t.unmute}
         </Button>
@@ -112,7 +112,7 @@ function Acts({ monitor }: { monitor: Monitor }) {
         <DurationMenu
           label={t.mute}
           icon={<BellOff size={14} />}
-          onPick={(ms) => void act('mute', [monitor.id], ms)}
+          onPick={(ms) => void runAction('mute', [monitor.id], ms)}
         />
       )}
       {isPaused ? (
@@ -120,7 +120,7 @@ function Acts({ monitor }: { monitor: Monitor }) {
           size="compact-sm"
           variant="default"
           leftSection={<Play size={14} />}
-          onClick={() => void act('resume', [monitor.id])}
+          onClick={() => void runAction('resume', [monitor.id])}
         >
           {t.resume}
         </Button>
@@ -128,7 +128,7 @@ function Acts({ monitor }: { monitor: Monitor }) {
         <DurationMenu
           label={t.pause}
           icon={<Pause size={14} />}
-          onPick={(ms) => void act('pause', [monitor.id], ms)}
+          onPick={(ms) => void runAction('pause', [monitor.id], ms)}
         />
       )}
     </Group>

@@ -26,7 +26,7 @@ export function MonitorPage() {
     <MonitorLayout id={id} tab="overview">
       {(monitor) => (
         <div className="mon-page">
-          <Seen monitor={monitor} />
+          <MonitorBody monitor={monitor} />
           <MonitorSidebar monitor={monitor} />
         </div>
       )}
@@ -34,7 +34,7 @@ export function MonitorPage() {
   )
 }
 
-function Seen({ monitor }: { monitor: Monitor }) {
+function MonitorBody({ monitor }: { monitor: Monitor }) {
   const t = useText()
   const { range = firstRange(monitor.creation_date) } = monitorRoute.useSearch()
   const { query, from, to } = useRange(monitor.id, range)

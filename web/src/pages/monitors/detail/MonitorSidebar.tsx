@@ -78,7 +78,7 @@ function Expected({ monitor }: { monitor: Monitor }) {
   const rows = fieldsOf(monitor.type)
     .filter(({ name, input, seldom, first }) => {
       const isDefault = seldom && config[name] === first
-      return input !== 'monitors' && !isDefault && isSaid(config[name])
+      return input !== 'monitors' && !isDefault && isSet(config[name])
     })
     .map(({ name, input }) => [
       k.field[name]!.label,
@@ -102,7 +102,7 @@ function Expected({ monitor }: { monitor: Monitor }) {
   )
 }
 
-function isSaid(value: unknown): boolean {
+function isSet(value: unknown): boolean {
   if (value === undefined || value === null || value === '' || value === false) return false
   return typeof value !== 'object' || Object.keys(value).length > 0
 }

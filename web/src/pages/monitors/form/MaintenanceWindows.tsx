@@ -57,7 +57,7 @@ export function MaintenanceWindows({
     <Fieldset legend={t.field.maintenance!.label}>
       <Stack gap="sm">
         {value.map((window, i) => (
-          <OneWindow
+          <WindowRow
             key={i}
             value={window}
             error={errors[`maintenance[${i}]`]}
@@ -79,14 +79,14 @@ export function MaintenanceWindows({
   )
 }
 
-interface OneProps {
+interface WindowProps {
   value: MaintenanceWindow
   error?: string
   onChange: (value: MaintenanceWindow) => void
   onRemove: () => void
 }
 
-function OneWindow({ value, error, onChange, onRemove }: OneProps) {
+function WindowRow({ value, error, onChange, onRemove }: WindowProps) {
   const w = useKindText().window
   const isOnce = Boolean(value.start)
   return (
@@ -127,7 +127,7 @@ function OneWindow({ value, error, onChange, onRemove }: OneProps) {
   )
 }
 
-function Weekly({ value, error, onChange }: Omit<OneProps, 'onRemove'>) {
+function Weekly({ value, error, onChange }: Omit<WindowProps, 'onRemove'>) {
   const w = useKindText().window
   return (
     <>

@@ -32,7 +32,7 @@ export function NewMonitorPage() {
   usePageTitle(useText().new)
   const { kind } = newMonitorRoute.useSearch()
   return (
-    <IfAllowed act="monitor.edit">
+    <IfAllowed action="monitor.edit">
       {kind && CREATABLE_KINDS.includes(kind) ? <Make kind={kind} key={kind} /> : <Choose />}
     </IfAllowed>
   )
@@ -121,7 +121,7 @@ type Body = Shape<'MonitorBody'>
 export function EditMonitorPage() {
   const { id } = monitorSettingsRoute.useParams()
   return (
-    <IfAllowed act="monitor.edit">
+    <IfAllowed action="monitor.edit">
       <MonitorLayout id={id} tab="settings">
         {(monitor) => (
           <Stack gap="md">
@@ -182,9 +182,9 @@ function Delete({ monitor }: { monitor: Monitor }) {
   const t = useText()
   const w = useWords()
   const go = useAppNavigate()
-  const act = useMonitorActions()
+  const runAction = useMonitorActions()
   const remove = async () => {
-    if (!(await act('delete', [monitor.id]))) return
+    if (!(await runAction('delete', [monitor.id]))) return
     showSuccess(t.deleted(monitor.name))
     go('/monitors')
   }

@@ -14,7 +14,7 @@ import { useText } from '../text'
 export function PushUrl({ monitor }: { monitor: Monitor }) {
   const t = useText()
   const may = useCan()('monitor.edit')
-  const [asks, { open, close }] = useDisclosure()
+  const [isConfirming, { open, close }] = useDisclosure()
   const path = { params: { path: { id: monitor.id } } }
   const read = useMutation({
     mutationFn: () => ok(api.GET('/monitor/{id}/credentials', path)),
@@ -64,7 +64,7 @@ export function PushUrl({ monitor }: { monitor: Monitor }) {
         </Group>
       </Stack>
       <ConfirmDialog
-        opened={asks}
+        opened={isConfirming}
         title={t.rotate}
         action={t.rotate}
         busy={rotate.isPending}

@@ -12,11 +12,11 @@ import { useText } from '../text'
 export function MonitorBulkActions({ ids, onDone }: { ids: string[]; onDone: () => void }) {
   const t = useText()
   const w = useWords()
-  const acts = useMonitorActions()
-  const [asks, { open, close }] = useDisclosure()
-  const run = async (act: MonitorAction, ms: number | null = null) => {
+  const runAction = useMonitorActions()
+  const [isConfirming, { open, close }] = useDisclosure()
+  const run = async (action: MonitorAction, ms: number | null = null) => {
     close()
-    const good = await acts(act, ids, ms)
+    const good = await runAction(action, ids, ms)
     if (good) showSuccess(t.doneFor(good))
     onDone()
   }
@@ -58,7 +58,7 @@ export function MonitorBulkActions({ ids, onDone }: { ids: string[]; onDone: () 
         <X size={14} />
       </ActionIcon>
       <ConfirmDialog
-        opened={asks}
+        opened={isConfirming}
         title={t.deleteMany(ids.length)}
         action={w.delete}
         word={ids.length > 1 ? String(ids.length) : undefined}

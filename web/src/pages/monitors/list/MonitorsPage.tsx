@@ -113,9 +113,9 @@ function useRowKeys({ active, setActive, total, rowAt, toggle, scrollTo }: Moves
     setActive(next)
     scrollTo(next)
   }
-  const withRow = (act: (id: string) => void) => () => {
+  const withRow = (action: (id: string) => void) => () => {
     const row = rowAt(active)
-    if (row) act(row.id)
+    if (row) action(row.id)
   }
   useKeys({
     j: () => move(1),

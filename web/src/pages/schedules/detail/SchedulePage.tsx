@@ -89,7 +89,7 @@ function Inside({ schedule }: { schedule: Schedule }) {
           </Anchor>
         ) : null}
         <Group ml="auto" gap={8}>
-          {mayEdit ? <Acts schedule={schedule} /> : null}
+          {mayEdit ? <ScheduleActions schedule={schedule} /> : null}
           {mayEdit ? (
             <Button
               leftSection={<Save size={14} />}
@@ -134,7 +134,7 @@ function Paused({ schedule }: { schedule: Schedule }) {
   )
 }
 
-function Acts({ schedule }: { schedule: Schedule }) {
+function ScheduleActions({ schedule }: { schedule: Schedule }) {
   const t = useText()
   const w = useWords()
   const go = useAppNavigate()

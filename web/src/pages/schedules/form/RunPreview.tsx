@@ -11,13 +11,13 @@ import { wallClockText } from './cronText'
 /** The next five runs on two clocks: the reader's and the schedule's. */
 export function RunPreview({ when }: { when: When }) {
   const [settled] = useDebouncedValue(when, 250)
-  const isSaid = !!(settled.repeatEvery || settled.runDate)
+  const isComplete = !!(settled.repeatEvery || settled.runDate)
   const query = useQuery({
     ...previewQuery({ ...settled, count: 5 }),
-    enabled: isSaid,
+    enabled: isComplete,
     placeholderData: keepPreviousData,
   })
-  if (!isSaid) return null
+  if (!isComplete) return null
   if (query.error) {
     const faults = Object.values(byField(query.error))
     return (

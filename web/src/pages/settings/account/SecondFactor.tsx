@@ -42,9 +42,9 @@ export function SecondFactor() {
               factor.enabled ? (
                 <Managing required={factor.required} onCodes={showCodes} onOff={settle} />
               ) : (
-                <AskPassword
+                <PasswordForm
                   action={t.setUp}
-                  act={(password) =>
+                  onPassword={(password) =>
                     ok(api.POST('/api/auth/second-factor', { body: { password } })).then(setBegun)
                   }
                 />
@@ -58,19 +58,19 @@ export function SecondFactor() {
   )
 }
 
-function AskPassword({
+function PasswordForm({
   action,
-  act,
+  onPassword,
   isDanger,
 }: {
   action: string
-  act: (password: string) => Promise<unknown>
+  onPassword: (password: string) => Promise<unknown>
   isDanger?: boolean
 }) {
   const t = useText()
   const [password, setPassword] = useState('')
   const run = useMutation({
-    mutationFn: () => act(password),
+    mutationFn: () => onPassword(password),
     onError: showError,
     onSettled: () => setPassword(''),
   })
@@ -125,8 +125,8 @@ function Managing({
     })
   return (
     <>
-      <AskPassword action={t.renew} act={renew} />
-      {required ? null : <AskPassword action={t.turnOff} isDanger act={off} />}
+      <PasswordForm action={t.renew} onPassword={renew} />
+      {required ? null : <PasswordForm action={t.turnOff} isDanger onPassword={off} />}
     </>
   )
 }

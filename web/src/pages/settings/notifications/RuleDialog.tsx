@@ -42,7 +42,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
   const w = useWords()
   const client = useQueryClient()
   const { data: channels = [] } = useQuery(channelsQuery)
-  const [form, setIt] = useState({
+  const [form, setForm] = useState({
     name: rule?.name ?? '',
     enable: rule?.enable ?? true,
     channels: rule?.channels ?? [],
@@ -53,7 +53,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
     group: rule?.group ?? 10,
     quiet: rule?.quiet ?? null,
   })
-  const set = (change: Partial<typeof form>) => setIt({ ...form, ...change })
+  const set = (change: Partial<typeof form>) => setForm({ ...form, ...change })
   const save = useMutation({
     mutationFn: () =>
       rule

@@ -51,7 +51,7 @@ function Tokens({ kind }: { kind: Kind }) {
   const client = useQueryClient()
   const tokens = useQuery(KINDS[kind].query)
   const [making, setMaking] = useState(false)
-  const [secret, setShown] = useState<string | null>(null)
+  const [secret, setSecret] = useState<string | null>(null)
   const [leaving, setLeaving] = useState<Token | null>(null)
   const settled = () => client.invalidateQueries({ queryKey: [kind] })
   const drop = useMutation({
@@ -108,13 +108,13 @@ function Tokens({ kind }: { kind: Kind }) {
         opened={making}
         title={w.make}
         onClose={() => setMaking(false)}
-        onMade={(token) => {
+        onCreated={(token) => {
           setMaking(false)
-          setShown(token.token ?? null)
+          setSecret(token.token ?? null)
           void settled()
         }}
       />
-      <OneTimeLink title={w.make} value={secret} onClose={() => setShown(null)}>
+      <OneTimeLink title={w.make} value={secret} onClose={() => setSecret(null)}>
         {t.tokenOnce}
       </OneTimeLink>
       <ConfirmDialog
@@ -168,10 +168,10 @@ interface MakeProps {
   opened: boolean
   title: string
   onClose: () => void
-  onMade: (token: Token) => void
+  onCreated: (token: Token) => void
 }
 
-function MakeDialog({ kind, opened, title, onClose, onMade }: MakeProps) {
+function MakeDialog({ kind, opened, title, onClose, onCreated }: MakeProps) {
   const t = useText()
   const w = useWords()
   const isToken = kind === 'token'
@@ -183,7 +183,7 @@ function MakeDialog({ kind, opened, title, onClose, onMade }: MakeProps) {
     onError: showError,
     onSuccess: (token) => {
       setName('')
-      onMade(token)
+      onCreated(token)
     },
   })
   const lives = [

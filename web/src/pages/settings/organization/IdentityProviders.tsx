@@ -63,7 +63,7 @@ export function IdentityProviders() {
         <ProviderDialog
           key={editing === 'new' ? 'new' : editing.id}
           provider={editing === 'new' ? null : editing}
-          onMade={setEditing}
+          onCreated={setEditing}
           onClose={() => setEditing(null)}
         />
       ) : null}
@@ -111,17 +111,17 @@ function ProviderRow({
 
 function ProviderDialog({
   provider,
-  onMade,
+  onCreated,
   onClose,
 }: {
   provider: Provider | null
-  onMade: (provider: Provider) => void
+  onCreated: (provider: Provider) => void
   onClose: () => void
 }) {
   const t = useText()
   const w = useWords()
   const client = useQueryClient()
-  const [form, setIt] = useState({
+  const [form, setForm] = useState({
     name: provider?.name ?? '',
     issuer: provider?.issuer ?? '',
     client_id: provider?.client_id ?? '',
@@ -131,7 +131,7 @@ function ProviderDialog({
     enabled: provider?.enabled ?? true,
   })
   const [isSwitching, setSwitching] = useState(false)
-  const set = (change: Partial<typeof form>) => setIt({ ...form, ...change })
+  const set = (change: Partial<typeof form>) => setForm({ ...form, ...change })
   const save = useMutation({
     mutationFn: () => {
       const { client_secret, ...rest } = form
@@ -149,7 +149,7 @@ function ProviderDialog({
       void client.invalidateQueries({ queryKey: KEY })
       // Its callback is known only now, and must be registered at the provider.
       if (provider) onClose()
-      else onMade(saved)
+      else onCreated(saved)
     },
   })
   const faults = byField(save.error)

@@ -80,12 +80,12 @@ function KeepRow({ task }: { task: Task }) {
 
 function Purge() {
   const t = useText()
-  const [isAsking, setAsked] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   const purge = useMutation({
     mutationFn: () => ok(api.DELETE('/job/finished')),
     onError: showError,
     onSuccess: () => {
-      setAsked(false)
+      setAsking(false)
       showSuccess(t.purged)
     },
   })
@@ -93,7 +93,7 @@ function Purge() {
     <Section title={t.purge} padded>
       <Stack gap="sm" align="flex-start">
         <Text size="sm">{t.purgeBody}</Text>
-        <Button variant="default" c="var(--mantine-color-error)" onClick={() => setAsked(true)}>
+        <Button variant="default" c="var(--mantine-color-error)" onClick={() => setAsking(true)}>
           {t.purge}
         </Button>
         <ConfirmDialog
@@ -102,7 +102,7 @@ function Purge() {
           word={t.purgeWord}
           action={t.purge}
           busy={purge.isPending}
-          onClose={() => setAsked(false)}
+          onClose={() => setAsking(false)}
           onConfirm={purge.mutate}
         >
           {t.purgeBody}

@@ -34,7 +34,7 @@ function Body({
   readOnly: boolean
 }) {
   const t = useText()
-  if (script.isGone) return <Alert color="red">{t.noScript}</Alert>
+  if (script.isDeleted) return <Alert color="red">{t.noScript}</Alert>
   if (script.isLoading) return <Skeleton height="100%" />
   if (!script.isText) return <Alert color="gray">{t.noText}</Alert>
   if (!script.file) return null

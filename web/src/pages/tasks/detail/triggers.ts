@@ -1,9 +1,9 @@
 import type { Shape } from '../../../api/client'
 
-type Starter = Shape<'EventRecord'>
+type Trigger = Shape<'EventRecord'>
 
 /** What an event is called: "Greet somebody, vm: success". */
-export function triggerName(trigger: Starter): string {
+export function triggerName(trigger: Trigger): string {
   const { name, host } = trigger.emitter
   return `${host ? `${name}, ${host}` : name}: ${trigger.name}`
 }
@@ -15,7 +15,7 @@ export function emitterOf(id: string): string {
 
 /** Choices in groups, without those that are taken and without the task's own events. */
 export function choices(
-  all: Starter[],
+  all: Trigger[],
   attached: string[],
   ownId: string,
   words: Record<string, string>,

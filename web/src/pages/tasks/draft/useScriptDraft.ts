@@ -15,7 +15,7 @@ export interface ScriptDraft {
   text: string
   isText: boolean
   isLoading: boolean
-  isGone: boolean
+  isDeleted: boolean
   isDirty: boolean
   /** What somebody else saved meanwhile. */
   theirs: ScriptWithText | null
@@ -29,7 +29,7 @@ export interface ScriptDraft {
   rebase: (file: Script, before: string) => void
 }
 
-interface Held {
+interface ScriptEdit {
   file: Script
   before: string
   text: string
@@ -41,7 +41,7 @@ export function useScriptDraft(scriptId: string | null | undefined, taskId: stri
   const id = scriptId ?? ''
   const enabled = mayRead && !!id
   const { data: newest, isError } = useQuery({ ...scriptWithTextQuery(id), enabled })
-  const [edit, setHeld] = useState<Held | null>(null)
+  const [edit, setEdit] = useState<ScriptEdit | null>(null)
   const [isCopy, setCopy] = useState(false)
   // Both may have written the same.
   const isTheirs = edit?.text === newest?.content.text && edit?.file.id === newest?.file.id
@@ -58,15 +58,15 @@ export function useScriptDraft(scriptId: string | null | undefined, taskId: stri
     text: ownEdit?.text ?? before,
     isText: newest?.content.isText ?? true,
     isLoading: enabled && !isError && !ownEdit && newest === undefined,
-    isGone: enabled && isError && newest === undefined,
+    isDeleted: enabled && isError && newest === undefined,
     isDirty: !!ownEdit && ownEdit.text !== ownEdit.before,
     theirs: differs ? newest : null,
     others: users.filter((user) => user.id !== taskId).length,
     isCopy,
     setCopy,
-    setText: (text) => file && setHeld(text === before ? null : { file, before, text }),
-    drop: () => setHeld(null),
+    setText: (text) => file && setEdit(text === before ? null : { file, before, text }),
+    drop: () => setEdit(null),
     rebase: (next, nextBefore) =>
-      setHeld((now) => now && { file: next, before: nextBefore, text: now.text }),
+      setEdit((now) => now && { file: next, before: nextBefore, text: now.text }),
   }
 }

@@ -26,7 +26,7 @@ export function OptionFields(props: FormProps) {
   return (
     <FormCard title={t.options}>
       {hasRun ? <Running {...props} /> : null}
-      <Kept {...props} />
+      <OutputFields {...props} />
       <NumberInput
         label={t.expires}
         min={0}
@@ -127,7 +127,7 @@ function Retry({ task, set, errors, readOnly }: FormProps) {
   )
 }
 
-function Kept({ task, set, errors, readOnly }: FormProps) {
+function OutputFields({ task, set, errors, readOnly }: FormProps) {
   const t = useText()
   const { history } = task
   return (

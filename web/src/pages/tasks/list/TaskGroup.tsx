@@ -81,7 +81,7 @@ function TaskRow({ line, name, isInner, onRun }: RowProps) {
       </div>
       <div className="tasks-beats">
         {line.beats ? (
-          <CheckStrip data={looksOf(line.beats)} label={beatsLabel(t.beats(line.name), line)} />
+          <CheckStrip data={looksOf(line.beats)} label={runsLabel(t.beats(line.name), line)} />
         ) : null}
       </div>
       <Text size="xs" c="dimmed" className="tasks-last" component="div">
@@ -103,7 +103,7 @@ function TaskRow({ line, name, isInner, onRun }: RowProps) {
   )
 }
 
-function beatsLabel(label: string, line: TaskLine): string {
+function runsLabel(label: string, line: TaskLine): string {
   return `${label}: ${line.runs.slice(0, 5).map(jobStateText).join(', ')}`
 }
 

@@ -5,8 +5,8 @@ import type { TasksSearch } from '../search'
 const LETTERS: Record<string, Look> = { n: 'ok', f: 'fail', x: 'cancel', l: 'lost', r: 'run' }
 
 /** The letters of the board as looks, oldest first. */
-export function looksOf(beats: string): Look[] {
-  return [...beats].map((letter) => LETTERS[letter] ?? 'stop')
+export function looksOf(letters: string): Look[] {
+  return [...letters].map((letter) => LETTERS[letter] ?? 'stop')
 }
 
 export function lookOf(line: TaskLine): Look | null {

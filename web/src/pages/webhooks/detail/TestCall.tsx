@@ -107,7 +107,7 @@ function Mapping({ target, elements }: { target: Target; elements: unknown[] }) 
                 <td className="num">{place.kind === 'given' ? n + 1 : '—'}</td>
                 <td>{nameOf(definitions[n]!, n)}</td>
                 <td>
-                  <Got place={place} />
+                  <ArgumentValue place={place} />
                 </td>
               </tr>
             ))}
@@ -123,7 +123,7 @@ function Mapping({ target, elements }: { target: Target; elements: unknown[] }) 
   )
 }
 
-function Got({ place }: { place: ArgumentSource }) {
+function ArgumentValue({ place }: { place: ArgumentSource }) {
   const t = useText()
   if (place.kind === 'missing')
     return (

@@ -12,9 +12,9 @@ const CHOOSERS: Record<string, string> = { stripe: 'Stripe', slack: 'Slack' }
 const HIDDEN = '••••••••'
 
 export function hookUrl(hook: Webhook, secret: string): string {
-  const door = hook.signature === 'none' ? `trigger/secret/${secret}` : 'trigger/signed'
+  const path = hook.signature === 'none' ? `trigger/secret/${secret}` : 'trigger/signed'
   const query = `customer=${encodeURIComponent(currentCustomer())}`
-  return `${location.origin}${ROOT}webhook/${hook.id}/${door}?${query}`
+  return `${location.origin}${ROOT}webhook/${hook.id}/${path}?${query}`
 }
 
 /** The address to call. The secret in it is hidden until an admin asks for it. */

@@ -44,7 +44,7 @@ export function WorkflowJobsTab({ workflow }: { workflow: Workflow }) {
 function RunRow({ workflow, run }: { workflow: Workflow; run: Shape<'JobRecord'> }) {
   const t = useText()
   const client = useQueryClient()
-  const mayAct = useMayRun()(workflow.acl)
+  const mayRun = useMayRun()(workflow.acl)
   const params = { path: { id: workflow.id, workflow_job_id: run.id } }
   const settle = () => client.invalidateQueries({ queryKey: ['job'] })
   const cancel = useMutation({
@@ -80,7 +80,7 @@ function RunRow({ workflow, run }: { workflow: Workflow; run: Shape<'JobRecord'>
           size="compact-xs"
           variant="default"
           leftSection={<Ban size={12} />}
-          disabled={!mayAct}
+          disabled={!mayRun}
           loading={cancel.isPending}
           onClick={() => cancel.mutate()}
         >
@@ -91,7 +91,7 @@ function RunRow({ workflow, run }: { workflow: Workflow; run: Shape<'JobRecord'>
           size="compact-xs"
           variant="default"
           leftSection={<RotateCcw size={12} />}
-          disabled={!mayAct}
+          disabled={!mayRun}
           loading={restart.isPending}
           onClick={() => restart.mutate()}
         >

@@ -93,7 +93,7 @@ function Remove({ workflow }: { workflow: Workflow }) {
   const w = useWords()
   const go = useAppNavigate()
   const client = useQueryClient()
-  const [isAsking, setAsked] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   const remove = useMutation({
     mutationFn: () => ok(api.DELETE('/workflows/{id}', { params: { path: { id: workflow.id } } })),
     onError: showError,
@@ -104,7 +104,7 @@ function Remove({ workflow }: { workflow: Workflow }) {
   })
   return (
     <>
-      <Button variant="default" c="var(--mantine-color-error)" onClick={() => setAsked(true)}>
+      <Button variant="default" c="var(--mantine-color-error)" onClick={() => setAsking(true)}>
         {t.deleteIt}
       </Button>
       <ConfirmDialog
@@ -112,7 +112,7 @@ function Remove({ workflow }: { workflow: Workflow }) {
         title={w.reallyDelete(workflow.name)}
         action={t.deleteIt}
         busy={remove.isPending}
-        onClose={() => setAsked(false)}
+        onClose={() => setAsking(false)}
         onConfirm={remove.mutate}
       >
         {t.deleteBody}

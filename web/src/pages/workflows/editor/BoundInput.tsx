@@ -12,8 +12,8 @@ interface Props {
 export function VisitLimitInput({ value, onChange, size }: Props) {
   const t = useText()
   // While somebody types the field may be empty; what was meant shows when it is left.
-  const [text, setSaid] = useState<number | string>(value ?? '')
-  useEffect(() => setSaid(value ?? ''), [value])
+  const [text, setText] = useState<number | string>(value ?? '')
+  useEffect(() => setText(value ?? ''), [value])
   return (
     <NumberInput
       size={size}
@@ -25,13 +25,13 @@ export function VisitLimitInput({ value, onChange, size }: Props) {
       clampBehavior="strict"
       value={text}
       onChange={(most) => {
-        setSaid(most)
+        setText(most)
         if (Number(most) >= 1) onChange(Number(most))
       }}
       onBlur={() => {
         if (text !== '') return
         onChange(null)
-        setSaid(value ?? '')
+        setText(value ?? '')
       }}
     />
   )

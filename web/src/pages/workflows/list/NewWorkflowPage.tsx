@@ -28,7 +28,7 @@ function chain(tasks: Shape<'TaskRecord'>[]): Draft {
 export function NewWorkflowPage() {
   usePageTitle(useText().newTitle)
   return (
-    <IfAllowed act="workflow.edit">
+    <IfAllowed action="workflow.edit">
       <Form />
     </IfAllowed>
   )

@@ -96,7 +96,7 @@ export function WorkflowsPage() {
           )
         }
       </QueryResult>
-      <LoadMore query={lines} remaining={total - rows.length} onSight />
+      <LoadMore query={lines} remaining={total - rows.length} whenVisible />
       {running ? (
         <RunDialog
           target={{ kind: 'workflow', id: running.id, name: running.name }}

@@ -38,7 +38,7 @@ export class LogStore implements RowLines {
   private isReturned = false
   private carry = ''
   private coming = new Set<number>()
-  private tellers = new Set<() => void>()
+  private listeners = new Set<() => void>()
   private frame = 0
 
   constructor(private readonly fetch: FetchLines) {}
@@ -54,8 +54,8 @@ export class LogStore implements RowLines {
   }
 
   subscribe = (listener: () => void): (() => void) => {
-    this.tellers.add(listener)
-    return () => this.tellers.delete(listener)
+    this.listeners.add(listener)
+    return () => this.listeners.delete(listener)
   }
 
   look = (): number => this.version
@@ -139,7 +139,7 @@ export class LogStore implements RowLines {
 
   close(): void {
     cancelAnimationFrame(this.frame)
-    this.tellers.clear()
+    this.listeners.clear()
   }
 
   private grow(part: string): void {
@@ -220,7 +220,7 @@ export class LogStore implements RowLines {
     this.version += 1
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0
-      for (const listener of this.tellers) listener()
+      for (const listener of this.listeners) listener()
     })
   }
 }

@@ -24,8 +24,8 @@ export class LogStream {
   private cut: { from: number; to: number; line: number } | null = null
   private hiding: ReturnType<typeof setTimeout> | undefined
   private wake: () => void = () => {}
-  private hasHeard = false
-  private isRung = false
+  private hasReceived = false
+  private isWoken = false
 
   constructor(
     private readonly jobId: string,
@@ -50,7 +50,7 @@ export class LogStream {
    * stream that something holds back comes through once the job is over. */
   again(): void {
     if (this.isStopped) return
-    this.isRung = true
+    this.isWoken = true
     this.wake()
     if (!this.isOver) return
     this.isOver = false
@@ -73,7 +73,7 @@ export class LogStream {
       }
       this.cut = null
       if (this.isStopped || this.isOver || this.store.status === 'paused') continue
-      if (!this.hasHeard) await this.look()
+      if (!this.hasReceived) await this.look()
       if (this.lastId !== before) wait = FIRST_WAIT_MS
       this.store.setStatus({ status: 'reconnecting' })
       await this.pause(wait)
@@ -85,14 +85,14 @@ export class LogStream {
     const turn = new AbortController()
     this.turn = turn
     const url = address(`/job/${this.jobId}/log`, { follow: 'true', attempt: this.attempt })
-    this.hasHeard = false
+    this.hasReceived = false
     let timer = setTimeout(() => turn.abort(), FIRST_WORD_MS)
     try {
       for await (const message of readEvents(url, { signal: turn.signal, lastId: this.lastId })) {
         clearTimeout(timer)
         if (turn.signal.aborted) return
         timer = setTimeout(() => turn.abort(), SILENCE_MS)
-        this.hasHeard = true
+        this.hasReceived = true
         this.take(message)
         if (this.isOver) return
       }
@@ -105,8 +105,8 @@ export class LogStream {
   /** Where a proxy keeps streams until they end: reads what is there, every few seconds. */
   private async look(): Promise<void> {
     const until = Date.now() + POLLING_MS
-    this.isRung = false
-    while (!this.isStopped && !this.isRung && !document.hidden && Date.now() < until) {
+    this.isWoken = false
+    while (!this.isStopped && !this.isWoken && !document.hidden && Date.now() < until) {
       const isThere = await this.poll().catch(() => false)
       if (!isThere) return
       await this.pause(POLL_MS)

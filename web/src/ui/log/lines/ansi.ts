@@ -47,12 +47,12 @@ export function openStyle(line: string, before: string): string {
 /** A line in its looks. */
 export function spans(line: string): Span[] {
   if (!SPECIAL.test(line)) return [{ text: line, look: '' }]
-  const pen = new StyleParser()
+  const style = new StyleParser()
   const result: Span[] = []
   for (const [i, part] of line.replace(OTHER, '').split(COLOUR).entries()) {
     // Between two texts stand the numbers of the code that parts them.
-    if (i % 2) pen.obey(part)
-    else if (part) result.push({ text: pictured(part), ...pen.look() })
+    if (i % 2) style.obey(part)
+    else if (part) result.push({ text: pictured(part), ...style.look() })
   }
   return result
 }

@@ -57,10 +57,10 @@ async function endingAt(query: HitQuery, end: number): Promise<{ lines: Hit[]; b
     const from = Math.max(0, end - size)
     let hits = await query(from)
     if (isBefore(hits, end)) {
-      let further = await next(query, hits)
-      while (further && isBefore(further, end)) {
-        hits = further
-        further = await next(query, hits)
+      let nextHits = await next(query, hits)
+      while (nextHits && isBefore(nextHits, end)) {
+        hits = nextHits
+        nextHits = await next(query, hits)
       }
       return { lines: hits.lines.filter((hit) => hit.offset < end), behind: hits.matches }
     }

@@ -16,7 +16,7 @@ import {
 
 export type Step = (by: 1 | -1) => void
 
-interface Found {
+interface SearchState {
   /** Lines that hold the text, over the whole log; null: not known yet. */
   matches: number | null
   /** Which of them is shown, from 1; null: none. */
@@ -73,18 +73,18 @@ export function useLogSearch({
   here,
   row,
   onRow,
-}: LogSearch): Found {
+}: LogSearch): SearchState {
   const isLive = store.status === 'live'
   const { data, isPlaceholderData, ask: query, search } = useHits(jobId, attempt, needle, isLive)
   const start: Page = { first: 1, lines: data?.lines ?? [] }
   // Hits further down, once a step has led there.
-  const [further, setFurther] = useState({ search, page: null as Page | null })
-  const page = (further.search === search && further.page) || start
+  const [laterPage, setLaterPage] = useState({ search, page: null as Page | null })
+  const page = (laterPage.search === search && laterPage.page) || start
   const rows = page.lines.map((hit) => store.rowOf(hit.line))
   const isBusy = useRef(false)
 
   const show = (next: Page, by: 1 | -1) => {
-    setFurther({ search, page: next.first === 1 ? null : next })
+    setLaterPage({ search, page: next.first === 1 ? null : next })
     const hit = by > 0 ? next.lines[0] : next.lines.at(-1)
     onRow(hit ? store.rowOf(hit.line) : null)
   }

@@ -110,7 +110,7 @@ export function LogWindow(props: Props) {
     event.clipboardData.setData('text/plain', textBetween(store, ...ends))
   }
 
-  const lines = inSight(first, last, pins, total)
+  const lines = visibleLines(first, last, pins, total)
   const shift = top - top * scale
   return (
     <div
@@ -162,7 +162,7 @@ function Line(props: LineProps) {
 }
 
 /** The lines to draw, in order: those in sight, and those that hold the ends of a selection. */
-function inSight(first: number, last: number, pins: number[], total: number): number[] {
+function visibleLines(first: number, last: number, pins: number[], total: number): number[] {
   const lines = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i)
   const out = pins.filter((line) => line < total && (line < first || line >= last))
   return out.length ? [...lines, ...out].sort((a, b) => a - b) : lines

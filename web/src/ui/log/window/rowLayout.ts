@@ -25,6 +25,6 @@ let coming: Promise<typeof import('./wrappedRows')> | undefined
 export function useLayout(store: LogStore, columns: number): RowLayout {
   // Whoever does not wrap lines does not load what breaks them.
   if (columns) coming ??= import('./wrappedRows')
-  const Made = columns ? use(coming!).WrappedRows : Plain
-  return useMemo(() => new Made(store, columns), [store, columns, Made])
+  const LayoutClass = columns ? use(coming!).WrappedRows : Plain
+  return useMemo(() => new LayoutClass(store, columns), [store, columns, LayoutClass])
 }

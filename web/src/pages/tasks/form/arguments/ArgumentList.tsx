@@ -14,13 +14,13 @@ export function ArgumentList({ task, set, errors, readOnly }: FormProps) {
   const t = useText()
   const list = task.task_arguments
   const [editing, setEditing] = useState<number | null>(null)
-  const [announcement, setSaid] = useState('')
+  const [announcement, setAnnouncement] = useState('')
   const drag = useRef<number | null>(null)
   const [over, setOver] = useState<number | null>(null)
   const give = (next: Argument[]) => set({ task_arguments: numberArguments(next) })
   const move = (from: number, to: number) => {
     if (to < 0 || to >= list.length || from === to) return
-    setSaid(t.argument.moved(nameOf(list[from]!, from), to + 1))
+    setAnnouncement(t.argument.moved(nameOf(list[from]!, from), to + 1))
     give(moveArgument(list, from, to))
     // The grip that was pressed stays under the fingers.
     requestAnimationFrame(() => document.getElementById(`grip-${to}`)?.focus())
