@@ -19,7 +19,7 @@ test('a step stands right of everything that leads to it', () => {
   const short: [string, string] = ['a', 'd']
   const layout = graph('abcd', [short, ['a', 'b'], ['a', 'c'], ['b', 'd'], ['c', 'd']])
   expect(columns(layout)).toBe('a bc d')
-  expect(layout).toMatchObject({ width: 36, height: 24, left: 0 })
+  expect(layout).toMatchObject({ width: 36, height: 24, hidden: 0 })
   expect(layout.lines).toHaveLength(5)
 })
 
@@ -48,7 +48,7 @@ test('a long one is cut and says by how much; an empty one is nothing', () => {
     [...'bcdef'].map((id) => ['a', id]),
   )
   expect(columns(fan)).toBe('a bcde')
-  expect(fan).toMatchObject({ height: 48, left: 1 })
+  expect(fan).toMatchObject({ height: 48, hidden: 1 })
   expect(fan.lines).toHaveLength(4)
   expect(miniLayout({ start: '', nodes: [], edges: [] }).dots).toEqual([])
 })
