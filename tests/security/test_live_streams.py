@@ -2,11 +2,21 @@
 
 import asyncio
 import logging
+import os
+import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+import belvedere
+from belvedere.access import Actor, audit
+from belvedere.base.ids import new_id
+from belvedere.db import Database, Tx
 from belvedere.events import Event
+from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output.log_store import Output
+from belvedere.protocol import CHUNK, Credit, pack_file
 from belvedere.server.api import event_stream
 from belvedere.server.api.event_backlog import MAX_BACKLOG, Backlog
 from belvedere.server.transport import http_protocol
@@ -104,3 +114,102 @@ async def customer_of(world: World) -> str:
         lambda tx: tx.value("select id from customers where name = 'acme'")
     )
     return found
+
+
+# Answers that are sent piece by piece, and where their pieces are made. That of events has tests
+# of its own above.
+STREAMS = {
+    "/acme/job/{job}/log": "jobs/output/log_stream.py",
+    "/acme/job/{job}/log?follow=true": "jobs/output/log_stream.py",
+    "/acme/job/{job}/files/out.bin": "jobs/api/artifacts.py",
+    "/api/audit.csv": "access/api/audit.py",
+}
+# What waits in the server for one client that does not read, beside what the kernel holds.
+MAX_HELD = 1 << 20
+# More than the kernel takes for a client that reads nothing.
+PIECES = 240
+RECEIVE_BUFFER = 4096
+
+
+def test_every_streamed_answer_is_tested(engine: str) -> None:
+    root = Path(belvedere.__file__).parent
+    makers = {
+        path.relative_to(root).as_posix()
+        for path in root.rglob("*.py")
+        if "-> AsyncIterator[bytes]:" in path.read_text()
+    }
+    assert makers == {*STREAMS.values(), "server/api/event_stream.py"}
+
+
+async def furnish(world: World, ada: Client, target: str) -> str:
+    """What this address sends, in millions of bytes; the address."""
+    noise = os.urandom(CHUNK)
+    if "audit" in target:
+        await world.house.db.write(fill_audit, world.cast.ada, noise.hex())
+        return target
+    async with world.agent() as agent:
+        job_id: str = (await ada.post("/acme/job", {"task": await world.task()})).json["id"]
+        order = await agent.order()
+        if "files" in target:
+            for n in range(PIECES):
+                await agent.binary(pack_file(order.fence, 0, n * CHUNK, noise))
+                # Under credit, which comes with what is stored.
+                await agent.hear(Credit)
+            await agent.end(order, files=[["out.bin", CHUNK * PIECES]])
+        else:
+            pieces = [Output(order.fence, job_id, n * CHUNK, 0, noise) for n in range(PIECES)]
+            await world.house.logs.write(joblog.append, pieces)
+    return target.format(job=job_id)
+
+
+def fill_audit(tx: Tx, actor: Actor, text: str) -> None:
+    for _ in range(PIECES // 2):
+        audit.record(tx, actor, "task.change", "task", new_id(), None, {"text": text})
+
+
+async def connect(site: Site, ada: Client, target: str) -> socket.socket:
+    """A request whose answer is never read."""
+    loop, client = asyncio.get_running_loop(), socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
+    client.setblocking(False)
+    await loop.sock_connect(client, ("127.0.0.1", site.port))
+    headers = {"authorization": f"Bearer {ada.token}"}
+    await loop.sock_sendall(client, request("GET", target, headers))
+    return client
+
+
+@pytest.mark.parametrize("target", STREAMS)
+async def test_a_client_that_never_reads_costs_bounded_memory(
+    world: World, ada: Client, target: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with serving(world.app) as site:
+        client = await connect(site, ada, await furnish(world, ada, target))
+        async with asyncio.timeout(PATIENCE_S):
+            while not (found := list(site.server.server_state.connections)):
+                await asyncio.sleep(0)
+            [connection] = found
+            assert isinstance(connection, http_protocol.HttpProtocol)
+            while not connection.flow.write_paused:
+                await asyncio.sleep(0.01)
+        # A producer that does not wait would go on in these turns.
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert connection.transport.get_write_buffer_size() < MAX_HELD
+        site.sweep()
+        site.sweep(http_protocol.WRITE_S + 1)
+        assert len(site.connections) == 0
+        assert "connection closed address=127.0.0.1 reason=not_reading" in caplog.text
+        async with asyncio.timeout(PATIENCE_S):
+            while world.house.feed._listeners:
+                await asyncio.sleep(0.01)
+        client.close()
+
+
+def test_a_log_is_read_in_pieces_of_limited_size(logs: Database) -> None:
+    """They are kept as long as the client does not read."""
+    data = os.urandom(CHUNK)
+    logs.write_now(joblog.append, [Output(7, "0" * 24, n * CHUNK, 0, data) for n in range(32)])
+    read = logs.write_now(joblog.chunks, 7, 0)
+    assert sum(len(chunk.data) for chunk in read) == joblog.MAX_READ
+    assert logs.write_now(joblog.chunks, 7, 0, 32, 1)[0].data == data

@@ -12,7 +12,7 @@ from belvedere.base.ids import new_id
 from belvedere.base.text.credentials import MASK, in_text, is_named_secret, masked
 from belvedere.db import Tx, columns
 from belvedere.rest.listing import escaped
-from belvedere.rest.response_budget import RECORD_BYTES, Budget
+from belvedere.rest.response_budget import MAX_PAGE_BYTES, RECORD_BYTES, Budget
 
 # Names of fields that must not be kept beside those of credentials: what hides inside of our own.
 _INNER_FIELDS = frozenset({"box", "sealed"})
@@ -80,13 +80,23 @@ class Wanted(msgspec.Struct):
     until: Millis | None = None
 
 
-def entries(tx: Tx, actor: Actor, limit: int = 100, wanted: Wanted | None = None) -> list[AuditRow]:
+def entries(
+    tx: Tx,
+    actor: Actor,
+    limit: int = 100,
+    wanted: Wanted | None = None,
+    most_bytes: int = MAX_PAGE_BYTES,
+) -> list[AuditRow]:
     """The newest first; fewer than the limit where more would be too many bytes."""
-    return page(tx, actor, limit, wanted)[0]
+    return page(tx, actor, limit, wanted, most_bytes)[0]
 
 
 def page(
-    tx: Tx, actor: Actor, limit: int = 100, wanted: Wanted | None = None
+    tx: Tx,
+    actor: Actor,
+    limit: int = 100,
+    wanted: Wanted | None = None,
+    most_bytes: int = MAX_PAGE_BYTES,
 ) -> tuple[list[AuditRow], bool]:
     """The same, and whether it ends early because more would be too many bytes."""
     asked = _tests(wanted or Wanted())
@@ -95,7 +105,7 @@ def page(
     of = f"from audit where customer_id = ?{where} order by id desc limit ?"
     params = (actor.customer_id, *(value for _, value in tests))
     sizes = tx.rows(f"select {_SIZE} {of}", *params, min(limit, MAX_PAGE))
-    budget = Budget()
+    budget = Budget(most_bytes)
     count = len(list(takewhile(budget.takes, (size for (size,) in sizes))))
     rows = tx.all(AuditRow, f"select {columns(AuditRow)} {of}", *params, count)
     return rows, count < len(sizes)

@@ -18,6 +18,8 @@ from belvedere.rest.route import Ask, Reply
 from belvedere.rest.searches import run_search, run_search_on
 
 MAX_EXPORT = 100_000
+# Bytes of a table that are read at once: a client that does not read keeps them here.
+MAX_PART = 256 * 1024
 COLUMNS = (
     *("date", "user", "kind", "address", "action", "object", "object_id", "before", "after"),
     "id",
@@ -47,7 +49,7 @@ async def _table(ask: Ask, wanted: Wanted, most: int) -> AsyncIterator[bytes]:
     while most > 0:
         # Not refused in a busy lane: the response has begun.
         rows: list[AuditRow] = await run_search_on(
-            ask, audit.entries, ask.actor, min(most, audit.MAX_PAGE), wanted
+            ask, audit.entries, ask.actor, min(most, audit.MAX_PAGE), wanted, MAX_PART
         )
         if not rows:
             return

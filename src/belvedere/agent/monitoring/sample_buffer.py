@@ -1,9 +1,11 @@
 """What checks saw, until the server has it: numbered batches, bounded, in order."""
 
+import json
 import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.monitoring.sample_journal import Line, SampleLog, sample_line, stream_line
@@ -14,6 +16,8 @@ log = logging.getLogger("belvedere.agent")
 # As many as one host gathers in hours; beyond that the oldest go, and are counted.
 MOST = 10_000
 BATCH = 200
+# Of a batch: all that are on their way fit into one frame, which may have 4 MiB.
+BATCH_BYTES = 512 * 1024
 # Batches that may be on their way without an answer.
 IN_FLIGHT = 4
 
@@ -131,11 +135,21 @@ class Buffer:
         return Samples(self.stream, number, [sample for _, sample in taken], dropped)
 
     def _gather(self) -> None:
-        size = min(BATCH, len(self._fresh))
+        size = self._next_size()
         line = {"batch": self._number + 1, "size": size, "dropped": self._dropped}
         # Before it goes: under this number nothing else may ever be said.
         self._journal.append(line)
         self._make_batch(self._number + 1, size, self._dropped)
+
+    def _next_size(self) -> int:
+        """Samples of the next batch: at least one, and no more than a frame can hold."""
+        count = size = 0
+        for _, sample in islice(self._fresh, BATCH):
+            size += len(sample.message) + (len(json.dumps(sample.data)) if sample.data else 0)
+            if count and size > BATCH_BYTES:
+                break
+            count += 1
+        return count
 
     def _make_batch(self, number: int, size: int, dropped: int) -> None:
         taken = [self._fresh.popleft() for _ in range(size)]

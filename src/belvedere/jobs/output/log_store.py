@@ -5,6 +5,7 @@ Offsets and line numbers count the stream as produced, also across the cut.
 
 import zlib
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 import msgspec
 
@@ -14,6 +15,8 @@ from belvedere.db.crash import around_commit
 
 KEEP = 16 * 1024 * 1024
 KEEP_HEAD = 1024 * 1024
+# Bytes that are read at once.
+MAX_READ = 256 * 1024
 # Pieces of one log: an agent that sends byte by byte fills the store with rows instead of bytes.
 MAX_CHUNKS = 256 * 1024
 # Pieces that are looked at together when the middle is cut.
@@ -203,8 +206,11 @@ def close(tx: Tx, closing: Closing) -> None:
     )
 
 
-def chunks(tx: Tx, fence: int, start: int, limit: int = 32) -> list[Chunk]:
-    """Chunks that hold or follow the byte `start`."""
+def chunks(
+    tx: Tx, fence: int, start: int, limit: int = 32, most_bytes: int = MAX_READ
+) -> list[Chunk]:
+    """Chunks that hold or follow the byte `start`; at least one, and then no more than
+    `most_bytes`, because a reader may keep them as long as it does not read."""
     rows = tx.all(
         Chunk,
         f"select {columns(Chunk)} from log_chunks where fence = ? and at_byte + size > ?"
@@ -213,6 +219,8 @@ def chunks(tx: Tx, fence: int, start: int, limit: int = 32) -> list[Chunk]:
         start,
         limit,
     )
+    sizes = accumulate(chunk.size for chunk in rows)
+    rows = rows[: max(1, sum(size <= most_bytes for size in sizes))]
     for chunk in rows:
         chunk.data = zlib.decompress(chunk.data)
     return rows

@@ -221,8 +221,7 @@ class Link:
             case Want():
                 self._transfers.want(message.sha256)
             case Samples():
-                limits.check_samples(message)
-                self.watcher.take(message)
+                self.watcher.take(message, limits.check_samples(message))
             case WatchAgain():
                 self.watcher.send_list()
             case Hello():
@@ -349,4 +348,5 @@ class Link:
 
 def messages_in(frame: str | bytes) -> list[dict[str, Any]]:
     """The messages of a text frame; ValidationError for anything else."""
+    limits.check_values(frame)
     return limits.check_messages(decode(frame))

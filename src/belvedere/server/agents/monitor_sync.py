@@ -10,7 +10,7 @@ from belvedere.monitors.agent_config import Position
 from belvedere.monitors.evaluation import samples
 from belvedere.protocol import Noted, Samples, Watch
 from belvedere.server.agents.close_reasons import Goodbye
-from belvedere.server.agents.transfers.limits import MAX_BATCHES
+from belvedere.server.agents.transfers.limits import MAX_BATCHES, MAX_WAITING
 from belvedere.server.storage import SAMPLE_BYTES
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Watcher:
         # What the last beat said that the agent has, if that was not what it was sent.
         self._behind: tuple[int, Position] | None = None
         self._waiting: list[Samples] = []
+        self._waiting_bytes = 0
         self._is_busy = False
 
     @property
@@ -106,10 +107,13 @@ class Watcher:
         else:
             self._behind = (number, self._at)
 
-    def take(self, batch: Samples) -> None:
+    def take(self, batch: Samples, size: int) -> None:
         """One write at a time: batches must be counted in the order in which they were sent."""
         if len(self._waiting) >= MAX_BATCHES:
             raise Goodbye(4400, f"More than {MAX_BATCHES} batches of samples at once.")
+        self._waiting_bytes += size
+        if self._waiting_bytes > MAX_WAITING:
+            raise Goodbye(4400, f"More than {MAX_WAITING} bytes of samples at once.")
         self._waiting.append(batch)
         if not self._is_busy:
             self._is_busy = True
@@ -118,7 +122,7 @@ class Watcher:
     async def _note(self) -> None:
         try:
             while self._waiting:
-                batches, self._waiting = self._waiting, []
+                batches, self._waiting, self._waiting_bytes = self._waiting, [], 0
                 count = sum(len(batch.samples) for batch in batches)
                 has_room = self._link.house.storage.take(
                     self._link.customer_id, count * SAMPLE_BYTES

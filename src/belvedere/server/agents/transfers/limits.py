@@ -2,10 +2,16 @@
 
 from typing import Any
 
+import msgspec
+
+from belvedere.base.errors import Invalid
 from belvedere.base.text import json_text
 from belvedere.jobs.output.artifacts import MOST_FILES
-from belvedere.protocol import Hello, Report, Samples
+from belvedere.monitors.evaluation import rollups, samples
+from belvedere.protocol import Hello, Report, Sample, Samples
 from belvedere.server.agents.close_reasons import WIDEST, Goodbye, check_numbers
+
+encode = msgspec.json.Encoder().encode
 
 # Messages in one frame, and open attempts in one hello.
 MAX_MESSAGES = 10_000
@@ -21,6 +27,16 @@ MAX_SKIPPED = 100
 # Samples in one batch, and batches that wait to be written. An agent sends 200, and 4 at a time.
 MAX_SAMPLES = 1_000
 MAX_BATCHES = 16
+# Bytes of `data` in one batch: what is over is not kept, because an older agent sends up to 64 KiB
+# with each sample, and its states must not be lost.
+MAX_DATA = 1 << 20
+# Bytes of the batches that wait to be written; an agent that is cut as above needs half of it.
+MAX_WAITING = 16 << 20
+# What a sample, and each of its numbers, has beside its texts.
+SAMPLE_BYTES = 100
+# Values in one frame; counted only where it is large.
+MAX_VALUES = 200_000
+LARGE_FRAME = 256 * 1024
 
 
 def check_messages(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -35,10 +51,40 @@ def check_hello(hello: Hello) -> None:
     check_numbers(hello.greeting, *(entry.fence for entry in hello.entries))
 
 
-def check_samples(batch: Samples) -> None:
+def check_values(frame: str | bytes) -> None:
+    """Refuse a frame whose parts would take many times its size, before they are made."""
+    if len(frame) <= LARGE_FRAME:
+        return
+    try:
+        json_text.check_elements(frame if isinstance(frame, str) else frame.decode(), MAX_VALUES)
+    except Invalid:
+        raise Goodbye(4400, f"A frame has more than {MAX_VALUES} values.") from None
+
+
+def check_samples(batch: Samples) -> int:
+    """The bytes of a batch, whose texts are cut as the store would cut them."""
     if len(batch.samples) > MAX_SAMPLES:
         raise Goodbye(4400, f"A batch has more than {MAX_SAMPLES} samples.")
     check_numbers(batch.number, batch.dropped)
+    batch.stream = batch.stream[:MAX_WORD]
+    size, room = 0, MAX_DATA
+    for sample in batch.samples:
+        data_bytes = len(encode(sample.data)) if sample.data else 0
+        if data_bytes > min(room, samples.MAX_DATA):
+            sample.data, data_bytes = {}, 0
+        room -= data_bytes
+        size += data_bytes + _cut_sample(sample)
+    return size
+
+
+def _cut_sample(sample: Sample) -> int:
+    """Its bytes without `data`, in characters."""
+    sample.monitor_id = sample.monitor_id[:MAX_WORD]
+    sample.event = sample.event[: samples.MAX_WORD]
+    sample.message = sample.message[: rollups.MAX_MESSAGE]
+    sample.measured = rollups.metrics(sample.measured)
+    texts = (sample.monitor_id, sample.event, sample.message, *sample.measured)
+    return SAMPLE_BYTES * (1 + len(sample.measured)) + sum(map(len, texts))
 
 
 def check_report(report: Report) -> None:
