@@ -13,7 +13,7 @@ from belvedere.hosts import store as hosts
 from belvedere.rest import listing as filters
 from belvedere.schedules import firing, run_history, service, store
 from belvedere.schedules.bodies import ScheduleBody
-from belvedere.schedules.model import Run, ScheduleRow
+from belvedere.schedules.model import ScheduleRow, ScheduleRun
 from belvedere.tasks import service as tasks
 from belvedere.tasks.bodies import TaskBody
 from belvedere.workflows.schedule_targets import TARGETS
@@ -61,14 +61,14 @@ def make(db: Database, cast: Cast, clock: HandClock, task: Task) -> Make:
 def pass_time(db: Database, clock: HandClock, seconds: float) -> None:
     """The clock moves, then the loop takes its turn."""
     clock.move(seconds)
-    for schedule_id in db.write_now(store.due, 1_000):
+    for schedule_id in db.write_now(store.due_ids, 1_000):
         assert db.write_now(firing.fire, TARGETS, schedule_id)
 
 
-def lines(db: Database, row: ScheduleRow) -> list[Run]:
+def lines(db: Database, row: ScheduleRow) -> list[ScheduleRun]:
     """The ledger, oldest first."""
     listing = filters.read({}, run_history.RUNS)
-    return db.write_now(run_history.page, row.customer_id, row.id, listing)[::-1]
+    return db.write_now(run_history.select_page, row.customer_id, row.id, listing)[::-1]
 
 
 def told(db: Database, row: ScheduleRow) -> list[tuple[str, str, str | None, int]]:

@@ -210,7 +210,7 @@ def test_a_date_runs_once(db: Database, clock: HandClock, make: Make) -> None:
     pass_time(db, clock, 48 * HOUR_S)
     assert told(db, row) == [("09:30:00", "started", None, 1)]
     assert db.write_now(store.find, row.customer_id, row.id).next_at is None
-    assert db.write_now(store.soonest) is None
+    assert db.write_now(store.next_due_at) is None
 
 
 def test_a_task_that_cannot_run_is_told_of(
@@ -233,8 +233,8 @@ def test_a_deleted_task_starts_nothing_and_takes_its_schedules_with_it(
     db.write_now(tasks.delete, cast.ada, row.target_id)
     pass_time(db, clock, 10 * MINUTE_S)
     assert told(db, row) == [("09:10:00", "missed", "task_not_found", 1)]
-    db.write_now(service.target_went, row.customer_id, row.target_id)
-    assert told(db, row) == [] and db.write_now(store.soonest) is None
+    db.write_now(service.delete_for_target, row.customer_id, row.target_id)
+    assert told(db, row) == [] and db.write_now(store.next_due_at) is None
 
 
 def test_a_disabled_organization_starts_nothing(db: Database, clock: HandClock, make: Make) -> None:
@@ -262,7 +262,7 @@ def test_it_gives_the_arguments(db: Database, clock: HandClock, make: Make, task
 def test_a_fault_of_ours_is_set_aside(db: Database, clock: HandClock, make: Make) -> None:
     row = make()
     clock.move(10 * MINUTE_S)
-    db.write_now(firing.set_aside, row.id)
+    db.write_now(firing.skip_failed, row.id)
     assert told(db, row) == [("09:10:00", "missed", "fault", 1)]
     pass_time(db, clock, 10 * MINUTE_S)
     assert told(db, row)[1] == ("09:20:00", "started", None, 1)
@@ -273,19 +273,21 @@ def test_ledgers_do_not_grow_for_ever(db: Database, clock: HandClock, make: Make
     pass_time(db, clock, 10 * MINUTE_S)
 
     def fill(tx: Tx) -> None:
-        (line,) = run_history.page(tx, row.customer_id, row.id, listing.read({}, run_history.RUNS))
-        for n in range(1, run_history.MOST + 11):
+        (line,) = run_history.select_page(
+            tx, row.customer_id, row.id, listing.read({}, run_history.RUNS)
+        )
+        for n in range(1, run_history.MAX_RUNS + 11):
             line.nominal_at -= SECOND
             line.decided_at -= n
-            run_history.enter(tx, line)
+            run_history.insert(tx, line)
 
     db.write_now(fill)
     schedule_id: str | None = ""
     while schedule_id is not None:
-        schedule_id = db.write_now(run_history.forget_many, schedule_id)
-    assert (len(told(db, row)), len(told(db, other))) == (run_history.MOST, 1)
-    clock.now += run_history.LIFE + HOUR
-    while db.write_now(run_history.forget_old):
+        schedule_id = db.write_now(run_history.purge_surplus, schedule_id)
+    assert (len(told(db, row)), len(told(db, other))) == (run_history.MAX_RUNS, 1)
+    clock.now += run_history.RETENTION + HOUR
+    while db.write_now(run_history.purge_old):
         pass
     assert (told(db, row), told(db, other)) == ([], [])
 
@@ -294,7 +296,7 @@ def test_the_preview_marks_clock_changes() -> None:
     now = 1_774_656_000_000
     assert iso(now) == "2026-03-28T00:00:00.000Z"
     body = PreviewBody(repeatEvery="30 2 * * *", timezone="Europe/Berlin", count=4)
-    found = preview.would_be(service.empty_row(now), body, now)
+    found = preview.preview_body(service.empty_row(now), body, now)
     assert [(one.local, one.clock_change, one.meant) for one in found] == [
         ("2026-03-28T02:30:00+01:00", None, None),
         ("2026-03-29T03:00:00+02:00", "moved", "2026-03-29T02:30:00"),
@@ -302,5 +304,5 @@ def test_the_preview_marks_clock_changes() -> None:
         ("2026-03-31T02:30:00+02:00", None, None),
     ]
     noon = PreviewBody(repeatEvery="0 12 * * *", timezone="Europe/Berlin", count=3)
-    marks = [one.clock_change for one in preview.would_be(service.empty_row(now), noon, now)]
+    marks = [one.clock_change for one in preview.preview_body(service.empty_row(now), noon, now)]
     assert marks == [None, "changed", None]

@@ -31,7 +31,7 @@ def servers(db: Database, database_url: str, clock: HandClock) -> Iterator[list[
 
 async def turn(server: Database) -> int:
     """What a server's loop does, everything at once; how many it fired."""
-    due = await server.read(store.due, 1_000)
+    due = await server.read(store.due_ids, 1_000)
     fired = await asyncio.gather(*(server.write(firing.fire, TARGETS, one) for one in due))
     return sum(fired)
 

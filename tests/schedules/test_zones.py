@@ -7,7 +7,7 @@ import pytest
 
 from belvedere.base.clock import DAY, HOUR, MINUTE, SECOND, iso, parse_iso
 from belvedere.schedules.timing import recurrence, time_zones
-from belvedere.schedules.timing.recurrence import Rhythm
+from belvedere.schedules.timing.recurrence import Recurrence
 from belvedere.schedules.timing.time_zones import Change
 from schedules import oracle
 
@@ -36,7 +36,7 @@ TEXTS = {
 }
 
 
-def of(text: str, zone: str) -> Rhythm:
+def of(text: str, zone: str) -> Recurrence:
     return recurrence.read(None, text, time_zones.zone(zone), 0)
 
 

@@ -38,7 +38,7 @@ class Server:
 
     async def fire(self) -> None:
         """What is due now; the loop itself would wait for what is due soon."""
-        for schedule_id in await self.house.db.read(schedules.due, 100):
+        for schedule_id in await self.house.db.read(schedules.due_ids, 100):
             await loops._fire(self.house, schedule_id)
 
     async def run(self, seconds: int, every: int = 10) -> None:
@@ -255,14 +255,14 @@ async def test_one_of_two_servers_moves_the_deadlines(
     await server.follow()
     moved = (await shown(world, made))["nextRunAt"]
     # The other one has the old time; what it would judge by that is undone.
-    assert await loops.judge(other.house, schedules.due, 100) is None
+    assert await loops.judge(other.house, schedules.due_ids, 100) is None
     await other.follow()
     await server.follow()
     await other.follow()
     assert (await shown(world, made))["nextRunAt"] == moved
     assert parse_iso(moved) - server.source.now == 24 * HOUR
     assert other.house.clock() == server.house.clock() == server.source.now
-    assert await loops.judge(other.house, schedules.due, 100) == []
+    assert await loops.judge(other.house, schedules.due_ids, 100) == []
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)

@@ -1,4 +1,4 @@
-"""A schedule as it is sent, and what is refused about it."""
+"""A schedule as clients send it, and its validation."""
 
 from datetime import datetime
 from typing import Any
@@ -12,12 +12,12 @@ from belvedere.rest.text_fields import bad
 from belvedere.schedules.model import GRACE, Missed, Overlap, ScheduleRow
 from belvedere.schedules.timing import time_zones
 
-FAR: Millis = 50 * 366 * DAY
-MAX_ARGUMENTS = 1 << 20
+MAX_FUTURE: Millis = 50 * 366 * DAY
+MAX_ARGUMENT_BYTES = 1 << 20
 
 
 class When(msgspec.Struct):
-    """The original's three words for it; `scheduleData` of old clients holds the same."""
+    """TheEye's three fields; `scheduleData` of its clients has the same."""
 
     runDate: str | int | None | UnsetType = UNSET
     repeatEvery: str | None | UnsetType = UNSET
@@ -25,7 +25,7 @@ class When(msgspec.Struct):
 
 
 class ScheduleBody(When):
-    """A schedule, or any part of it: a date, a cron text or an interval, in a time zone."""
+    """A schedule, or any part of it: a date, a cron expression or an interval, in a time zone."""
 
     name: str | None = None
     task_arguments: list[Any] | None | UnsetType = UNSET
@@ -36,7 +36,7 @@ class ScheduleBody(When):
 
 
 class PreviewBody(msgspec.Struct, forbid_unknown_fields=True):
-    """When something would run; how many of its instants are wanted."""
+    """When something would run, and how many runs to show."""
 
     runDate: str | int | None | UnsetType = UNSET
     repeatEvery: str | None | UnsetType = UNSET
@@ -45,24 +45,24 @@ class PreviewBody(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class PauseBody(msgspec.Struct, forbid_unknown_fields=True):
-    """Until when (null: until somebody resumes it), and why."""
+    """Until when (null: until it is resumed), and why."""
 
     until: str | None = None
     note: str = ""
 
 
-def write_when(row: ScheduleRow, body: Any, now: Millis) -> None:
-    """When it runs, as far as the body says it; what is not said stays."""
+def write_when(row: ScheduleRow, body: ScheduleBody | PreviewBody, now: Millis) -> None:
+    """Set when it runs, from the fields in the body; other fields keep their values."""
     before = (row.run_date, row.repeat_every, row.timezone)
-    for said in (getattr(body, "scheduleData", None), body):
-        if said is None:
+    for source in (getattr(body, "scheduleData", None), body):
+        if source is None:
             continue
-        if said.timezone is not None:
-            row.timezone = _timezone(said.timezone)
-        if said.repeatEvery is not UNSET:
-            row.repeat_every = (said.repeatEvery or "").strip() or None
-        if said.runDate is not UNSET:
-            row.run_date = None if said.runDate in (None, "") else _date(row, said.runDate)
+        if source.timezone is not None:
+            row.timezone = _timezone(source.timezone)
+        if source.repeatEvery is not UNSET:
+            row.repeat_every = (source.repeatEvery or "").strip() or None
+        if source.runDate is not UNSET:
+            row.run_date = None if source.runDate in (None, "") else _date(row, source.runDate)
     if row.run_date is None and row.repeat_every is None:
         raise bad("repeatEvery", "Give a runDate, or a repeatEvery, or both.")
     if (row.run_date, row.repeat_every, row.timezone) != before:
@@ -72,36 +72,36 @@ def write_when(row: ScheduleRow, body: Any, now: Millis) -> None:
 def _check_when(row: ScheduleRow, old_date: Millis | None, now: Millis) -> None:
     if row.run_date is not None and row.run_date != old_date:
         if row.run_date < now - GRACE:
-            raise bad("runDate", "This lies in the past.")
-        if row.run_date > now + FAR:
-            raise bad("runDate", "This lies more than 50 years ahead.")
+            raise bad("runDate", "This date is in the past.")
+        if row.run_date > now + MAX_FUTURE:
+            raise bad("runDate", "This date is more than 50 years in the future.")
     row.anchor_at, row.counted_from = now, None
     try:
-        found = row.rhythm.after(now - 1)
+        first_run = row.recurrence.after(now - 1)
     except ValueError as fault:
         raise bad("repeatEvery", f"This is neither a cron text nor an interval: {fault}.") from None
-    if found is None and row.repeat_every is not None:
-        raise bad("repeatEvery", "This never happens.")
+    if first_run is None and row.repeat_every is not None:
+        raise bad("repeatEvery", "No date matches this.")
 
 
 def _timezone(name: str) -> str:
     try:
         time_zones.zone(name)
     except ValueError:
-        message = "There is no such time zone; give an IANA name such as Europe/Berlin."
+        message = "Unknown time zone; give an IANA name such as Europe/Berlin."
         raise bad("timezone", message) from None
     return name
 
 
-def _date(row: ScheduleRow, said: str | int) -> Millis:
-    """ISO 8601, or milliseconds; a time without a zone is one of the schedule's own."""
-    if isinstance(said, int):
-        # Whatever cannot be a date is refused with its own words a little later.
-        return max(0, min(said, 1 << 52))
-    if said.isdecimal() and 11 <= len(said) <= 14:
-        return int(said)
+def _date(row: ScheduleRow, text: str | int) -> Millis:
+    """ISO 8601, or milliseconds; a time without an offset is in the schedule's time zone."""
+    if isinstance(text, int):
+        # A value out of range is refused later, with a message of its own.
+        return max(0, min(text, 1 << 52))
+    if text.isdecimal() and 11 <= len(text) <= 14:
+        return int(text)
     try:
-        moment = datetime.fromisoformat(said)
+        moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:
             return time_zones.instant(moment.replace(microsecond=0), time_zones.zone(row.timezone))[
                 0
@@ -111,21 +111,23 @@ def _date(row: ScheduleRow, said: str | int) -> Millis:
         raise bad("runDate", "Give a date such as 2026-03-01T09:00:00Z.") from None
 
 
-def until(said: str | None, now: Millis) -> Millis | None:
-    if said is None:
+def until(text: str | None, now: Millis) -> Millis | None:
+    if text is None:
         return None
     try:
-        moment = datetime.fromisoformat(said)
-        found = round(moment.timestamp() * SECOND) if moment.tzinfo else None
+        moment = datetime.fromisoformat(text)
+        until_at = round(moment.timestamp() * SECOND) if moment.tzinfo else None
     except (ValueError, OverflowError, OSError):
-        found = None
-    if found is None or not now < found <= now + FAR:
-        raise bad("until", "Give a moment ahead, with its zone, such as 2026-03-01T09:00:00Z.")
-    return found
+        until_at = None
+    if until_at is None or not now < until_at <= now + MAX_FUTURE:
+        raise bad(
+            "until", "Give a time in the future with its offset, such as 2026-03-01T09:00:00Z."
+        )
+    return until_at
 
 
 def write_rest(row: ScheduleRow, body: ScheduleBody) -> None:
-    """Everything but when it runs and with what."""
+    """Set everything except when it runs and its arguments."""
     if body.name is not None:
         row.name = text_fields.line("name", body.name, least=1)
     if body.overlap is not None:
@@ -136,11 +138,11 @@ def write_rest(row: ScheduleRow, body: ScheduleBody) -> None:
         row.enabled = int(body.enable)
 
 
-def arguments(given: list[Any] | None) -> str:
+def arguments(values: list[Any] | None) -> str:
     try:
-        found = msgspec.json.encode(given).decode()
+        text = msgspec.json.encode(values).decode()
     except (UnicodeEncodeError, ValueError, OverflowError):
-        raise bad("task_arguments", "They hold what is no text.") from None
-    if len(found) > MAX_ARGUMENTS:
-        raise bad("task_arguments", f"They have more than {MAX_ARGUMENTS} bytes.")
-    return found
+        raise bad("task_arguments", "The arguments contain invalid characters.") from None
+    if len(text) > MAX_ARGUMENT_BYTES:
+        raise bad("task_arguments", f"The arguments have more than {MAX_ARGUMENT_BYTES} bytes.")
+    return text

@@ -1,4 +1,4 @@
-"""The clock was set: intervals keep their remaining time, and no instant is started twice."""
+"""The clock was changed: intervals keep their remaining time, and no instant starts twice."""
 
 from belvedere.base.clock import Millis, Step
 from belvedere.db import Tx, columns
@@ -10,7 +10,7 @@ from belvedere.schedules.timing import recurrence
 def move(tx: Tx, step: Step) -> None:
     """A step of 0 corrects what was written before the clock was set back while no server ran."""
     if step.delta <= 0:
-        _forget_future(tx, step.now)
+        _reset_future(tx, step.now)
     rows = tx.all(
         ScheduleRow,
         f"select {columns(ScheduleRow)} from schedules where next_at is not null"
@@ -20,11 +20,11 @@ def move(tx: Tx, step: Step) -> None:
         _move_row(tx, row, step)
 
 
-def _forget_future(tx: Tx, now: Millis) -> None:
-    """What happened at times that are still to come, once more."""
+def _reset_future(tx: Tx, now: Millis) -> None:
+    """Undo what was recorded for times that are now in the future."""
     tx.run("update schedules set last_at = ? where last_at > ?", now, now)
     tx.run("update schedules set paused_at = ? where paused_at > ?", now, now)
-    # Instants that come again are decided again; those that were started are not.
+    # Missed instants that come again are decided again; those that were started are not.
     tx.run("delete from schedule_runs where state = 'missed' and nominal_at > ?", now)
 
 
@@ -47,30 +47,30 @@ def _move_row(tx: Tx, row: ScheduleRow, step: Step) -> None:
 
 
 def _next_of_interval(tx: Tx, row: ScheduleRow, every: Millis, step: Step) -> Millis:
-    """As far away as before, and at most one interval."""
+    """The same time away as before, and at most one interval."""
     assert row.next_at is not None
     latest = step.now + every
     if abs(step.delta) > every and step.now < row.next_at <= latest:
-        # A server that started at this moment has corrected it.
+        # A server that started at this moment has already corrected it.
         return row.next_at
     next_at = min(row.next_at + step.delta, latest)
     if row.paused_at is not None:
         # In a pause nothing may become due before the pause itself.
         next_at = max(next_at, min(row.paused_at, step.now))
-    return next_at if next_at >= row.next_at else _free(tx, row.id, next_at, every)
+    return next_at if next_at >= row.next_at else _unused_instant(tx, row.id, next_at, every)
 
 
-def _free(tx: Tx, schedule_id: str, next_at: Millis, every: Millis) -> Millis:
-    """The ledger has one line for each instant: the same instants must not come again."""
-    nominal = run_history.from_on(tx, schedule_id, next_at)
+def _unused_instant(tx: Tx, schedule_id: str, next_at: Millis, every: Millis) -> Millis:
+    """The history has one row for each instant, so no instant may come twice."""
+    nominal = run_history.started_from(tx, schedule_id, next_at)
     used = {(at - next_at) % every for at in nominal}
     return next((next_at + late for late in range(every) if late not in used), next_at)
 
 
 def _next_of_calendar(tx: Tx, row: ScheduleRow, now: Millis) -> Millis | None:
     """The first instant from now on that was not started."""
-    # Lines before the oldest one of a full ledger are gone; those instants may have been started.
-    begin = max(now, run_history.oldest_known(tx, row.id))
-    started = set(run_history.from_on(tx, row.id, begin))
-    found = (fire.at for fire in row.rhythm.fires(begin))
-    return next((at for at in found if at not in started), None)
+    # Rows before the oldest one of a full history are deleted; those instants may have started.
+    begin = max(now, run_history.oldest_retained(tx, row.id))
+    started = set(run_history.started_from(tx, row.id, begin))
+    instants = (fire.at for fire in row.recurrence.fires(begin))
+    return next((at for at in instants if at not in started), None)

@@ -1,7 +1,7 @@
-"""What is due is started, or written down as missed, in the transaction that moves the schedule on.
+"""Starts what is due, or records it as missed, in the transaction that advances the schedule.
 
-Any number of servers may try at once: the row is held by one of them, and an instant that has its
-line in the ledger never gets a second one.
+Any number of servers may try at once: one of them has the row locked, and an instant with a row in
+the history never gets a second one.
 """
 
 from typing import Any
@@ -19,52 +19,52 @@ from belvedere.jobs import starters
 from belvedere.jobs.model import FINAL
 from belvedere.schedules import model, run_history, store
 from belvedere.schedules.model import (
+    MAX_COUNTED,
     MISSED,
-    MOST_COUNTED,
     STARTED,
     Gap,
     Missed,
     Overlap,
     Reason,
-    Run,
     ScheduleRow,
+    ScheduleRun,
 )
-from belvedere.schedules.targets import Target, Targets
+from belvedere.schedules.targets import ScheduleTarget, Targets
 
 MESSAGES = {
     Reason.SERVER_DOWN: "No server was running then.",
     Reason.CLOCK_CHANGED: "The clock was set forward past this time.",
     Reason.PAUSED: "The schedule was paused.",
     Reason.CUSTOMER_DISABLED: "The organization was disabled.",
-    Reason.FAULT: "The server could not start it; its log says why.",
+    Reason.FAULT: "The server could not start it; see its log.",
 }
 
-_CAUGHT_UP_WITH = (Reason.SERVER_DOWN, Reason.CLOCK_CHANGED)
+_CATCH_UP_REASONS = (Reason.SERVER_DOWN, Reason.CLOCK_CHANGED)
 
 
 def fire(tx: Tx, targets: Targets, schedule_id: str) -> bool:
-    """Decide about everything that is due; whether there was anything."""
-    row = store.take_due(tx, schedule_id)
+    """Start or record everything that is due; returns whether there was anything."""
+    row = store.lock_due(tx, schedule_id)
     if row is None:
         return False
     due = model.due(row, tx.now, clock_steps.recorded(tx))
     if row.missed == Missed.ONCE and not due.starts:
         _catch_up(tx, row, targets, due.gaps)
     for gap in due.gaps:
-        _miss(tx, row, gap)
+        _record_missed(tx, row, gap)
     for at in due.starts:
         _start(tx, row, targets, at)
     _move(tx, row, due.next_at)
     return True
 
 
-def set_aside(tx: Tx, schedule_id: str) -> None:
-    """Go on behind instants that we stumble over: one bad schedule must not be tried for ever."""
-    row = store.take_due(tx, schedule_id)
+def skip_failed(tx: Tx, schedule_id: str) -> None:
+    """Skip an instant that raised an error: a broken schedule must not be tried forever."""
+    row = store.lock_due(tx, schedule_id)
     if row is None or row.next_at is None:
         return
-    _miss(tx, row, Gap(Reason.FAULT, [row.next_at]))
-    following = row.rhythm.after(max(tx.now, row.next_at))
+    _record_missed(tx, row, Gap(Reason.FAULT, [row.next_at]))
+    following = row.recurrence.after(max(tx.now, row.next_at))
     _move(tx, row, None if following is None else following.at)
 
 
@@ -76,8 +76,8 @@ def _move(tx: Tx, row: ScheduleRow, next_at: Millis | None) -> None:
 
 
 def _catch_up(tx: Tx, row: ScheduleRow, targets: Targets, gaps: list[Gap]) -> None:
-    """Of what passed while no server ran, or was skipped by the clock, the newest runs now."""
-    gap = next((one for one in reversed(gaps) if one.reason in _CAUGHT_UP_WITH), None)
+    """Start the latest instant that passed while no server ran, or that the clock skipped."""
+    gap = next((gap for gap in reversed(gaps) if gap.reason in _CATCH_UP_REASONS), None)
     if gap is None:
         return
     _start(tx, row, targets, gap.instants.pop(), Reason.CAUGHT_UP)
@@ -88,8 +88,8 @@ def _catch_up(tx: Tx, row: ScheduleRow, targets: Targets, gaps: list[Gap]) -> No
 def _start(
     tx: Tx, row: ScheduleRow, targets: Targets, at: Millis, reason: Reason | None = None
 ) -> None:
-    run = _run(tx, row, at, STARTED, reason)
-    if not run_history.enter(tx, run):
+    run = _new_run(tx, row, at, STARTED, reason)
+    if not run_history.insert(tx, run):
         return
     customer = service.find(tx, row.customer_id)
     if not customer.enabled:
@@ -97,23 +97,25 @@ def _start(
     else:
         authors = starters.of_changes(tx, customer.id, "schedule", row.id)
         actor = starter(customer.id, customer.name, starters=authors)
-        _try(tx, row, targets[row.target], actor, run)
-    run_history.settle(tx, run)
-    _tell(tx, row, run)
+        _start_target(tx, row, targets[row.target], actor, run)
+    run_history.complete(tx, run)
+    _append_event(tx, row, run)
 
 
-def _try(tx: Tx, row: ScheduleRow, target: Target, actor: Actor, run: Run) -> None:
-    """Start it, unless an earlier job is open or it cannot run; the line says what came of it."""
+def _start_target(
+    tx: Tx, row: ScheduleRow, target: ScheduleTarget, actor: Actor, run: ScheduleRun
+) -> None:
+    """Start it, unless an earlier job is open or it cannot run, and set the outcome in `run`."""
     try:
-        # Held: of two schedules of one task at one instant, the second sees the first one's job.
+        # Locked: of two schedules of one task at one instant, the second sees the job of the first.
         target.find(tx, row.customer_id, row.target_id, hold=True)
     except NotFound as refusal:
         return _refuse(run, refusal.code, refusal.message)
     if row.overlap == Overlap.SKIP and (open_id := _open_job(tx, row, target)) is not None:
         run.job_id = open_id
-        return _refuse(run, Reason.STILL_RUNNING, f"The job {open_id} was not over yet.")
-    given: list[Any] | None = msgspec.json.decode(row.arguments)
-    answer = target.start(tx, actor, row.target_id, given)
+        return _refuse(run, Reason.STILL_RUNNING, f"The job {open_id} was still running.")
+    arguments: list[Any] | None = msgspec.json.decode(row.arguments)
+    answer = target.start(tx, actor, row.target_id, arguments)
     if isinstance(answer, Refused):
         return _refuse(run, answer.code, answer.message)
     run.job_id = row.last_job_id = answer
@@ -121,8 +123,8 @@ def _try(tx: Tx, row: ScheduleRow, target: Target, actor: Actor, run: Run) -> No
     return None
 
 
-def _open_job(tx: Tx, row: ScheduleRow, target: Target) -> str | None:
-    """A job of the target that is not over: this schedule's last one, or any recent one."""
+def _open_job(tx: Tx, row: ScheduleRow, target: ScheduleTarget) -> str | None:
+    """An unfinished job of the target: this schedule's last one, or any recent one."""
     if row.last_job_id is not None:
         lifecycle = tx.value("select lifecycle from jobs where id = ?", row.last_job_id)
         if lifecycle is not None and lifecycle not in FINAL:
@@ -130,20 +132,22 @@ def _open_job(tx: Tx, row: ScheduleRow, target: Target) -> str | None:
     return target.busy(tx, row.customer_id, row.target_id)
 
 
-def _refuse(run: Run, reason: str, message: str) -> None:
+def _refuse(run: ScheduleRun, reason: str, message: str) -> None:
     run.state, run.reason, run.message = MISSED, str(reason), message
 
 
-def _miss(tx: Tx, row: ScheduleRow, gap: Gap) -> None:
-    run = _run(tx, row, gap.instants[0], MISSED, gap.reason)
+def _record_missed(tx: Tx, row: ScheduleRow, gap: Gap) -> None:
+    run = _new_run(tx, row, gap.instants[0], MISSED, gap.reason)
     run.until_at = max(gap.until_at or 0, gap.instants[-1])
-    run.count, run.message = min(len(gap.instants), MOST_COUNTED), MESSAGES[gap.reason]
-    if run_history.enter(tx, run):
-        _tell(tx, row, run)
+    run.count, run.message = min(len(gap.instants), MAX_COUNTED), MESSAGES[gap.reason]
+    if run_history.insert(tx, run):
+        _append_event(tx, row, run)
 
 
-def _run(tx: Tx, row: ScheduleRow, at: Millis, state: str, reason: Reason | None) -> Run:
-    return Run(
+def _new_run(
+    tx: Tx, row: ScheduleRow, at: Millis, state: str, reason: Reason | None
+) -> ScheduleRun:
+    return ScheduleRun(
         row.id,
         at,
         row.customer_id,
@@ -157,8 +161,8 @@ def _run(tx: Tx, row: ScheduleRow, at: Millis, state: str, reason: Reason | None
     )
 
 
-def _tell(tx: Tx, row: ScheduleRow, run: Run) -> None:
-    told: dict[str, Any] = {
+def _append_event(tx: Tx, row: ScheduleRow, run: ScheduleRun) -> None:
+    data: dict[str, Any] = {
         "name": row.name,
         "target": row.target,
         "target_id": row.target_id,
@@ -166,6 +170,6 @@ def _tell(tx: Tx, row: ScheduleRow, run: Run) -> None:
         "job_id": run.job_id,
     }
     if run.state == MISSED:
-        told |= {"reason": run.reason, "message": run.message, "count": run.count}
+        data |= {"reason": run.reason, "message": run.message, "count": run.count}
     kind = "schedule.missed" if run.state == MISSED else "schedule.fired"
-    events.append(tx, row.customer_id, kind, row.id, told)
+    events.append(tx, row.customer_id, kind, row.id, data)

@@ -1,4 +1,4 @@
-"""What a schedule is, and what becomes of its instants."""
+"""Schedules, and the decision which of their instants start or are missed."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -8,32 +8,31 @@ import msgspec
 
 from belvedere.base.clock import MINUTE, Millis
 from belvedere.db.clock_steps import Steps
-from belvedere.schedules.timing import recurrence as rhythm
-from belvedere.schedules.timing import time_zones
-from belvedere.schedules.timing.recurrence import Rhythm
+from belvedere.schedules.timing import recurrence, time_zones
+from belvedere.schedules.timing.recurrence import Recurrence
 
-# So late a run still counts as on time.
+# A run this late still counts as on time.
 GRACE: Millis = MINUTE
-# A longer row of missed instants is not counted to its end.
-MOST_COUNTED = 1_000
+# More missed instants in a row are not counted.
+MAX_COUNTED = 1_000
 
 
 class Overlap(StrEnum):
-    """What happens at an instant while an earlier job is still open."""
+    """What happens at an instant while an earlier job has not finished."""
 
     SKIP = "skip"
     QUEUE = "queue"
 
 
 class Missed(StrEnum):
-    """What happens about instants that passed while no server ran, or that the clock skipped."""
+    """What happens with instants that passed while no server ran, or that the clock skipped."""
 
     SKIP = "skip"
     ONCE = "once"
 
 
 class Reason(StrEnum):
-    """Why an instant was missed; else it is the code of a refusal. Of a start: why it is late."""
+    """Why an instant was missed (or an error code), or why a start is late."""
 
     SERVER_DOWN = "server_down"
     CLOCK_CHANGED = "clock_changed"
@@ -72,16 +71,16 @@ class ScheduleRow(msgspec.Struct):
     version: int
     created_at: Millis
     updated_at: Millis
-    # Intervals are counted from here after the clock was set (clock_step.py).
+    # Intervals are counted from here after the clock was changed (clock_step.py).
     counted_from: Millis | None
 
     @property
-    def rhythm(self) -> Rhythm:
+    def recurrence(self) -> Recurrence:
         zone = time_zones.zone(self.timezone)
         if self.counted_from is not None:
             # The date of the first run has passed, whatever the clock shows now.
-            return rhythm.read(None, self.repeat_every, zone, self.counted_from)
-        return rhythm.read(self.run_date, self.repeat_every, zone, self.anchor_at)
+            return recurrence.read(None, self.repeat_every, zone, self.counted_from)
+        return recurrence.read(self.run_date, self.repeat_every, zone, self.anchor_at)
 
     @property
     def awaits_date(self) -> bool:
@@ -101,7 +100,7 @@ class ScheduleRow(msgspec.Struct):
         )
 
 
-class Run(msgspec.Struct):
+class ScheduleRun(msgspec.Struct):
     """A row of `schedule_runs`: a start, or instants in a row that were missed for one reason."""
 
     schedule_id: str
@@ -121,12 +120,12 @@ class Gap(msgspec.Struct):
 
     reason: Reason
     instants: list[Millis]
-    # Where they were too many to be counted: how far they went.
+    # The last of them, if they were too many to count.
     until_at: Millis | None = None
 
 
 class Due(msgspec.Struct):
-    """What must be decided about a schedule now."""
+    """What a schedule must do now."""
 
     gaps: list[Gap]
     # Instants that are to be started, oldest first.
@@ -135,23 +134,23 @@ class Due(msgspec.Struct):
 
 
 def due(row: ScheduleRow, now: Millis, steps: Steps) -> Due:
-    """What passed since the last decision: missed too long ago, within a pause, or right now."""
+    """The instants since the last decision: missed, within a pause, or to start now."""
     assert row.next_at is not None
     horizon = now - GRACE
-    found = row.rhythm
+    recurrence = row.recurrence
     gaps: list[Gap] = []
-    for number, at in enumerate(_until(found, row.next_at, horizon - 1)):
-        if number == MOST_COUNTED:
+    for number, at in enumerate(_until(recurrence, row.next_at, horizon - 1)):
+        if number == MAX_COUNTED:
             gaps[-1].until_at = horizon - 1
             break
         _add(gaps, _why_missed(row, at, steps), at)
     starts = []
-    for at in _until(found, _first_from(found, row.next_at, horizon), now):
+    for at in _until(recurrence, _first_from(recurrence, row.next_at, horizon), now):
         if row.is_paused(at):
             _add(gaps, Reason.PAUSED, at)
         else:
             starts.append(at)
-    following = found.after(max(now, row.next_at))
+    following = recurrence.after(max(now, row.next_at))
     return Due(gaps, starts, None if following is None else following.at)
 
 
@@ -161,18 +160,18 @@ def _why_missed(row: ScheduleRow, at: Millis, steps: Steps) -> Reason:
     return Reason.CLOCK_CHANGED if steps.skipped(at) else Reason.SERVER_DOWN
 
 
-def _until(found: Rhythm, first_at: Millis | None, last_at: Millis) -> Iterator[Millis]:
-    """The instants from the first on, as long as they are not behind the last."""
+def _until(recurrence: Recurrence, first_at: Millis | None, last_at: Millis) -> Iterator[Millis]:
+    """The instants from the first to the last."""
     if first_at is None or first_at > last_at:
         return
     yield first_at
-    yield from takewhile(lambda at: at <= last_at, (one.at for one in found.fires(first_at)))
+    yield from takewhile(lambda at: at <= last_at, (fire.at for fire in recurrence.fires(first_at)))
 
 
-def _first_from(found: Rhythm, next_at: Millis, horizon: Millis) -> Millis | None:
+def _first_from(recurrence: Recurrence, next_at: Millis, horizon: Millis) -> Millis | None:
     if next_at >= horizon:
         return next_at
-    first = found.after(horizon - 1)
+    first = recurrence.after(horizon - 1)
     return None if first is None else first.at
 
 

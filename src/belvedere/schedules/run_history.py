@@ -1,4 +1,4 @@
-"""The ledger: what became of every nominal instant, and how long that is kept."""
+"""The history of a schedule: the outcome of every nominal instant, and its retention."""
 
 import msgspec
 
@@ -6,12 +6,12 @@ from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx, columns
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
-from belvedere.schedules.model import Run
+from belvedere.schedules.model import ScheduleRun
 
-LIFE: Millis = 90 * DAY
-# Of each schedule.
-MOST = 1_000
-BATCH = 500
+RETENTION: Millis = 90 * DAY
+# Rows of each schedule.
+MAX_RUNS = 1_000
+BATCH_SIZE = 500
 RUNS = Listable(
     fields={
         "id": Field("nominal_at", Kind.INT),
@@ -22,14 +22,14 @@ RUNS = Listable(
     },
     order="nominal",
     newest_first=True,
-    most=MOST,
+    most=MAX_RUNS,
 )
-_ROW = columns(Run)
+_ROW = columns(ScheduleRun)
 
 
-def enter(tx: Tx, run: Run) -> bool:
-    """Write the line; False where this instant has one already, whoever wrote it."""
-    marks = ", ".join("?" for _ in Run.__struct_fields__)
+def insert(tx: Tx, run: ScheduleRun) -> bool:
+    """Insert the row; False if this instant already has one."""
+    marks = ", ".join("?" for _ in ScheduleRun.__struct_fields__)
     return (
         tx.run(
             f"insert into schedule_runs ({_ROW}) values ({marks}) on conflict do nothing",
@@ -39,8 +39,8 @@ def enter(tx: Tx, run: Run) -> bool:
     )
 
 
-def settle(tx: Tx, run: Run) -> None:
-    """What came of a line that this transaction entered."""
+def complete(tx: Tx, run: ScheduleRun) -> None:
+    """Set the outcome of a row that this transaction inserted."""
     tx.run(
         "update schedule_runs set state = ?, reason = ?, message = ?, job_id = ?"
         " where schedule_id = ? and nominal_at = ?",
@@ -53,10 +53,10 @@ def settle(tx: Tx, run: Run) -> None:
     )
 
 
-def page(tx: Tx, customer_id: str, schedule_id: str, listing: Listing) -> list[Run]:
+def select_page(tx: Tx, customer_id: str, schedule_id: str, listing: Listing) -> list[ScheduleRun]:
     sql = clauses(listing)
     return tx.all(
-        Run,
+        ScheduleRun,
         f"select {_ROW} from schedule_runs where schedule_id = ? and customer_id = ?"
         f"{sql.where}{sql.page}",
         schedule_id,
@@ -66,8 +66,8 @@ def page(tx: Tx, customer_id: str, schedule_id: str, listing: Listing) -> list[R
     )
 
 
-def from_on(tx: Tx, schedule_id: str, first_at: Millis) -> list[Millis]:
-    """Instants from this one on that were started."""
+def started_from(tx: Tx, schedule_id: str, first_at: Millis) -> list[Millis]:
+    """Instants that were started, from this one on."""
     rows = tx.rows(
         "select nominal_at from schedule_runs where schedule_id = ? and nominal_at >= ?"
         " and state = 'started' order by nominal_at",
@@ -77,30 +77,30 @@ def from_on(tx: Tx, schedule_id: str, first_at: Millis) -> list[Millis]:
     return [at for (at,) in rows]
 
 
-def oldest_known(tx: Tx, schedule_id: str) -> Millis:
-    """Earlier instants may have been forgotten; 0 while the ledger is not full."""
-    found: Millis | None = tx.value(
+def oldest_retained(tx: Tx, schedule_id: str) -> Millis:
+    """Rows of earlier instants may have been deleted; 0 while the history is not full."""
+    oldest: Millis | None = tx.value(
         "select nominal_at from schedule_runs where schedule_id = ?"
         " order by nominal_at desc limit 1 offset ?",
         schedule_id,
-        MOST - 1,
+        MAX_RUNS - 1,
     )
-    return found or 0
+    return oldest or 0
 
 
-def forget_old(tx: Tx) -> bool:
-    """Drop a batch of what is too old; whether there may be more."""
-    gone = tx.run(
+def purge_old(tx: Tx) -> bool:
+    """Delete a batch of old rows; returns whether there may be more."""
+    deleted = tx.run(
         "delete from schedule_runs where (schedule_id, nominal_at) in (select schedule_id,"
         " nominal_at from schedule_runs where decided_at < ? order by decided_at limit ?)",
-        tx.now - LIFE,
-        BATCH,
+        tx.now - RETENTION,
+        BATCH_SIZE,
     )
-    return gone == BATCH
+    return deleted == BATCH_SIZE
 
 
-def forget_many(tx: Tx, after: str) -> str | None:
-    """Drop what is too much of the schedule behind this one; its id, None when there is none."""
+def purge_surplus(tx: Tx, after: str) -> str | None:
+    """Delete surplus rows of the schedule after this one; returns its id, None if there is none."""
     schedule_id: str | None = tx.value(
         "select id from schedules where id > ? order by id limit 1", after
     )
@@ -111,6 +111,6 @@ def forget_many(tx: Tx, after: str) -> str | None:
             " order by nominal_at desc limit 1 offset ?)",
             schedule_id,
             schedule_id,
-            MOST,
+            MAX_RUNS,
         )
     return schedule_id

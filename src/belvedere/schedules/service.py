@@ -1,4 +1,4 @@
-"""What people do with schedules: make, change, delete, look, pause and resume."""
+"""Operations on schedules: create, change, delete, list, pause and resume."""
 
 from typing import Any
 
@@ -15,15 +15,15 @@ from belvedere.rest.listing import Listing
 from belvedere.rest.text_fields import line
 from belvedere.schedules import bodies, run_history, store
 from belvedere.schedules.bodies import ScheduleBody
-from belvedere.schedules.model import GRACE, Missed, Overlap, Run, ScheduleRow
+from belvedere.schedules.model import GRACE, Missed, Overlap, ScheduleRow, ScheduleRun
 from belvedere.schedules.targets import Targets
 from belvedere.tasks.model import MASK
 
-MAX_OF_TARGET = 100
+MAX_PER_TARGET = 100
 
 
-class Shown(msgspec.Struct):
-    """A schedule, with its arguments as anybody may see them."""
+class ScheduleView(msgspec.Struct):
+    """A schedule, with masked values hidden in its arguments."""
 
     row: ScheduleRow
     arguments: list[Any] | None
@@ -31,28 +31,28 @@ class Shown(msgspec.Struct):
 
 def create(
     tx: Tx, targets: Targets, actor: Actor, kind: str, target_id: str, body: ScheduleBody
-) -> Shown:
-    """A schedule of this task or workflow."""
+) -> ScheduleView:
+    """Create a schedule of this task or workflow."""
     require(actor, Level.ADMIN)
     target = targets[kind]
-    # Held: what is deleted at this moment must not gain a schedule.
-    found = target.find(tx, actor.customer_id, target_id, hold=True)
-    if len(store.of_target(tx, actor.customer_id, target_id)) >= MAX_OF_TARGET:
+    # Locked: a target that is being deleted must not get a schedule.
+    target_row = target.find(tx, actor.customer_id, target_id, hold=True)
+    if len(store.for_target(tx, actor.customer_id, target_id)) >= MAX_PER_TARGET:
         raise Conflict(
-            f"One {kind} has at most {MAX_OF_TARGET} schedules; delete one first.",
+            f"A {kind} can have at most {MAX_PER_TARGET} schedules; delete one first.",
             code="too_many_schedules",
         )
     row = empty_row(tx.now, actor.customer_id, kind, target_id)
-    row.name = found.name
+    row.name = target_row.name
     bodies.write_rest(row, body)
     bodies.write_when(row, body, tx.now)
     _write_arguments(tx, targets, row, body)
-    _aim(row, tx.now)
+    _set_next(row, tx.now)
     store.insert(tx, row)
-    shown = _shown(tx, targets, row)
-    audit.record(tx, actor, "schedule.create", "schedule", row.id, None, _audited(shown))
+    view = _view(tx, targets, row)
+    audit.record(tx, actor, "schedule.create", "schedule", row.id, None, _audit_fields(view))
     events.append(tx, row.customer_id, "schedule.created", row.id, _event(row))
-    return shown
+    return view
 
 
 def change(
@@ -62,11 +62,11 @@ def change(
     schedule_id: str,
     body: ScheduleBody,
     if_match: int | None = None,
-) -> Shown:
-    """What the body says; the rest stays."""
+) -> ScheduleView:
+    """Set the fields in the body; other fields keep their values."""
     require(actor, Level.ADMIN)
-    row = _held(tx, actor, schedule_id, if_match)
-    before = _shown(tx, targets, msgspec.structs.replace(row))
+    row = _locked(tx, actor, schedule_id, if_match)
+    before = _view(tx, targets, msgspec.structs.replace(row))
     bodies.write_rest(row, body)
     bodies.write_when(row, body, tx.now)
     if body.task_arguments is not UNSET:
@@ -79,8 +79,8 @@ def change(
         before.row.timezone,
         before.row.enabled,
     ):
-        _aim(row, tx.now)
-    return _saved(tx, targets, actor, row, before, "changed")
+        _set_next(row, tx.now)
+    return _save_change(tx, targets, actor, row, before, "changed")
 
 
 def switch(
@@ -90,116 +90,124 @@ def switch(
     schedule_id: str,
     enable: bool,
     run_date: str | int | None = None,
-) -> Shown:
-    """On, perhaps with another date, or off: while it is off, nothing of it is missed."""
+) -> ScheduleView:
+    """Enable, optionally with another date, or disable: while disabled, no instant is missed."""
     body = ScheduleBody(enable=enable, runDate=UNSET if run_date is None else run_date)
     return change(tx, targets, actor, schedule_id, body)
 
 
 def pause(
     tx: Tx, targets: Targets, actor: Actor, schedule_id: str, until: str | None, note: str
-) -> Shown:
-    """Nothing starts until then; every instant between is written down as missed."""
+) -> ScheduleView:
+    """Start nothing until then; every instant in between is recorded as missed."""
     require(actor, Level.ADMIN)
-    row = _held(tx, actor, schedule_id, None)
-    before = _shown(tx, targets, msgspec.structs.replace(row))
+    row = _locked(tx, actor, schedule_id, None)
+    before = _view(tx, targets, msgspec.structs.replace(row))
     row.paused_until = bodies.until(until, tx.now)
     row.pause_note = line("note", note)
     if not before.row.is_paused(tx.now):
         row.paused_at = tx.now
-    return _saved(tx, targets, actor, row, before, "paused")
+    return _save_change(tx, targets, actor, row, before, "paused")
 
 
-def resume(tx: Tx, targets: Targets, actor: Actor, schedule_id: str) -> Shown:
+def resume(tx: Tx, targets: Targets, actor: Actor, schedule_id: str) -> ScheduleView:
     require(actor, Level.ADMIN)
-    row = _held(tx, actor, schedule_id, None)
+    row = _locked(tx, actor, schedule_id, None)
     if not row.is_paused(tx.now):
-        return _shown(tx, targets, row)
-    before = _shown(tx, targets, msgspec.structs.replace(row))
+        return _view(tx, targets, row)
+    before = _view(tx, targets, msgspec.structs.replace(row))
     row.paused_until = tx.now
-    return _saved(tx, targets, actor, row, before, "resumed")
+    return _save_change(tx, targets, actor, row, before, "resumed")
 
 
-def delete(tx: Tx, targets: Targets, actor: Actor, schedule_id: str) -> Shown:
-    """Gone with its ledger; jobs that it has started go on."""
+def delete(tx: Tx, targets: Targets, actor: Actor, schedule_id: str) -> ScheduleView:
+    """Delete a schedule and its history; jobs that it has started continue."""
     require(actor, Level.ADMIN)
-    row = _held(tx, actor, schedule_id, None)
-    last = _shown(tx, targets, row)
+    row = _locked(tx, actor, schedule_id, None)
+    view = _view(tx, targets, row)
     store.delete(tx, row)
-    audit.record(tx, actor, "schedule.delete", "schedule", row.id, _audited(last), None)
+    audit.record(tx, actor, "schedule.delete", "schedule", row.id, _audit_fields(view), None)
     events.append(tx, row.customer_id, "schedule.deleted", row.id, _event(row))
-    return last
+    return view
 
 
-def target_went(tx: Tx, customer_id: str, target_id: str) -> None:
-    """Nothing is left to start."""
-    for row in store.of_target(tx, customer_id, target_id):
+def delete_for_target(tx: Tx, customer_id: str, target_id: str) -> None:
+    """The target was deleted: delete its schedules."""
+    for row in store.for_target(tx, customer_id, target_id):
         store.delete(tx, row)
         events.append(tx, customer_id, "schedule.deleted", row.id, _event(row))
 
 
-def show(tx: Tx, targets: Targets, actor: Actor, schedule_id: str) -> Shown:
-    """The schedule, or NotFound for whom the ACL of what it starts does not name."""
-    return _shown(tx, targets, _visible(tx, actor, schedule_id))
+def show(tx: Tx, targets: Targets, actor: Actor, schedule_id: str) -> ScheduleView:
+    """The schedule, or NotFound if the actor may not see what it starts."""
+    return _view(tx, targets, _visible(tx, actor, schedule_id))
 
 
-def listed(
+def list_page(
     tx: Tx, targets: Targets, actor: Actor, listing: Listing
-) -> tuple[list[Shown], int | None]:
-    """A page, and the total where the caller asked for it."""
+) -> tuple[list[ScheduleView], int | None]:
+    """A page, and the total if the query asks for it."""
     require(actor, Level.VIEWER)
     total = store.count(tx, actor, listing) if listing.count else None
-    return [_shown(tx, targets, row) for row in store.page(tx, actor, listing)], total
+    return [_view(tx, targets, row) for row in store.select_page(tx, actor, listing)], total
 
 
-def of_target(tx: Tx, targets: Targets, actor: Actor, kind: str, target_id: str) -> list[Shown]:
+def list_for_target(
+    tx: Tx, targets: Targets, actor: Actor, kind: str, target_id: str
+) -> list[ScheduleView]:
     require(actor, Level.VIEWER)
     targets[kind].find(tx, actor.customer_id, target_id)
     if not may_see(actor, acl_of(tx, actor.customer_id, kind, target_id)):
         raise NotFound(f"There is no such {kind}.", code=f"{kind}_not_found")
-    rows = store.of_target(tx, actor.customer_id, target_id)
-    return [_shown(tx, targets, row) for row in rows]
+    rows = store.for_target(tx, actor.customer_id, target_id)
+    return [_view(tx, targets, row) for row in rows]
 
 
-def runs(tx: Tx, actor: Actor, schedule_id: str, listing: Listing) -> list[Run]:
-    """The ledger, newest first."""
+def list_runs(tx: Tx, actor: Actor, schedule_id: str, listing: Listing) -> list[ScheduleRun]:
+    """The history, newest first."""
     row = _visible(tx, actor, schedule_id)
-    return run_history.page(tx, actor.customer_id, row.id, listing)
+    return run_history.select_page(tx, actor.customer_id, row.id, listing)
 
 
 def _visible(tx: Tx, actor: Actor, schedule_id: str) -> ScheduleRow:
     row = store.find(tx, actor.customer_id, schedule_id)
     if not may_see(actor, acl_of(tx, actor.customer_id, row.target, row.target_id)):
-        raise store.missing()
+        raise store.not_found()
     return row
 
 
-def _held(tx: Tx, actor: Actor, schedule_id: str, if_match: int | None) -> ScheduleRow:
+def _locked(tx: Tx, actor: Actor, schedule_id: str, if_match: int | None) -> ScheduleRow:
     row = store.find(tx, actor.customer_id, schedule_id, hold=True)
     if if_match is not None and if_match != row.version:
-        raise Stale(f"The schedule is at version {row.version} now; read it again.")
+        raise Stale(f"The schedule is now at version {row.version}; reload it and try again.")
     return row
 
 
-def _saved(
-    tx: Tx, targets: Targets, actor: Actor, row: ScheduleRow, before: Shown, what: str
-) -> Shown:
+def _save_change(
+    tx: Tx, targets: Targets, actor: Actor, row: ScheduleRow, before: ScheduleView, event: str
+) -> ScheduleView:
     row.version += 1
     row.updated_at = tx.now
     store.save(tx, row)
-    after = _shown(tx, targets, row)
-    word = what.removesuffix("d")
+    after = _view(tx, targets, row)
+    action = event.removesuffix("d")
     audit.record(
-        tx, actor, f"schedule.{word}", "schedule", row.id, _audited(before), _audited(after)
+        tx,
+        actor,
+        f"schedule.{action}",
+        "schedule",
+        row.id,
+        _audit_fields(before),
+        _audit_fields(after),
     )
-    events.append(tx, row.customer_id, f"schedule.{what}", row.id, _event(row))
+    events.append(tx, row.customer_id, f"schedule.{event}", row.id, _event(row))
     return after
 
 
 def empty_row(
     now: Millis, customer_id: str = "", kind: str = "", target_id: str = ""
 ) -> ScheduleRow:
-    """One that says nothing yet about when it runs."""
+    """A schedule that does not run yet."""
     return ScheduleRow(
         id=new_id(),
         customer_id=customer_id,
@@ -227,39 +235,39 @@ def empty_row(
     )
 
 
-def _aim(row: ScheduleRow, now: Millis) -> None:
-    """The next instant from now on. A date that has just passed counts; one that ran does not."""
+def _set_next(row: ScheduleRow, now: Millis) -> None:
+    """Set the next instant. A date that has just passed counts, unless it has run."""
     if not row.enabled:
         row.next_at = None
         return
     begin = now - 1
     if row.run_date is not None and now - GRACE <= row.run_date <= now:
         begin = row.run_date - 1
-    found = row.rhythm.after(max(begin, row.last_at or 0))
-    row.next_at = None if found is None else found.at
+    fire = row.recurrence.after(max(begin, row.last_at or 0))
+    row.next_at = None if fire is None else fire.at
 
 
 def _write_arguments(tx: Tx, targets: Targets, row: ScheduleRow, body: ScheduleBody) -> None:
-    said = None if body.task_arguments is UNSET else body.task_arguments
+    values = None if body.task_arguments is UNSET else body.task_arguments
     old: list[Any] = msgspec.json.decode(row.arguments) or []
     target = targets[row.target]
-    if said is not None and MASK in said:
+    if values is not None and MASK in values:
         hidden = target.masked(tx, row.customer_id, row.target_id)
-        # Sent as it was shown: what is hidden stays what it was.
-        said = [
-            old[n] if one == MASK and n in hidden and n < len(old) else one
-            for n, one in enumerate(said)
+        # A masked value that is sent back keeps the stored value.
+        values = [
+            old[n] if value == MASK and n in hidden and n < len(old) else value
+            for n, value in enumerate(values)
         ]
-    target.check(tx, row.customer_id, row.target_id, said)
-    row.arguments = bodies.arguments(said)
+    target.check(tx, row.customer_id, row.target_id, values)
+    row.arguments = bodies.arguments(values)
 
 
-def _shown(tx: Tx, targets: Targets, row: ScheduleRow) -> Shown:
+def _view(tx: Tx, targets: Targets, row: ScheduleRow) -> ScheduleView:
     values: list[Any] | None = msgspec.json.decode(row.arguments)
     if values:
         hidden = targets[row.target].masked(tx, row.customer_id, row.target_id)
-        values = [MASK if n in hidden else one for n, one in enumerate(values)]
-    return Shown(row, values)
+        values = [MASK if n in hidden else value for n, value in enumerate(values)]
+    return ScheduleView(row, values)
 
 
 def _event(row: ScheduleRow) -> dict[str, Any]:
@@ -273,15 +281,15 @@ def _event(row: ScheduleRow) -> dict[str, Any]:
     }
 
 
-def _audited(shown: Shown) -> dict[str, Any]:
-    row = shown.row
+def _audit_fields(view: ScheduleView) -> dict[str, Any]:
+    row = view.row
     return {
         "name": row.name,
         row.target: row.target_id,
         "runDate": iso_or_none(row.run_date),
         "repeatEvery": row.repeat_every,
         "timezone": row.timezone,
-        "task_arguments": shown.arguments,
+        "task_arguments": view.arguments,
         "overlap": row.overlap,
         "missed": row.missed,
         "enable": bool(row.enabled),

@@ -30,92 +30,92 @@ SCHEDULES = Listable(
         "last_update": Field("updated_at", Kind.TIME),
     }
 )
-# Whatever a schedule can start has an ACL; ids are not shared between them.
+# Both have ACLs; their ids are distinct.
 TARGETS = ("task", "workflow")
 _ROW = columns(ScheduleRow)
 _NONE = ("null", "[]")
 
 
-def missing() -> NotFound:
+def not_found() -> NotFound:
     return NotFound("There is no such schedule.", code="schedule_not_found")
 
 
-def about(schedule_id: str) -> str:
+def seal_context(schedule_id: str) -> str:
     return f"schedule/{schedule_id}"
 
 
 def sealed_arguments(tx: Tx, schedule_id: str, text: str) -> str:
-    """Arguments as the database keeps them: any of them may be masked."""
-    return text if text in _NONE else sealed_values.seal_text(tx, about(schedule_id), text)
+    """Arguments as they are stored: any of them may be masked."""
+    return text if text in _NONE else sealed_values.seal_text(tx, seal_context(schedule_id), text)
 
 
-def _kept(tx: Tx, row: ScheduleRow) -> ScheduleRow:
+def _sealed(tx: Tx, row: ScheduleRow) -> ScheduleRow:
     return msgspec.structs.replace(row, arguments=sealed_arguments(tx, row.id, row.arguments))
 
 
-def _clear(tx: Tx, rows: list[ScheduleRow]) -> list[ScheduleRow]:
+def _unsealed(tx: Tx, rows: list[ScheduleRow]) -> list[ScheduleRow]:
     for row in rows:
-        row.arguments = sealed_values.open_text(tx, about(row.id), row.arguments, "null")
+        row.arguments = sealed_values.open_text(tx, seal_context(row.id), row.arguments, "null")
     return rows
 
 
 def find(tx: Tx, customer_id: str, schedule_id: str, *, hold: bool = False) -> ScheduleRow:
-    """The schedule, held until the transaction ends where it is about to change."""
-    found = tx.one(
+    """The schedule; `hold` locks its row until the end of the transaction."""
+    row = tx.one(
         ScheduleRow,
         f"select {_ROW} from schedules where id = ? and customer_id = ?"
         f"{tx.sql.lock_rows if hold else ''}",
         schedule_id,
         customer_id,
     )
-    if found is None:
-        raise missing()
-    return _clear(tx, [found])[0]
+    if row is None:
+        raise not_found()
+    return _unsealed(tx, [row])[0]
 
 
-def of_target(tx: Tx, customer_id: str, target_id: str) -> list[ScheduleRow]:
-    found = tx.all(
+def for_target(tx: Tx, customer_id: str, target_id: str) -> list[ScheduleRow]:
+    rows = tx.all(
         ScheduleRow,
         f"select {_ROW} from schedules where target_id = ? and customer_id = ? order by id",
         target_id,
         customer_id,
     )
-    return _clear(tx, found)
+    return _unsealed(tx, rows)
 
 
-def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
-    """The same list, no longer than an answer may be."""
-    seen, params = _seen(actor)
+def fit_page(tx: Tx, actor: Actor, listing: Listing) -> Listing:
+    """The listing, shortened to the size limit of a response."""
+    is_visible, params = _visible(actor)
     sql = clauses(listing)
     rows = tx.rows(
         "select octet_length(arguments) from schedules"
-        f" where customer_id = ? and {seen}{sql.where}{sql.page}",
+        f" where customer_id = ? and {is_visible}{sql.where}{sql.page}",
         *(actor.customer_id, *params, *sql.params, *sql.page_params),
     )
     return response_budget.fitted(listing, (size for (size,) in rows))
 
 
-def page(tx: Tx, actor: Actor, listing: Listing) -> list[ScheduleRow]:
-    """Those of what the actor may see."""
-    seen, params = _seen(actor)
+def select_page(tx: Tx, actor: Actor, listing: Listing) -> list[ScheduleRow]:
+    """Schedules of targets that the actor may see."""
+    is_visible, params = _visible(actor)
     sql = clauses(listing)
-    found = tx.all(
+    rows = tx.all(
         ScheduleRow,
-        f"select {_ROW} from schedules where customer_id = ? and {seen}{sql.where}{sql.page}",
+        f"select {_ROW} from schedules where customer_id = ? and {is_visible}{sql.where}{sql.page}",
         actor.customer_id,
         *params,
         *sql.params,
         *sql.page_params,
     )
-    return _clear(tx, found)
+    return _unsealed(tx, rows)
 
 
 def count(tx: Tx, actor: Actor, listing: Listing) -> int:
-    seen, params = _seen(actor)
+    is_visible, params = _visible(actor)
     sql = clauses(listing)
     return int(
         tx.value(
-            f"select count(*) from schedules where customer_id = ? and {seen}{sql.where}",
+            f"select count(*) from schedules where customer_id = ? and {is_visible}{sql.where}",
             actor.customer_id,
             *params,
             *sql.params,
@@ -123,28 +123,28 @@ def count(tx: Tx, actor: Actor, listing: Listing) -> int:
     )
 
 
-def _seen(actor: Actor) -> tuple[str, list[Any]]:
-    found = [visible(actor, kind, "target_id") for kind in TARGETS]
+def _visible(actor: Actor) -> tuple[str, list[Any]]:
+    filters = [visible(actor, kind, "target_id") for kind in TARGETS]
     return (
-        f"({' or '.join(sql for sql, _ in found)})",
-        [param for _, params in found for param in params],
+        f"({' or '.join(sql for sql, _ in filters)})",
+        [param for _, params in filters for param in params],
     )
 
 
 def insert(tx: Tx, row: ScheduleRow) -> None:
     marks = ", ".join("?" for _ in ScheduleRow.__struct_fields__)
-    kept = msgspec.structs.astuple(_kept(tx, row))
-    tx.run(f"insert into schedules ({_ROW}) values ({marks})", *kept)
+    values = msgspec.structs.astuple(_sealed(tx, row))
+    tx.run(f"insert into schedules ({_ROW}) values ({marks})", *values)
 
 
 def save(tx: Tx, row: ScheduleRow) -> None:
-    """Write back a row that this transaction holds."""
+    """Write back a row that this transaction has locked."""
     names = [name for name in ScheduleRow.__struct_fields__ if name not in ("id", "customer_id")]
-    kept = _kept(tx, row)
+    sealed = _sealed(tx, row)
     tx.run(
         f"update schedules set {', '.join(f'{name} = ?' for name in names)}"
         " where id = ? and customer_id = ?",
-        *(getattr(kept, name) for name in names),
+        *(getattr(sealed, name) for name in names),
         row.id,
         row.customer_id,
     )
@@ -155,34 +155,34 @@ def delete(tx: Tx, row: ScheduleRow) -> None:
     tx.run("delete from schedules where id = ? and customer_id = ?", row.id, row.customer_id)
 
 
-# What the loop asks for, over all organizations. A pause is looked at when it is over.
+# For the loop, over all organizations. Instants of a pause are decided when it ends.
 _DUE = "next_at <= ? and (paused_at is null or paused_until <= ? or next_at < paused_at)"
 
 
-def soonest(tx: Tx) -> Millis | None:
-    """When the next instant of any schedule is, as far as no pause hides it."""
-    found: Millis | None = tx.value(
+def next_due_at(tx: Tx) -> Millis | None:
+    """The next instant of any schedule that is not paused."""
+    next_at: Millis | None = tx.value(
         "select min(next_at) from schedules where next_at is not null"
         " and (paused_at is null or paused_until <= ? or next_at < paused_at)",
         tx.now,
     )
-    return found
+    return next_at
 
 
-def due(tx: Tx, limit: int) -> list[str]:
+def due_ids(tx: Tx, limit: int) -> list[str]:
     rows = tx.rows(
         f"select id from schedules where {_DUE} order by next_at limit ?", tx.now, tx.now, limit
     )
     return [schedule_id for (schedule_id,) in rows]
 
 
-def take_due(tx: Tx, schedule_id: str) -> ScheduleRow | None:
-    """The schedule, if it is still due and no other server has it in hand."""
-    found = tx.one(
+def lock_due(tx: Tx, schedule_id: str) -> ScheduleRow | None:
+    """The schedule, locked, if it is still due and no other server has locked it."""
+    row = tx.one(
         ScheduleRow,
         f"select {_ROW} from schedules where id = ? and {_DUE}{tx.sql.skip_locked}",
         schedule_id,
         tx.now,
         tx.now,
     )
-    return None if found is None else _clear(tx, [found])[0]
+    return None if row is None else _unsealed(tx, [row])[0]

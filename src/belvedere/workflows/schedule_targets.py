@@ -5,7 +5,7 @@ from typing import Any
 from belvedere.access import Actor
 from belvedere.base.errors import Refused
 from belvedere.db import Tx
-from belvedere.schedules.targets import TASK, Target
+from belvedere.schedules.targets import TASK, ScheduleTarget
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.nesting import first_task
 from belvedere.workflows import start
@@ -39,7 +39,7 @@ def _start(tx: Tx, actor: Actor, workflow_id: str, arguments: list[Any] | None) 
     return answer.job.id
 
 
-TARGETS: dict[str, Target] = {
+TARGETS: dict[str, ScheduleTarget] = {
     "task": TASK,
-    "workflow": Target(store.find, _check, _masked, _busy, _start),
+    "workflow": ScheduleTarget(store.find, _check, _masked, _busy, _start),
 }

@@ -117,7 +117,7 @@ moments = st.datetimes(datetime(2024, 1, 1), datetime(2060, 12, 31))
 
 
 def _every_day(found: Cron, after: date) -> date | None:
-    day, last = after, after + cron.FAR
+    day, last = after, after + cron.MAX_SEARCH
     while day < last:
         day += timedelta(days=1)
         if found.fits(day):

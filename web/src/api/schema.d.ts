@@ -3436,7 +3436,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the schedules of what you may see
+         * List the schedules of tasks and workflows that you may see
          * @description Level: viewer.
          */
         get: operations["get_schedule"];
@@ -3458,7 +3458,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The runs that a date, a cron text or an interval would give
+         * Preview the runs of a date, a cron expression or an interval
          * @description Level: viewer.
          */
         post: operations["post_schedule_preview"];
@@ -3483,7 +3483,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a schedule; its jobs go on
+         * Delete a schedule; its jobs continue
          * @description Level: admin.
          */
         delete: operations["delete_schedule_id"];
@@ -3505,7 +3505,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Pause a schedule, with an end or without; what falls into it is missed
+         * Pause a schedule, optionally until a date; runs during the pause are missed
          * @description Level: admin.
          */
         put: operations["put_schedule_id_pause"];
@@ -3524,7 +3524,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The next runs of a schedule, with what clock changes do to them
+         * Show the next runs of a schedule, including the effect of clock changes
          * @description Level: viewer.
          */
         get: operations["get_schedule_id_preview"];
@@ -3545,7 +3545,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * End a schedule's pause
+         * Resume a paused schedule
          * @description Level: admin.
          */
         put: operations["put_schedule_id_resume"];
@@ -3564,7 +3564,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What became of a schedule's instants, newest first: a job, or why it was missed
+         * List the runs of a schedule, newest first: the job, or why it was missed
          * @description Level: viewer.
          */
         get: operations["get_schedule_id_run"];
@@ -3587,7 +3587,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a schedule; its jobs go on
+         * Delete a schedule; its jobs continue
          * @description Level: admin.
          */
         delete: operations["delete_scheduler_id"];
@@ -3605,7 +3605,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Switch a schedule on, perhaps with another date
+         * Enable a schedule, optionally with another date
          * @description Level: admin.
          */
         put: operations["put_scheduler_id_start"];
@@ -3625,7 +3625,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Switch a schedule off
+         * Disable a schedule
          * @description Level: admin.
          */
         put: operations["put_scheduler_id_stop"];
@@ -4038,7 +4038,7 @@ export interface paths {
         get: operations["get_task_id_schedule"];
         put?: never;
         /**
-         * Make a schedule of a task
+         * Create a schedule of a task
          * @description Level: admin.
          */
         post: operations["post_task_id_schedule"];
@@ -4722,7 +4722,7 @@ export interface paths {
         get: operations["get_workflows_id_schedule"];
         put?: never;
         /**
-         * Make a schedule of a workflow
+         * Create a schedule of a workflow
          * @description Level: admin.
          */
         post: operations["post_workflows_id_schedule"];
@@ -5346,7 +5346,7 @@ export interface components {
         };
         /**
          * FireRecord
-         * @description A run that is to come.
+         * @description A future run.
          */
         FireRecord: {
             clock_change: string | null;
@@ -5687,16 +5687,6 @@ export interface components {
             running: number;
         };
         /**
-         * JobData
-         * @description What the original keeps of a schedule.
-         */
-        JobData: {
-            customer_id: string;
-            scheduleData: components["schemas"]["ScheduleData"];
-            task_id: string | null;
-            workflow_id: string | null;
-        };
-        /**
          * JobRecord
          * @description A job. Lists leave the heavy fields out unless `include[...]` asks for them.
          */
@@ -5971,7 +5961,7 @@ export interface components {
         };
         /**
          * Missed
-         * @description What happens about instants that passed while no server ran, or that the clock skipped.
+         * @description What happens with instants that passed while no server ran, or that the clock skipped.
          * @enum {unknown}
          */
         Missed: "once" | "skip";
@@ -6388,7 +6378,7 @@ export interface components {
         };
         /**
          * Overlap
-         * @description What happens at an instant while an earlier job is still open.
+         * @description What happens at an instant while an earlier job has not finished.
          * @enum {unknown}
          */
         Overlap: "queue" | "skip";
@@ -6444,7 +6434,7 @@ export interface components {
         };
         /**
          * PauseBody
-         * @description Until when (null: until somebody resumes it), and why.
+         * @description Until when (null: until it is resumed), and why.
          */
         PauseBody: {
             /** @default  */
@@ -6546,7 +6536,7 @@ export interface components {
         };
         /**
          * PreviewBody
-         * @description When something would run; how many of its instants are wanted.
+         * @description When something would run, and how many runs to show.
          */
         PreviewBody: {
             /** @default 10 */
@@ -6833,7 +6823,7 @@ export interface components {
         };
         /**
          * RemovedRecord
-         * @description A schedule that is no more, with the original's answer in it.
+         * @description A deleted schedule, with TheEye's response in it.
          */
         RemovedRecord: {
             _id: string;
@@ -6841,7 +6831,7 @@ export interface components {
             creation_date: string;
             customer_id: string;
             customer_name: string;
-            data: components["schemas"]["JobData"];
+            data: components["schemas"]["TheEyeScheduleData"];
             disabled: boolean;
             enable: boolean;
             id: string;
@@ -6966,7 +6956,7 @@ export interface components {
         };
         /**
          * RunRecord
-         * @description What became of one nominal instant, or of several in a row.
+         * @description The outcome of a nominal instant, or of several in a row.
          */
         RunRecord: {
             count: number;
@@ -7011,7 +7001,7 @@ export interface components {
         };
         /**
          * ScheduleBody
-         * @description A schedule, or any part of it: a date, a cron text or an interval, in a time zone.
+         * @description A schedule, or any part of it: a date, a cron expression or an interval, in a time zone.
          */
         ScheduleBody: {
             /** @default null */
@@ -7056,7 +7046,7 @@ export interface components {
             creation_date: string;
             customer_id: string;
             customer_name: string;
-            data: components["schemas"]["JobData"];
+            data: components["schemas"]["TheEyeScheduleData"];
             disabled: boolean;
             enable: boolean;
             id: string;
@@ -7200,7 +7190,7 @@ export interface components {
         };
         /**
          * StartBody
-         * @description Another date, where one is wanted.
+         * @description Optionally another date.
          */
         StartBody: {
             /** @default null */
@@ -7536,6 +7526,16 @@ export interface components {
             id?: string | null;
         };
         /**
+         * TheEyeScheduleData
+         * @description The schedule in the format of TheEye.
+         */
+        TheEyeScheduleData: {
+            customer_id: string;
+            scheduleData: components["schemas"]["ScheduleData"];
+            task_id: string | null;
+            workflow_id: string | null;
+        };
+        /**
          * Thing
          * @description What stands at a node: a task, a workflow, …, or an event between two of them.
          */
@@ -7754,7 +7754,7 @@ export interface components {
         };
         /**
          * When
-         * @description The original's three words for it; `scheduleData` of old clients holds the same.
+         * @description TheEye's three fields; `scheduleData` of its clients has the same.
          */
         When: {
             repeatEvery?: string | null;
@@ -16209,7 +16209,7 @@ export interface operations {
     get_schedule_id_preview: {
         parameters: {
             query?: {
-                /** @description how many, 100 at most (default: 10) */
+                /** @description number of runs, at most 100 (default: 10) */
                 count?: string;
                 /** @description the organization's name */
                 customer?: string;

@@ -1,1 +1,1 @@
-"""Endpoints, records and the preview of schedules."""
+"""Endpoints (`schedules`), records and the preview of schedules."""

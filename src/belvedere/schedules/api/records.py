@@ -1,4 +1,4 @@
-"""Schedules and their runs as the interface shows them."""
+"""Schedules and their runs as responses show them."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import msgspec
 
 from belvedere.access import Actor
 from belvedere.base.clock import Millis, iso, iso_or_none
-from belvedere.schedules.model import Run
-from belvedere.schedules.service import Shown
+from belvedere.schedules.model import ScheduleRun
+from belvedere.schedules.service import ScheduleView
 
 
 class ScheduleData(msgspec.Struct):
@@ -16,8 +16,8 @@ class ScheduleData(msgspec.Struct):
     timezone: str
 
 
-class JobData(msgspec.Struct):
-    """What the original keeps of a schedule."""
+class TheEyeScheduleData(msgspec.Struct):
+    """The schedule in the format of TheEye."""
 
     task_id: str | None
     workflow_id: str | None
@@ -44,20 +44,20 @@ class ScheduleRecord(msgspec.Struct):
     repeatEvery: str | None
     timezone: str
     task_arguments: list[Any] | None
-    # While an earlier job is open: skip or queue.
+    # While an earlier job has not finished: skip or queue.
     overlap: str
-    # Runs missed while no server ran: skip, or once for all of them.
+    # Runs missed while no server ran: skip, or run once for all of them.
     missed: str
     enable: bool
     pause: PauseRecord | None
     nextRunAt: str | None
     lastRunAt: str | None
     last_job_id: str | None
-    # The same under the names of the original.
+    # The same under TheEye's names.
     disabled: bool
     repeatInterval: str | None
     repeatTimezone: str
-    data: JobData
+    data: TheEyeScheduleData
     version: int
     customer_id: str
     customer_name: str
@@ -66,41 +66,41 @@ class ScheduleRecord(msgspec.Struct):
 
 
 class RemovedRecord(ScheduleRecord):
-    """A schedule that is no more, with the original's answer in it."""
+    """A deleted schedule, with TheEye's response in it."""
 
     numRemoved: int
 
 
 class RunRecord(msgspec.Struct):
-    """What became of one nominal instant, or of several in a row."""
+    """The outcome of a nominal instant, or of several in a row."""
 
     schedule_id: str
     nominal: str
-    # The last of several that were missed in a row for one reason, and how many; 1000 is as many
-    # or more.
+    # The last of several that were missed in a row for one reason, and their number; 1000 means
+    # 1000 or more.
     until: str
     count: int
     # started or missed
     state: str
-    # server_down, clock_changed, still_running, paused, customer_disabled, fault, or the code of a
-    # refusal; of a start: caught_up, when it is late.
+    # server_down, clock_changed, still_running, paused, customer_disabled, fault, or an error code;
+    # of a late start: caught_up.
     reason: str | None
     message: str
-    # The job that was started, or that was in the way.
+    # The job that was started, or the unfinished one that prevented it.
     job_id: str | None
     date: str
 
 
-def schedule(shown: Shown, actor: Actor, now: Millis) -> ScheduleRecord:
-    return ScheduleRecord(*_values(shown, actor, now))
+def to_record(view: ScheduleView, actor: Actor, now: Millis) -> ScheduleRecord:
+    return ScheduleRecord(*_values(view, actor, now))
 
 
-def removed(shown: Shown, actor: Actor, now: Millis) -> RemovedRecord:
-    return RemovedRecord(*(*_values(shown, actor, now), 1))
+def to_removed_record(view: ScheduleView, actor: Actor, now: Millis) -> RemovedRecord:
+    return RemovedRecord(*(*_values(view, actor, now), 1))
 
 
-def _values(shown: Shown, actor: Actor, now: Millis) -> tuple[Any, ...]:
-    row = shown.row
+def _values(view: ScheduleView, actor: Actor, now: Millis) -> tuple[Any, ...]:
+    row = view.row
     run_date = iso_or_none(row.run_date)
     task_id = row.target_id if row.target == "task" else None
     workflow_id = row.target_id if row.target == "workflow" else None
@@ -117,7 +117,7 @@ def _values(shown: Shown, actor: Actor, now: Millis) -> tuple[Any, ...]:
         run_date,
         row.repeat_every,
         row.timezone,
-        shown.arguments,
+        view.arguments,
         row.overlap,
         row.missed,
         bool(row.enabled),
@@ -130,7 +130,7 @@ def _values(shown: Shown, actor: Actor, now: Millis) -> tuple[Any, ...]:
         not row.enabled,
         row.repeat_every,
         row.timezone,
-        JobData(task_id, workflow_id, row.customer_id, when),
+        TheEyeScheduleData(task_id, workflow_id, row.customer_id, when),
         row.version,
         row.customer_id,
         actor.customer_name,
@@ -139,15 +139,15 @@ def _values(shown: Shown, actor: Actor, now: Millis) -> tuple[Any, ...]:
     )
 
 
-def run(found: Run) -> RunRecord:
+def to_run_record(row: ScheduleRun) -> RunRecord:
     return RunRecord(
-        found.schedule_id,
-        iso(found.nominal_at),
-        iso(found.until_at),
-        found.count,
-        found.state,
-        found.reason,
-        found.message,
-        found.job_id,
-        iso(found.decided_at),
+        row.schedule_id,
+        iso(row.nominal_at),
+        iso(row.until_at),
+        row.count,
+        row.state,
+        row.reason,
+        row.message,
+        row.job_id,
+        iso(row.decided_at),
     )

@@ -10,32 +10,31 @@ from belvedere.rest.response_budget import heavy_read
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.rest.searches import run_search
 from belvedere.schedules import run_history, service, store
-from belvedere.schedules.api import preview
-from belvedere.schedules.api import records as record
+from belvedere.schedules.api import preview, records
 from belvedere.schedules.api.preview import FireRecord
 from belvedere.schedules.api.records import RemovedRecord, RunRecord, ScheduleRecord
 from belvedere.schedules.bodies import PauseBody, PreviewBody, ScheduleBody
-from belvedere.schedules.service import Shown
+from belvedere.schedules.service import ScheduleView
 
 
 class StartBody(msgspec.Struct):
-    """Another date, where one is wanted."""
+    """Optionally another date."""
 
     runDate: str | int | None = None
 
 
-def _record(request: Ask, shown: Shown) -> ScheduleRecord:
-    return record.schedule(shown, request.actor, request.house.clock())
+def _record(request: Ask, view: ScheduleView) -> ScheduleRecord:
+    return records.to_record(view, request.actor, request.house.clock())
 
 
 async def list_schedules(request: Ask) -> Reply:
     listing = filters.read(request.query, store.SCHEDULES)
-    listing = await run_search(request, store.fitted, request.actor, listing)
+    listing = await run_search(request, store.fit_page, request.actor, listing)
     async with heavy_read(request, listing.size):
-        found, total = await run_search(
-            request, service.listed, request.house.schedule_targets, request.actor, listing
+        views, total = await run_search(
+            request, service.list_page, request.house.schedule_targets, request.actor, listing
         )
-        records = [_record(request, one) for one in found]
+        records = [_record(request, view) for view in views]
     return pagination.answer(request, listing, records, total)
 
 
@@ -43,18 +42,18 @@ async def show(request: Ask) -> ScheduleRecord:
     return _record(request, await _read(request))
 
 
-async def _read(request: Ask) -> Shown:
-    found: Shown = await request.house.db.read(
+async def _read(request: Ask) -> ScheduleView:
+    view: ScheduleView = await request.house.db.read(
         service.show, request.house.schedule_targets, request.actor, request.path["id"]
     )
-    return found
+    return view
 
 
-async def _write(request: Ask, verb: Any, *more: Any) -> Shown:
-    changed: Shown = await request.house.db.write(
-        verb, request.house.schedule_targets, request.actor, request.path["id"], *more
+async def _write(request: Ask, operation: Any, *arguments: Any) -> ScheduleView:
+    view: ScheduleView = await request.house.db.write(
+        operation, request.house.schedule_targets, request.actor, request.path["id"], *arguments
     )
-    return changed
+    return view
 
 
 async def change(request: Ask) -> ScheduleRecord:
@@ -62,8 +61,8 @@ async def change(request: Ask) -> ScheduleRecord:
 
 
 async def delete(request: Ask) -> RemovedRecord:
-    gone = await _write(request, service.delete)
-    return record.removed(gone, request.actor, request.house.clock())
+    view = await _write(request, service.delete)
+    return records.to_removed_record(view, request.actor, request.house.clock())
 
 
 async def stop(request: Ask) -> str:
@@ -87,26 +86,26 @@ async def resume(request: Ask) -> ScheduleRecord:
 
 async def show_preview(request: Ask) -> list[FireRecord]:
     count = query.whole("count", request.first("count") or "10")
-    return preview.of((await _read(request)).row, request.house.clock(), count)
+    return preview.next_fires((await _read(request)).row, request.house.clock(), count)
 
 
-async def would_be(request: Ask) -> list[FireRecord]:
-    return preview.would_be(
+async def preview_new(request: Ask) -> list[FireRecord]:
+    return preview.preview_body(
         service.empty_row(request.house.clock()), request.body, request.house.clock()
     )
 
 
 async def list_runs(request: Ask) -> list[RunRecord]:
     listing = filters.read(request.query, run_history.RUNS)
-    found = await run_search(request, service.runs, request.actor, request.path["id"], listing)
-    return [record.run(one) for one in found]
+    rows = await run_search(request, service.list_runs, request.actor, request.path["id"], listing)
+    return [records.to_run_record(row) for row in rows]
 
 
 def schedule_routes(kind: str, path: str) -> tuple[Route, ...]:
-    """The schedules of one task or workflow; whoever owns the path adds them to its doors."""
+    """The routes for the schedules of a task or workflow, for the route table of its package."""
 
     async def create(request: Ask) -> ScheduleRecord:
-        made = await request.house.db.write(
+        view = await request.house.db.write(
             service.create,
             request.house.schedule_targets,
             request.actor,
@@ -114,17 +113,17 @@ def schedule_routes(kind: str, path: str) -> tuple[Route, ...]:
             request.path["id"],
             request.body or ScheduleBody(),
         )
-        return _record(request, made)
+        return _record(request, view)
 
     async def list_of(request: Ask) -> list[ScheduleRecord]:
-        found = await request.house.db.read(
-            service.of_target,
+        views = await request.house.db.read(
+            service.list_for_target,
             request.house.schedule_targets,
             request.actor,
             kind,
             request.path["id"],
         )
-        return [_record(request, one) for one in found]
+        return [_record(request, view) for view in views]
 
     return (
         Route(
@@ -140,7 +139,7 @@ def schedule_routes(kind: str, path: str) -> tuple[Route, ...]:
             path,
             "admin",
             create,
-            f"Make a schedule of a {kind}",
+            f"Create a schedule of a {kind}",
             body=ScheduleBody,
             answer=ScheduleRecord,
             codes=("too_many_schedules",),
@@ -148,7 +147,7 @@ def schedule_routes(kind: str, path: str) -> tuple[Route, ...]:
     )
 
 
-COUNT = (("count", "how many, 100 at most (default: 10)"),)
+COUNT = (("count", "number of runs, at most 100 (default: 10)"),)
 ROUTES: tuple[Route, ...] = (
     *schedule_routes("task", "/task/{id}/schedule"),
     Route(
@@ -156,7 +155,7 @@ ROUTES: tuple[Route, ...] = (
         "/schedule",
         "viewer",
         list_schedules,
-        "List the schedules of what you may see",
+        "List the schedules of tasks and workflows that you may see",
         answer=list[ScheduleRecord],
         query=pagination.QUERY,
     ),
@@ -184,7 +183,7 @@ ROUTES: tuple[Route, ...] = (
         "/schedule/{id}/pause",
         "admin",
         pause,
-        "Pause a schedule, with an end or without; what falls into it is missed",
+        "Pause a schedule, optionally until a date; runs during the pause are missed",
         body=PauseBody,
         answer=ScheduleRecord,
         known=False,
@@ -194,7 +193,7 @@ ROUTES: tuple[Route, ...] = (
         "/schedule/{id}/resume",
         "admin",
         resume,
-        "End a schedule's pause",
+        "Resume a paused schedule",
         answer=ScheduleRecord,
         known=False,
     ),
@@ -203,7 +202,7 @@ ROUTES: tuple[Route, ...] = (
         "/schedule/{id}/preview",
         "viewer",
         show_preview,
-        "The next runs of a schedule, with what clock changes do to them",
+        "Show the next runs of a schedule, including the effect of clock changes",
         answer=list[FireRecord],
         query=COUNT,
         known=False,
@@ -212,8 +211,8 @@ ROUTES: tuple[Route, ...] = (
         "POST",
         "/schedule/preview",
         "viewer",
-        would_be,
-        "The runs that a date, a cron text or an interval would give",
+        preview_new,
+        "Preview the runs of a date, a cron expression or an interval",
         body=PreviewBody,
         answer=list[FireRecord],
         known=False,
@@ -223,7 +222,7 @@ ROUTES: tuple[Route, ...] = (
         "/schedule/{id}/run",
         "viewer",
         list_runs,
-        "What became of a schedule's instants, newest first: a job, or why it was missed",
+        "List the runs of a schedule, newest first: the job, or why it was missed",
         answer=list[RunRecord],
         query=pagination.QUERY[:3],
         known=False,
@@ -234,18 +233,18 @@ ROUTES: tuple[Route, ...] = (
             path,
             "admin",
             delete,
-            "Delete a schedule; its jobs go on",
+            "Delete a schedule; its jobs continue",
             answer=RemovedRecord,
         )
         for path in ("/schedule/{id}", "/scheduler/{id}")
     ),
-    Route("PUT", "/scheduler/{id}/stop", "admin", stop, "Switch a schedule off", answer=str),
+    Route("PUT", "/scheduler/{id}/stop", "admin", stop, "Disable a schedule", answer=str),
     Route(
         "PUT",
         "/scheduler/{id}/start",
         "admin",
         start,
-        "Switch a schedule on, perhaps with another date",
+        "Enable a schedule, optionally with another date",
         body=StartBody,
         answer=str,
     ),

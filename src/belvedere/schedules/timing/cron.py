@@ -1,4 +1,4 @@
-"""Cron texts: what they say, and which wall-clock times fit. Zones are somebody else's matter."""
+"""Cron expressions and the local times that match them. `time_zones` handles the zones."""
 
 import re
 from bisect import bisect_left
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
-MAX_TEXT = 256
-# A 29th of February on a given weekday comes back after at most 40 years.
-FAR = timedelta(days=41 * 366)
+MAX_TEXT_LENGTH = 256
+# A 29 February on a certain weekday recurs after at most 40 years.
+MAX_SEARCH = timedelta(days=41 * 366)
 ALIASES = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
@@ -43,12 +43,12 @@ _FIELDS = (
 
 
 class BadCron(ValueError):
-    """Says which field is wrong."""
+    """Names the invalid field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cron:
-    """The values that fit, each list in order."""
+    """The values that match, each list sorted."""
 
     seconds: list[int]
     minutes: list[int]
@@ -56,7 +56,7 @@ class Cron:
     days: frozenset[int]
     months: frozenset[int]
     weekdays: frozenset[int]
-    # With both kinds of days restricted, one that fits is enough: cron's oldest habit.
+    # If both kinds of days are restricted, one match is enough, as in every cron.
     either: bool
 
     def fits(self, day: date) -> bool:
@@ -66,33 +66,33 @@ class Cron:
         return of_month or of_week if self.either else of_month and of_week
 
     def after(self, label: datetime) -> datetime | None:
-        """The first fitting wall-clock time later than this one, None when there is none."""
+        """The first matching local time after this one, None if there is none."""
         start = label.replace(microsecond=0) + timedelta(seconds=1)
         if self.fits(start.date()):
-            found = self._time_from(start.hour, start.minute, start.second)
-            if found is not None:
-                return datetime.combine(start.date(), found)
+            first_time = self._time_from(start.hour, start.minute, start.second)
+            if first_time is not None:
+                return datetime.combine(start.date(), first_time)
         first = time(self.hours[0], self.minutes[0], self.seconds[0])
         later = next(self._days_after(start.date()), None)
         return None if later is None else datetime.combine(later, first)
 
     def _days_after(self, day: date) -> Iterator[date]:
-        """Days that fit. Months and days of the month that do not are left out without a look, so
-        that a date that comes every 28 years is found in some hundred steps."""
+        """Days that match. Other months and days are skipped without a check, so that a date that
+        occurs every 28 years is found in a few hundred steps."""
         months = sorted(self.months)
         days = range(1, 32) if self.either else sorted(self.days)
-        last = day + FAR
+        last = day + MAX_SEARCH
         for year in range(day.year, last.year + 1):
             for month in months:
                 for number in days if (year, month) >= (day.year, day.month) else ():
                     if number > monthrange(year, month)[1]:
                         break
-                    found = date(year, month, number)
-                    if day < found <= last and self.fits(found):
-                        yield found
+                    candidate = date(year, month, number)
+                    if day < candidate <= last and self.fits(candidate):
+                        yield candidate
 
     def _time_from(self, hour: int, minute: int, second: int) -> time | None:
-        """The first fitting time of a day that is not before this one."""
+        """The first matching time of a day that is not before this one."""
         if hour in self.hours:
             if minute in self.minutes and second <= self.seconds[-1]:
                 at = bisect_left(self.seconds, second)
@@ -109,7 +109,7 @@ class Cron:
 def parse(text: str) -> Cron:
     """Five fields, or six with the seconds first; names, lists, ranges and steps."""
     words = ALIASES.get(text.strip().lower(), text).split()
-    if len(text) > MAX_TEXT or len(words) not in (5, 6):
+    if len(text) > MAX_TEXT_LENGTH or len(words) not in (5, 6):
         raise BadCron("it has five fields, or six with the seconds first, such as 30 2 * * mon-fri")
     second = words.pop(0) if len(words) == 6 else "0"
     minute, hour, day, month, weekday = words
@@ -125,10 +125,10 @@ def parse(text: str) -> Cron:
 
 
 def _values(text: str, field: _Field) -> set[int]:
-    found: set[int] = set()
+    values: set[int] = set()
     for part in text.lower().split(","):
-        found |= set(_range(part, field))
-    return found
+        values |= set(_range(part, field))
+    return values
 
 
 def _range(part: str, field: _Field) -> range:
@@ -138,11 +138,11 @@ def _range(part: str, field: _Field) -> range:
         first, last = field.low, field.high
     else:
         first = _number(low, field, part)
-        # `5/10` is read as from five on, every ten.
+        # `5/10` means every ten, starting at five.
         last = _number(high, field, part) if dash else field.high if slash else first
     every = int(step) if re.fullmatch("[0-9]{1,4}", step) else 0 if slash else 1
     if first > last or every < 1:
-        raise _bad(part, field)
+        raise _invalid(part, field)
     return range(first, last + 1, every)
 
 
@@ -151,9 +151,9 @@ def _number(word: str, field: _Field, part: str) -> int:
         return list(field.words).index(word) + field.low
     number = int(word) if re.fullmatch("[0-9]{1,4}", word) else -1
     if not field.low <= number <= field.high:
-        raise _bad(part, field)
+        raise _invalid(part, field)
     return number
 
 
-def _bad(part: str, field: _Field) -> BadCron:
-    return BadCron(f"{part!r} is no {field.name} ({field.low} to {field.high})")
+def _invalid(part: str, field: _Field) -> BadCron:
+    return BadCron(f"{part!r} is not a valid {field.name} ({field.low} to {field.high})")

@@ -1,4 +1,4 @@
-"""When a schedule is due: one date, a cron text or an interval, as a row of instants."""
+"""When a schedule is due: a date, a cron expression or an interval, as a series of instants."""
 
 import re
 from collections.abc import Iterator
@@ -21,42 +21,42 @@ MAX_INTERVAL = 366 * DAY
 
 @dataclass(frozen=True, slots=True)
 class Fire:
-    """A nominal instant, and what a clock change made of it."""
+    """A nominal instant, and the effect of a clock change on it."""
 
     at: Millis
     change: Change | None = None
-    # What the wall should have shown, where the clocks skip it.
+    # The local time that was meant, if the clock skips it.
     meant: str | None = None
 
 
-class Beat(Protocol):
-    """Whatever comes again and again."""
+class Repetition(Protocol):
+    """Something that recurs."""
 
     def after(self, at: Millis) -> Fire | None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class ByClock:
-    """A cron text on the clocks of a zone."""
+class CronRepetition:
+    """A cron expression in a time zone."""
 
     cron: Cron
     zone: ZoneInfo
 
     def after(self, at: Millis) -> Fire | None:
-        wall = self.cron.after(time_zones.label(at, self.zone))
+        wall = self.cron.after(time_zones.local_time(at, self.zone))
         while wall is not None:
-            found, change = time_zones.instant(wall, self.zone)
-            # In an hour that comes a second time, its times have all been.
-            if found > at:
+            instant, change = time_zones.instant(wall, self.zone)
+            # In an hour that occurs twice, all of its times have passed in the first.
+            if instant > at:
                 skipped = wall.isoformat() if change is Change.MOVED else None
-                return Fire(found, change, skipped)
+                return Fire(instant, change, skipped)
             wall = self.cron.after(wall)
         return None
 
 
 @dataclass(frozen=True, slots=True)
-class ByInterval:
-    """So much time after so much time, whatever the clocks show."""
+class IntervalRepetition:
+    """A fixed interval, independent of clock changes."""
 
     anchor_at: Millis
     every: Millis
@@ -67,47 +67,49 @@ class ByInterval:
 
 
 @dataclass(frozen=True, slots=True)
-class Rhythm:
-    """A date, a beat, or a date from which on the beat counts."""
+class Recurrence:
+    """A date, a repetition, or a date from which the repetition starts."""
 
     run_date: Millis | None
-    beat: Beat | None
+    repetition: Repetition | None
 
     def after(self, at: Millis) -> Fire | None:
-        """The first instant later than this one."""
+        """The first instant after this one."""
         if self.run_date is not None and at < self.run_date:
             return Fire(self.run_date)
-        return None if self.beat is None else self.beat.after(at)
+        return None if self.repetition is None else self.repetition.after(at)
 
     def fires(self, after: Millis) -> Iterator[Fire]:
-        found = self.after(after)
-        while found is not None:
-            yield found
-            found = self.after(found.at)
+        fire = self.after(after)
+        while fire is not None:
+            yield fire
+            fire = self.after(fire.at)
 
 
 def interval(text: str) -> Millis | None:
-    """`every 15 minutes`, `90s`, `2h`; None for what is none."""
-    found = _INTERVAL.fullmatch(text.strip())
-    return None if found is None else int(found[1]) * _UNITS[found[2][0].lower()]
+    """`every 15 minutes`, `90s`, `2h`; None if the text is not an interval."""
+    match = _INTERVAL.fullmatch(text.strip())
+    return None if match is None else int(match[1]) * _UNITS[match[2][0].lower()]
 
 
 def read(
     run_date: Millis | None, repeat_every: str | None, zone: ZoneInfo, anchor_at: Millis
-) -> Rhythm:
-    """ValueError when the text says nothing."""
+) -> Recurrence:
+    """Raises ValueError if the text is invalid."""
     if not repeat_every:
-        return Rhythm(run_date, None)
+        return Recurrence(run_date, None)
     every = interval(repeat_every)
     if every is None:
-        return Rhythm(run_date, ByClock(cron.parse(repeat_every), zone))
+        return Recurrence(run_date, CronRepetition(cron.parse(repeat_every), zone))
     if not SECOND <= every <= MAX_INTERVAL:
         raise ValueError("an interval is one second to 366 days")
-    return Rhythm(run_date, ByInterval(anchor_at if run_date is None else run_date, every))
+    return Recurrence(
+        run_date, IntervalRepetition(anchor_at if run_date is None else run_date, every)
+    )
 
 
 def changes_between(fires: list[Fire], zone: ZoneInfo) -> list[bool]:
-    """For each, whether the clocks changed since the one before it."""
+    """For each, whether the offset changed since the previous one."""
     return [
         False,
         *(

@@ -105,7 +105,7 @@ REACTIONS = (
     Reaction(
         "schedules of deleted tasks and workflows go",
         frozenset({"task.deleted", "workflow.deleted"}),
-        lambda tx, _, event: schedules.target_went(tx, event.customer_id, event.object_id),
+        lambda tx, _, event: schedules.delete_for_target(tx, event.customer_id, event.object_id),
     ),
     Reaction(
         "people are told",

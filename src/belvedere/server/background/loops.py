@@ -226,12 +226,12 @@ async def forget_deliveries(house: House) -> None:
 
 async def fire_schedules(house: House) -> None:
     """What is due now, or before the next look: to the moment."""
-    soonest = await house.db.read(schedules.soonest)
+    soonest = await house.db.read(schedules.next_due_at)
     ahead_s = FIRE_EVERY_S if soonest is None else (soonest - house.clock()) / 1_000
     if ahead_s >= FIRE_EVERY_S:
         return
     await asyncio.sleep(max(0.0, ahead_s))
-    while due := await house.db.read(schedules.due, FIRED_AT_ONCE):
+    while due := await house.db.read(schedules.due_ids, FIRED_AT_ONCE):
         fired = await asyncio.gather(*(_fire(house, schedule_id) for schedule_id in due))
         # Nothing fired: other servers are at it.
         if not any(fired):
@@ -243,16 +243,16 @@ async def _fire(house: House, schedule_id: str) -> bool:
         return bool(await judge(house, firing.fire, house.schedule_targets, schedule_id))
     except Exception:
         log.exception("the schedule %s could not be started; the instant is missed", schedule_id)
-    await house.db.write(firing.set_aside, schedule_id)
+    await house.db.write(firing.skip_failed, schedule_id)
     return True
 
 
 async def forget_runs(house: House) -> None:
-    while await house.db.write(run_history.forget_old):
+    while await house.db.write(run_history.purge_old):
         await asyncio.sleep(0)
     schedule_id: str | None = ""
     while schedule_id is not None:
-        schedule_id = await house.db.write(run_history.forget_many, schedule_id)
+        schedule_id = await house.db.write(run_history.purge_surplus, schedule_id)
 
 
 async def give_up_lost(house: House) -> None:

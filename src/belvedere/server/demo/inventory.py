@@ -124,7 +124,7 @@ def _check_unused(tx: Tx, actor: Actor, one: Thing) -> None:
         return
     customer_id, found = actor.customer_id, (one.object, one.id)
     is_used = (
-        schedule_rows.of_target(tx, customer_id, one.id)
+        schedule_rows.for_target(tx, customer_id, one.id)
         or store.for_source(tx, customer_id, *found)
         or store.for_target(tx, customer_id, *found)
     )

@@ -140,7 +140,7 @@ PLACES = (
     Place(
         *("schedules", "arguments", ("id",)),
         lambda tx, text, row: schedules.sealed_arguments(tx, row[0], text),
-        lambda row: schedules.about(row[0]),
+        lambda row: schedules.seal_context(row[0]),
         sign=sealed_values.TEXT,
     ),
     Place(
