@@ -139,7 +139,7 @@ async def test_sessions_end_with_their_provider(
         await olga.patch(found, {"enabled": False})
     else:
         at.issuer = "https://id.example.com/realm2"
-        await olga.patch(found, {"issuer": at.issuer})
+        await olga.patch(found, {"issuer": at.issuer, "client_secret": "another one"})
     assert (await client.get("/acme/task")).status == 401
     assert (await world.client("uma").get("/acme/task")).status == 200
 

@@ -84,7 +84,8 @@ class Tasks:
             fields["task_arguments"] = task_given.unmasked(fields["task_arguments"], was)
             body = {**body, "task_arguments": msgspec.to_builtins(fields["task_arguments"])}
         if old is not None:
-            body = request_masking.restored(body, old)
+            given_body, body = body, request_masking.restored(body, old)
+            request_masking.check_address(body, old, given_body)
             fields = {**fields, **{name: body[name] for name in FIELDS if body.get(name)}}
         if fields["type"] is Type.SCRAPER:
             request_masking.refuse_masks(fields)
@@ -163,7 +164,11 @@ class Monitors:
     def prepare(self, tx: Tx, actor: Actor, body: Body, old: Body | None) -> Body:
         _refuse_host(body)
         if old is not None:
-            body = unmasked(body, old)
+            given_body, body = body, unmasked(body, old)
+            inner = [part.get("config") or {} for part in (body, old, given_body)]
+            request_masking.check_address(
+                {**inner[0], **body}, {**inner[1], **old}, inner[2], given_body
+            )
         given = converted(body, MonitorBody)
         type_ = monitor_given.type_of(given)
         if not type_.is_run_by_agent:

@@ -11,6 +11,7 @@ from belvedere.access.crypto.keyring import Keys
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Conflict, Fault, Stale
 from belvedere.base.ids import new_id
+from belvedere.base.text import request_masking
 from belvedere.db import Tx
 from belvedere.hosts import managed_objects
 from belvedere.monitors import bindings, model, store, watch_changes
@@ -124,6 +125,9 @@ def change(
         columns = {**bodies.DEFAULTS, **columns}
     config = bodies.config_in(Type(row.type), body, {} if whole else row.settings)
     config = secrecy.unmasked(config, row.settings)
+    request_masking.check_address(
+        config, row.settings, body.config or {}, msgspec.structs.asdict(body)
+    )
     if not follows:
         secrecy.refuse_masks(config)
     bindings.check(tx, actor.customer_id, Type(row.type), config)

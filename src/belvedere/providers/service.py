@@ -57,6 +57,11 @@ def change(
         raise Stale("The provider was changed meanwhile; read it again.")
     before, issuer = _audited(row), row.issuer
     _fill(keys, row, body, where)
+    if row.issuer != issuer and row.box and body.client_secret is None:
+        raise text_fields.bad(
+            "client_secret",
+            f"The stored one was entered for {issuer}; enter that of {row.issuer}.",
+        )
     row.version, row.updated_at = row.version + 1, tx.now
     if row.issuer != issuer:
         store.forget_people(tx, row.id)

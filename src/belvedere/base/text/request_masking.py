@@ -8,7 +8,7 @@ import re
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
-from urllib.parse import unquote_plus
+from urllib.parse import unquote_plus, urlsplit
 
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.text import json_text
@@ -62,6 +62,55 @@ def left_mask(field: str) -> Invalid:
         " value itself, or refer to a secret as {{secret:NAME}}."
     )
     return Invalid(f"{field}: {message}", code="masked_value", faults=(Fault(field, message),))
+
+
+def check_address(
+    request: Mapping[str, Any], old: Mapping[str, Any], *entered: Mapping[str, Any]
+) -> None:
+    """Refuse stored credentials at another scheme, host or port than they were entered for: who
+    may change the address could read them there. `entered` is what the caller sent; a credential
+    among it was entered again."""
+    before, after = _origin(old.get("url")), _origin(request.get("url"))
+    if before == after:
+        return
+    stored = _values(old) & _values(request)
+    if stored.difference(*map(_values, entered)):
+        raise _other_address(before, after)
+
+
+def _other_address(before: str, after: str) -> Invalid:
+    message = (
+        f"The hidden values were entered for {before or 'no address'} and are not sent to"
+        f" {after or 'another one'}. Enter them again (headers, body and credentials of the"
+        " address), or remove them."
+    )
+    return Invalid(f"url: {message}", code="masked_value", faults=(Fault("url", message),))
+
+
+def _origin(url: object) -> str:
+    """Scheme, host and port, the usual ports left out."""
+    text = url if isinstance(url, str) else ""
+    try:
+        parts = urlsplit(text)
+        scheme, port = parts.scheme.lower(), parts.port
+    except ValueError:
+        # A port that is no number, such as a reference to a secret.
+        return text
+    is_usual = port in (None, {"http": 80, "https": 443}.get(scheme))
+    return f"{scheme}://{parts.hostname or ''}{'' if is_usual else f':{port}'}" if text else ""
+
+
+def _values(request: Mapping[str, Any]) -> set[str]:
+    """The credentials that are written out."""
+    values: set[str] = set()
+
+    def collect(_: str, value: str) -> str:
+        if value and value != MASK and not is_reference(value):
+            values.add(value)
+        return value
+
+    _replaced(request, collect)
+    return values
 
 
 def _has_mask(request: Mapping[str, Any]) -> bool:

@@ -32,7 +32,10 @@ def hidden_fields(text: str) -> dict[str, Any]:
 
 def restored(fields: dict[str, Any], old: TaskSpec) -> dict[str, Any]:
     """The fields of a body, with the stored credentials where it carries masks."""
-    return {**fields, **request_masking.restored(fields, request_of(old))}
+    request = request_of(old)
+    filled = {**fields, **request_masking.restored(fields, request)}
+    request_masking.check_address({**request, **filled}, request, fields)
+    return filled
 
 
 def refuse_masks(fields: dict[str, Any], type_: Type | None) -> None:
