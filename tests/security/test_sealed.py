@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from belvedere.access.crypto.keyring import SECRET_FILE
 from belvedere.db import Database
 from belvedere.jobs.lifecycle.order import file_hashes
@@ -9,6 +11,7 @@ from belvedere.protocol import Watch
 from belvedere.server.encryption import key_rotation, sealing
 from contract.client import Client
 from contract.running import create
+from contract.test_triggers import react
 from contract.world import World
 from security.canaries import CANARY, REQUEST, people, read_everything, rows_with_canary
 
@@ -140,6 +143,41 @@ async def test_a_new_key_seals_them_again(world: World, ada: Client) -> None:
     house.db.write_now(lambda tx: tx.memo.clear())
     await check_values(world, ada, made)
     assert rows_with_canary(house.db) == []
+
+
+async def stolen_box(world: World, ada: Client) -> dict[str, str]:
+    """A sealed value as a backup of the database shows it."""
+    script = await world.task("backup", task_arguments=MASKED)
+    job = await create(ada, script, GIVEN)
+    text = world.house.db.write_now(
+        lambda tx: tx.value("select arguments from jobs where id = ?", job["id"])
+    )
+    box: dict[str, str] = msgspec.json.decode(text)[1]
+    assert set(box) == {"$sealed"}
+    await orders(world, 1)
+    return box
+
+
+async def test_a_sealed_value_in_a_request_is_not_opened(world: World, ada: Client) -> None:
+    box = await stolen_box(world, ada)
+    plain = await world.task("print", task_arguments=[{"type": "input", "label": "text"}])
+    job = await create(world.client("uma"), plain, [box])
+    assert CANARY not in (await orders(world, 1))[job["id"]].arguments[0]
+
+
+async def test_a_sealed_value_given_to_a_workflow_is_not_opened(world: World, ada: Client) -> None:
+    box = await stolen_box(world, ada)
+    note = await world.task("note", type="notification", script=None, subject="x")
+    plain = await world.task("print", task_arguments=[{"type": "input", "label": "text"}])
+    nodes = [{"id": "a", "task_id": note}, {"id": "b", "task_id": plain}]
+    graph = {"nodes": nodes, "edges": [{"source": "a", "target": "b"}]}
+    flow = await post(ada, "/acme/workflows", {"name": "flow", "start": "a", "graph": graph})
+    hook = await post(ada, "/acme/webhook", {"name": "hook", "workflows": [flow["id"]]})
+    await post(ada, f"/acme/webhook/{hook['id']}/trigger", [box])
+    await react(world)
+    await react(world)
+    (order,) = (await orders(world, 1)).values()
+    assert CANARY not in order.arguments[0]
 
 
 def test_files_are_found_beside_sealed_values() -> None:

@@ -136,7 +136,8 @@ def write(tx: Tx, job: JobRow, spec: TaskSpec, values: str, follows: Plan) -> Pl
 
 
 def clear_values(tx: Tx, job: JobRow, values: str) -> list[Any]:
-    """The values of a job, which may be sealed."""
+    """The values that a job keeps, in clear. Only for texts of the database: a box in a request is
+    never opened, because it may come from a stolen backup."""
     return sealed_values.open_values(tx.sealer, job.customer_id, msgspec.json.decode(values))
 
 

@@ -1,6 +1,5 @@
 """What people do to jobs: cancel, resolve, give input, sync, restart. One transaction each."""
 
-import json
 from typing import Any
 
 from belvedere.access import audit
@@ -8,6 +7,7 @@ from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.db import Tx
 from belvedere.jobs import events, permissions, specs, store
+from belvedere.jobs.approvals import plan
 from belvedere.jobs.attempts import end_attempt
 from belvedere.jobs.idempotency import Once
 from belvedere.jobs.lifecycle.create import NewJob, arguments_of
@@ -146,7 +146,7 @@ def restart(
     return NewJob(
         actor=actor,
         task_id=job.task_id,
-        given=json.loads(kept) if given is None else given,
+        given=plan.clear_values(tx, job, kept) if given is None else given,
         once=once,
         restarted_from=job.id,
         kept=(job.task_version, kept) if given is None else None,

@@ -71,10 +71,6 @@ def _plan(tx: Tx, text: str, row: Row) -> str:
     return text if kept == before else msgspec.json.encode(kept).decode()
 
 
-def _delivery(tx: Tx, text: str, row: Row) -> str:
-    return text if row[1] == "[]" else sealed_values.seal_text(tx, store.about(row[0]), text)
-
-
 def _audited(tx: Tx, text: str, row: Row) -> str:
     """Definitions that older versions wrote down with their credentials."""
     if row[1] not in ("task", "monitor"):

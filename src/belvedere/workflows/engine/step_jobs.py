@@ -67,7 +67,7 @@ def repeat_request(tx: Tx, parent: JobRow, node: Node, earlier: JobRow) -> StepR
         by_index = bool(workflow_job.by_index)
         return StepRequest(parent, node, values, by_index=by_index, restarted_from=earlier.id)
     arguments = jobs.heavy(tx, earlier.id).arguments
-    values = msgspec.json.decode(arguments)
+    values = plan.clear_values(tx, earlier, arguments)
     version = earlier.task_version
     return StepRequest(
         parent, node, values, stored_arguments=(version, arguments), restarted_from=earlier.id
