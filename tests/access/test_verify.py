@@ -43,7 +43,7 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 async def test_it_works(turnstile: Turnstile) -> None:
-    kept = await turnstile.digest(GOOD)
+    kept = await turnstile.digest(HERE, GOOD)
     assert await turnstile.verify(HERE, "ada", kept, GOOD)
     assert not await turnstile.verify(HERE, "ada", kept, "wrong")
     assert not await turnstile.verify(HERE, "nobody", None, GOOD)
@@ -51,7 +51,7 @@ async def test_it_works(turnstile: Turnstile) -> None:
 
 async def test_a_bad_new_password_is_refused(turnstile: Turnstile) -> None:
     with pytest.raises(Invalid):
-        await turnstile.digest("short")
+        await turnstile.digest(HERE, "short")
 
 
 async def test_the_loop_does_not_wait(
@@ -130,13 +130,37 @@ async def test_the_queue_has_an_end(turnstile: Turnstile, monkeypatch: pytest.Mo
     assert await turnstile.verify(HERE, "ada", "x", "x")
 
 
+async def test_the_checks_of_one_address_do_not_keep_another_out(
+    turnstile: Turnstile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = threading.Event()
+    started: list[str] = []
+
+    def slow(kept: str, _: str) -> bool:
+        started.append(kept)
+        return go.wait(10)
+
+    monkeypatch.setattr(password_hash, "matches", slow)
+    many = [
+        asyncio.create_task(turnstile.verify(HERE, "eve", "many", "x")) for _ in range(MAX_WAITING)
+    ]
+    await asyncio.sleep(0)
+    other = asyncio.create_task(turnstile.verify("10.0.0.9", "ada", "other", "x"))
+    await asyncio.sleep(0)
+    go.set()
+    assert await other
+    # Those that ran already, and at most one more turn of the address with many.
+    assert started.index("other") <= 2 * AT_ONCE
+    assert all(await asyncio.gather(*many))
+
+
 async def test_a_hash_of_an_older_make_is_renewed(
     turnstile: Turnstile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = await turnstile.digest(GOOD)
-    assert await turnstile.renewed(kept, GOOD) is None
-    assert await turnstile.renewed(None, GOOD) is None
+    kept = await turnstile.digest(HERE, GOOD)
+    assert await turnstile.renewed(HERE, kept, GOOD) is None
+    assert await turnstile.renewed(HERE, None, GOOD) is None
     monkeypatch.setattr(password_hash, "is_dated", lambda _: True)
-    renewed = await turnstile.renewed(kept, GOOD)
+    renewed = await turnstile.renewed(HERE, kept, GOOD)
     assert renewed is not None
     assert password_hash.matches(renewed, GOOD)

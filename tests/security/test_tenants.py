@@ -208,6 +208,19 @@ async def test_a_lane_lets_only_so_many_wait(monkeypatch: pytest.MonkeyPatch) ->
     assert not lane.running
 
 
+async def test_a_place_that_a_cancelled_call_waited_for_is_not_lost() -> None:
+    lane = Lane(Kind.CHECK)
+    async with lane.place("a"):
+        waiting = [asyncio.create_task(_pass(lane, "a")) for _ in range(3)]
+        await asyncio.sleep(0)
+        # The clients of the first two hang up in the moment in which the place becomes free.
+        for task in waiting[:2]:
+            task.cancel()
+    ends = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(end) for end in ends[:2]] == [asyncio.CancelledError] * 2 and ends[2] is None
+    assert not lane.running
+
+
 async def _pass(lane: Lane, customer_id: str) -> None:
     async with lane.place(customer_id):
         pass

@@ -89,6 +89,9 @@ class Lane:
         if queue:
             # Behind all others.
             self._waiting[customer_id] = queue
+        if turn.cancelled():
+            # Its caller was cancelled and has not run since; a place given to it would be lost.
+            return
         self.running[customer_id] += 1
         turn.set_result(None)
 

@@ -85,7 +85,7 @@ async def look(ask: Ask) -> LinkShown:
 async def reset(ask: Ask) -> Done:
     found = await _greeting(ask, one_time_links.RESET)
     about = (found.email, found.customer_name)
-    kept = await ask.house.turnstile.digest(ask.body.password, about)
+    kept = await ask.house.turnstile.digest(ask.actor.address, ask.body.password, about)
     await ask.house.db.write(
         password_recovery.redeem_reset, ask.house.keys, ask.body.token, kept, ask.actor.address
     )
@@ -100,7 +100,7 @@ async def accept(ask: Ask) -> Reply:
         seen = await house.db.read(invitations.account_password, found.email)
     if seen is None and not body.account:
         about = (found.email, found.customer_name)
-        made = await house.turnstile.digest(body.password, about)
+        made = await house.turnstile.digest(address, body.password, about)
     elif not await house.turnstile.verify(
         address, found.email, seen, body.password, user_id=found.user_id
     ):
@@ -120,7 +120,7 @@ async def change(ask: Ask) -> Reply:
         # Not 401: the session is good, and a client that reads 401 would throw it away.
         raise Forbidden("The current password is wrong.", code="wrong_password")
     about = (user.email, user.username, user.name, actor.customer_name)
-    kept = await house.turnstile.digest(body.password, about)
+    kept = await house.turnstile.digest(actor.address, body.password, about)
     await house.db.write(password_recovery.change_password, actor, user.password_hash, kept)
     return await rotated(ask, Done("The new password counts; your other sessions have ended."))
 

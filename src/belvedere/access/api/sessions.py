@@ -123,7 +123,7 @@ async def login(ask: Ask) -> Reply:
     user = next((user for user in found if user.password_hash == kept), None)
     if user is None or kept is None:
         raise sessions.bad_login()
-    renewed = await house.turnstile.renewed(kept, password)
+    renewed = await house.turnstile.renewed(address, kept, password)
     browser = known_browsers.marked(ask, browser)
     entered = await house.db.write(
         entrance.sign_in,

@@ -1,21 +1,36 @@
-"""The one place where passwords are checked: on threads, two at a time, wrong ones counted."""
+"""The one place where passwords are checked: on threads, two at a time, wrong ones counted.
+
+Addresses take turns: whoever sends many checks at once waits behind the checks of all others.
+"""
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from belvedere.access.crypto import password_hash
 from belvedere.access.limits.rate_limits import Limits
 from belvedere.base.errors import TooMany
+from belvedere.base.fair_queue import Lane, LaneFull
 
 log = logging.getLogger("belvedere.sign_in")
 # A check takes tens of milliseconds of a core; more at once would starve everything else.
 AT_ONCE = 2
+# Checks of one address, or of one known browser, that run or wait for their turn.
 MAX_WAITING = 200
 # What is still to do for requests that were answered already.
 MAX_LATER = 100
+
+
+@dataclass(frozen=True, slots=True)
+class CheckLimits:
+    """Checks are short, so one address may have every place while nobody else waits."""
+
+    places: int = AT_ONCE
+    share: int = AT_ONCE
+    queue: int = MAX_WAITING - AT_ONCE
 
 
 class Turnstile:
@@ -26,8 +41,7 @@ class Turnstile:
     ) -> None:
         self.limits = limits
         self._sleep = sleep
-        self._gate = asyncio.Semaphore(AT_ONCE)
-        self._waiting = 0
+        self._lane = Lane(CheckLimits())
         self._later: set[asyncio.Task[object]] = set()
 
     async def verify(
@@ -59,7 +73,7 @@ class Turnstile:
         delay_s = 0.0 if browser else self.limits.slow_s(name)
         if delay_s:
             await self._sleep(delay_s)
-        async with self._turn():
+        async with self._turn(browser or address):
             # Again, now that it is our turn: a hundred guesses at once all passed the first look.
             self.limits.check(address, browser=browser)
             found = await asyncio.to_thread(_matching, hashes, password, checks)
@@ -69,17 +83,17 @@ class Turnstile:
                 )
         return found
 
-    async def digest(self, password: str, about: Iterable[str] = ()) -> str:
+    async def digest(self, address: str, password: str, about: Iterable[str] = ()) -> str:
         """The form in which a new password is kept; Invalid when it is a bad one. `about` are
         names of the person and of the organization, which are no passwords."""
-        async with self._turn():
+        async with self._turn(address):
             return await asyncio.to_thread(password_hash.new_digest, password, tuple(about))
 
-    async def renewed(self, kept: str | None, password: str) -> str | None:
+    async def renewed(self, address: str, kept: str | None, password: str) -> str | None:
         """A right password hashed anew when its hash is of an older make."""
         if kept is None or not password_hash.is_dated(kept):
             return None
-        async with self._turn():
+        async with self._turn(address):
             return await asyncio.to_thread(password_hash.digest, password)
 
     def later(self, work: Coroutine[Any, Any, object]) -> None:
@@ -102,19 +116,17 @@ class Turnstile:
             await asyncio.wait(self._later)
 
     @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
-        if self._waiting >= MAX_WAITING:
-            raise _busy()
-        self._waiting += 1
+    async def _turn(self, source: str) -> AsyncIterator[None]:
         try:
-            async with self._gate:
+            async with self._lane.place(source):
                 yield
-        finally:
-            self._waiting -= 1
+        except LaneFull:
+            raise _busy() from None
 
 
 def _busy() -> TooMany:
-    return TooMany("Too many people sign in at this moment; try again.", retry_after_s=2)
+    message = "Too many people sign in from this address at this moment; try again."
+    return TooMany(message, retry_after_s=2)
 
 
 def _matching(hashes: Sequence[str], password: str, checks: int) -> str | None:

@@ -31,7 +31,7 @@ async def set_up(ask: Ask) -> Reply:
         limits.wrong(address, kind=Kind.SETUP)
         raise
     about = (body.email, body.organization)
-    kept = await house.turnstile.digest(body.password, about)
+    kept = await house.turnstile.digest(address, body.password, about)
     entered = await house.db.write(setup_code.set_up, house, body, kept, address, agent_of(ask))
     done = answered(ask, entered)
     done.status = 201
