@@ -4,6 +4,7 @@ import hashlib
 
 import msgspec
 
+from belvedere.base.clock import HOUR, Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.files.model import FileRow, FileVersion
@@ -37,9 +38,27 @@ class Link(msgspec.Struct):
     model: str
 
 
+# How exact the time of the last use is: uploads of the same content rarely wait for each other.
+NOTE_EVERY: Millis = HOUR
+
+
+def note_use(tx: Tx, sha256: str) -> None:
+    """Before a content is stored or found to be there: the sweep deletes none that was used within
+    a day, and a deletion that is under way is awaited here (`blob_sweep`)."""
+    used_at = tx.value("select used_at from blob_uses where sha256 = ?", sha256)
+    if used_at is not None and tx.now - used_at < NOTE_EVERY:
+        return
+    tx.run(
+        "insert into blob_uses (sha256, used_at) values (?, ?)"
+        " on conflict (sha256) do update set used_at = excluded.used_at",
+        *(sha256, tx.now),
+    )
+
+
 def store_content(tx: Tx, content: bytes) -> str:
     """Keep the bytes once, whoever else has the same; answers their SHA-256."""
     sha256 = hashlib.sha256(content).hexdigest()
+    note_use(tx, sha256)
     tx.run(
         "insert into blobs (sha256, size, content) values (?, ?, ?)"
         " on conflict (sha256) do nothing",

@@ -9,9 +9,10 @@ from typing import Concatenate, ParamSpec, TypeVar
 from belvedere import access, hosts
 from belvedere.access.limits import failed_attempts
 from belvedere.db import Tx, clock_steps
+from belvedere.files import blob_sweep
 from belvedere.indicators import aging
 from belvedere.indicators.store import any_going_stale
-from belvedere.jobs.history import limits, retention
+from belvedere.jobs.history import limits, retention, unused_contents
 from belvedere.jobs.lifecycle import claim, timeouts
 from belvedere.jobs.model import UNREACHABLE_AFTER
 from belvedere.monitors import retention as monitor_retention
@@ -266,6 +267,16 @@ async def measure_storage(house: House) -> None:
     await house.storage.measure(house)
 
 
+async def delete_unused_contents(server: House) -> None:
+    """A part of the sweep; it goes on at the next turn."""
+    if not await server.db.read(blob_sweep.is_due):
+        return
+    for _ in range(unused_contents.MAX_STEPS):
+        if not await server.db.write(unused_contents.step):
+            return
+        await asyncio.sleep(0)
+
+
 async def follow_keys(house: House) -> None:
     """Another server may have begun to seal with another key."""
     await house.db.read(house.keys.follow)
@@ -309,6 +320,7 @@ LOOPS = (
     Loop("tell agents what to check", 5.0, tell_watches),
     Loop("forget old samples", 60.0, forget_samples, 30.0),
     Loop("measure what organizations store", 60.0, measure_storage, 5.0),
+    Loop("delete contents that nothing uses", 60.0, delete_unused_contents, 120.0),
 )
 
 
