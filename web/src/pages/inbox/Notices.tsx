@@ -12,6 +12,7 @@ import { LoadMore } from '../../ui/list/LoadMore'
 import { StateIcon } from '../../ui/state/StateIcon'
 import { Ago } from '../../ui/state/Time'
 import { showError } from '../../ui/toast'
+import { detailOf } from './detail'
 import { useInboxText } from './text'
 
 /** Alerts of the organization that concern this person. */
@@ -134,7 +135,7 @@ function Row({ notice, onChange }: { notice: Notice; onChange: () => void }) {
         )}
         {notice.body ? (
           <Text size="xs" c="dimmed" className="clip" component="div">
-            {notice.body}
+            {detailOf(notice, t)}
           </Text>
         ) : null}
       </span>

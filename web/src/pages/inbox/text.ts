@@ -10,6 +10,9 @@ export const useInboxText = catalogue(
       'member.recovery_codes_renewed': 'Your recovery codes were replaced',
       'token.created': 'An integration token was created with your account',
     } as Record<string, string>,
+    signIn: (address: string, program: string) =>
+      `Address: ${address}; browser or program: ${program}`,
+    token: (name: string) => `Token: ${name}`,
     inbox: 'Inbox',
     waits: 'Waits for you',
     notices: 'Alerts',
@@ -56,6 +59,9 @@ export const useInboxText = catalogue(
       'member.recovery_codes_renewed': 'Se han sustituido tus códigos de recuperación',
       'token.created': 'Se ha creado un token de integración con tu cuenta',
     },
+    signIn: (address: string, program: string) =>
+      `Dirección: ${address}; navegador o programa: ${program}`,
+    token: (name: string) => `Token: ${name}`,
     inbox: 'Bandeja',
     waits: 'Te espera',
     notices: 'Avisos',
