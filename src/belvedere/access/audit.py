@@ -12,7 +12,7 @@ from belvedere.base.ids import new_id
 from belvedere.base.text.credentials import MASK, in_text, is_named_secret, masked
 from belvedere.db import Tx, columns
 from belvedere.rest.listing import escaped
-from belvedere.rest.response_budget import MAX_PAGE_BYTES, RECORD_BYTES, Budget
+from belvedere.rest.response_budget import RECORD_BYTES, Budget
 
 # Names of fields that must not be kept beside those of credentials: what hides inside of our own.
 _INNER_FIELDS = frozenset({"box", "sealed"})
@@ -85,10 +85,10 @@ def entries(
     actor: Actor,
     limit: int = 100,
     wanted: Wanted | None = None,
-    most_bytes: int = MAX_PAGE_BYTES,
+    budget: Budget | None = None,
 ) -> list[AuditRow]:
     """The newest first; fewer than the limit where more would be too many bytes."""
-    return page(tx, actor, limit, wanted, most_bytes)[0]
+    return page(tx, actor, limit, wanted, budget)[0]
 
 
 def page(
@@ -96,7 +96,7 @@ def page(
     actor: Actor,
     limit: int = 100,
     wanted: Wanted | None = None,
-    most_bytes: int = MAX_PAGE_BYTES,
+    budget: Budget | None = None,
 ) -> tuple[list[AuditRow], bool]:
     """The same, and whether it ends early because more would be too many bytes."""
     asked = _tests(wanted or Wanted())
@@ -105,7 +105,7 @@ def page(
     of = f"from audit where customer_id = ?{where} order by id desc limit ?"
     params = (actor.customer_id, *(value for _, value in tests))
     sizes = tx.rows(f"select {_SIZE} {of}", *params, min(limit, MAX_PAGE))
-    budget = Budget(most_bytes)
+    budget = budget or Budget()
     count = len(list(takewhile(budget.takes, (size for (size,) in sizes))))
     rows = tx.all(AuditRow, f"select {columns(AuditRow)} {of}", *params, count)
     return rows, count < len(sizes)

@@ -13,7 +13,7 @@ from belvedere.base.clock import iso
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.ids import is_id
 from belvedere.rest import pagination, query
-from belvedere.rest.response_budget import heavy_read
+from belvedere.rest.response_budget import Budget, heavy_read
 from belvedere.rest.route import Ask, Reply
 from belvedere.rest.searches import run_search, run_search_on
 
@@ -49,7 +49,7 @@ async def _table(ask: Ask, wanted: Wanted, most: int) -> AsyncIterator[bytes]:
     while most > 0:
         # Not refused in a busy lane: the response has begun.
         rows: list[AuditRow] = await run_search_on(
-            ask, audit.entries, ask.actor, min(most, audit.MAX_PAGE), wanted, MAX_PART
+            ask, audit.entries, ask.actor, min(most, audit.MAX_PAGE), wanted, Budget(MAX_PART)
         )
         if not rows:
             return

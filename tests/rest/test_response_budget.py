@@ -1,0 +1,78 @@
+"""Where a page ends: at its budget, one byte over it, and with a record larger than all of it."""
+
+import pytest
+
+from belvedere.access import audit
+from belvedere.access.audit import Wanted
+from belvedere.base.ids import new_id
+from belvedere.db import Database, Tx
+from belvedere.rest import response_budget
+from belvedere.rest.listing import Field, Listable, Listing, read
+from belvedere.rest.response_budget import RECORD_BYTES, Budget
+from cast import Cast
+
+THINGS = Listable(fields={"id": Field("x.id"), "name": Field("x.name")})
+# Sizes of records against a budget of 100 bytes, and how many of them fit.
+CUTS = [
+    ([100], 1),
+    ([60, 40], 2),
+    ([60, 40, 1], 2),
+    ([60, 41], 1),
+    ([99, 1, 0], 3),
+    ([101], 1),
+    ([101, 1], 1),
+    ([1, 100], 1),
+    ([1_000_000, 1_000_000], 1),
+    ([], 0),
+]
+
+
+@pytest.mark.parametrize(("sizes", "count"), CUTS)
+def test_a_page_ends_before_the_record_that_does_not_fit(sizes: list[int], count: int) -> None:
+    budget = Budget(100)
+    taken = [size for size in sizes if budget.takes(size)]
+    assert taken[:count] == sizes[:count]
+    assert len([*_while(Budget(100), sizes)]) == count
+
+
+def _while(budget: Budget, sizes: list[int]) -> list[int]:
+    taken: list[int] = []
+    for size in sizes:
+        if not budget.takes(size):
+            break
+        taken.append(size)
+    return taken
+
+
+@pytest.mark.parametrize(("sizes", "count"), CUTS)
+def test_a_list_is_cut_at_the_same_places(sizes: list[int], count: int) -> None:
+    """Each record costs its texts and RECORD_BYTES."""
+    most = 100 + RECORD_BYTES * max(count, 1)
+    listing = response_budget.fitted(_listing(), iter(sizes), most)
+    is_cut = sum(sizes) + RECORD_BYTES * len(sizes) > most and len(sizes) > 1
+    assert listing.is_cut == is_cut
+    assert not is_cut or listing.limit == count
+
+
+def _listing() -> Listing:
+    return read({}, THINGS)
+
+
+@pytest.mark.parametrize(("budget_of", "count"), [((2, 0), 2), ((2, -1), 1), ((0, 1), 1)])
+def test_the_audit_log_ends_at_its_budget(
+    db: Database, cast: Cast, budget_of: tuple[int, int], count: int
+) -> None:
+    """Exactly two entries, one byte less than two, and less than one."""
+    object_id = new_id()
+
+    def fill(tx: Tx) -> None:
+        for _ in range(3):
+            audit.record(tx, cast.ada, "task.change", "task", object_id, None, {"a": "x" * 100})
+
+    db.write_now(fill)
+    wanted = Wanted(object_id=object_id)
+    size = len('{"a":""}') + 100 + RECORD_BYTES
+    records, more = budget_of
+    budget = Budget(records * size + more)
+    rows, is_cut = db.write_now(audit.page, cast.ada, 10, wanted, budget)
+    assert (len(rows), is_cut) == (count, True)
