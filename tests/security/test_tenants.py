@@ -341,6 +341,34 @@ async def test_a_page_that_one_record_fills_has_that_record(
     assert [[one["id"] for one in page.json] for page in found] == [[one] for one in ids]
 
 
+@pytest.mark.parametrize(("records", "more", "count"), [(2, 0, 2), (2, -1, 1), (0, 1, 1)])
+async def test_a_page_with_logs_ends_at_its_bytes(
+    world: World,
+    vic: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    records: int,
+    more: int,
+    count: int,
+) -> None:
+    """Exactly two records, one byte less than two, and less than one."""
+    await logged_jobs(world, 3, 30_000)
+    sizes: list[int] = []
+    takes = response_budget.Budget.takes
+
+    def noted(budget: response_budget.Budget, size: int) -> bool:
+        sizes.append(size)
+        return takes(budget, size)
+
+    monkeypatch.setattr(response_budget.Budget, "takes", noted)
+    target = "/acme/job?include[result.log]=1&limit=10"
+    assert len((await vic.get(target)).json) == 3
+    size = max(sizes)
+    assert sizes[-3:] == [size] * 3
+    most = (records * size + more,)
+    monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", most)
+    assert len((await vic.get(target)).json) == count
+
+
 async def test_a_page_with_too_many_bytes_in_another_order_is_refused(
     world: World, vic: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
