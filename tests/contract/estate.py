@@ -240,7 +240,7 @@ def _notify(tx: Tx, house: House, place: Place) -> None:
     rule = RuleBody(name=name, channels=[channel])
     place.ids |= {"channel": channel, "rule": notify.create_rule(tx, place.by, rule).id}
     message = notify.begin_test(tx, place.by, channel)
-    outbox.settle(tx, message, Outcome("no", for_good=True), 0.0)
+    outbox.complete(tx, message, Outcome("no", for_good=True), 0.0)
     place.ids["message"] = message.id
     # Like a session it is a person's own, so it goes by the same id.
     tx.run(

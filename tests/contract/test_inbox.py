@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from belvedere.egress.pool import Couriers
-from belvedere.notifications import wishes
+from belvedere.notifications import inbox
 from belvedere.server import notices as telling
 from belvedere.server.notices.objects import WATCHED
 from contract import flowing, letters
@@ -286,6 +286,6 @@ async def test_preferences_are_a_persons(world: World, stranger: Client) -> None
 
 
 def test_every_kind_is_one_that_is_told() -> None:
-    assert set(wishes.KINDS) <= telling.KINDS
+    assert set(inbox.KINDS) <= telling.KINDS
     alerts = {kind for how in WATCHED.values() for kind in how.alerts}
-    assert alerts <= set(wishes.KINDS)
+    assert alerts <= set(inbox.KINDS)

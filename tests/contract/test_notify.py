@@ -10,7 +10,7 @@ import pytest
 from belvedere.access.credentials import secret_keys
 from belvedere.egress.messages import Outcome
 from belvedere.egress.pool import Couriers
-from belvedere.notifications.model import PAUSES
+from belvedere.notifications.model import RETRY_DELAYS
 from contract import letters
 from contract.client import Client
 from contract.notifying import posted, told
@@ -165,7 +165,7 @@ async def test_a_test_says_what_came_of_it(ada: Client, couriers: FakeCouriers) 
     target = f"/acme/notify/channel/{made['id']}"
     good = await ada.post(f"{target}/test")
     assert (good.status, good.json["state"], good.json["rule_id"]) == (201, "sent", None)
-    assert "test of the channel ops" in couriers.carried[0].title
+    assert "Test message for the channel ops" in couriers.carried[0].title
     couriers.outcomes = [Outcome("The receiver answered 500.")]
     bad = (await ada.post(f"{target}/test")).json
     assert (bad["state"], bad["tries"][0]["fault"]) == ("waiting", "The receiver answered 500.")
@@ -262,7 +262,7 @@ async def test_a_message_is_tried_again_and_then_dead(
     couriers.outcomes = [Outcome(f"fault {n}") for n in range(8)]
     await fails(world)
     await told(world.house)
-    for pause in PAUSES:
+    for pause in RETRY_DELAYS:
         clock.move(pause / 1_000 * 1.3)
         await posted(world.house)
     (message,) = (await token.get("/acme/notify/message?where[state]=dead")).json

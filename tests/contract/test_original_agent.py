@@ -23,7 +23,7 @@ ARGUMENT = {"type": "input", "label": "one", "required": False}
 @pytest.fixture
 def short_polls(monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty question is not held for the whole twelve seconds."""
-    monkeypatch.setattr(polling, "HOLD_S", 0.05)
+    monkeypatch.setattr(polling, "MAX_WAIT_S", 0.05)
 
 
 @pytest.fixture
@@ -322,7 +322,7 @@ async def test_silence_is_seen_and_a_word_ends_it(
 
 
 def test_a_question_is_held_between_ten_and_fourteen_seconds() -> None:
-    assert 10 < polling.HOLD_S < 14
+    assert 10 < polling.MAX_WAIT_S < 14
 
 
 async def test_nothing_to_do_is_an_empty_list(old: OldAgent, short_polls: None) -> None:

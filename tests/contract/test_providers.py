@@ -167,7 +167,7 @@ async def test_the_secret_goes_as_the_issuer_likes_it(
 async def test_there_is_room_for_so_many(
     world: World, at: Provider, olga: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("belvedere.providers.service.MAX_MANY", 1)
+    monkeypatch.setattr("belvedere.providers.service.MAX_ENTRIES", 1)
     await add(world)
     refused = await olga.post(PATH, BODY)
     assert (refused.status, refused.code) == (409, "too_many_providers")

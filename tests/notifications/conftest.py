@@ -8,18 +8,17 @@ import pytest
 from belvedere.access import Keys
 from belvedere.base.clock import SECOND
 from belvedere.db import Database, Tx
-from belvedere.egress.lanes import Kind
+from belvedere.egress.lanes import Kind, LaneUsage
 from belvedere.egress.messages import Outcome
 from belvedere.notifications import routing, service, store
 from belvedere.notifications.bodies import ChannelBody, RuleBody
 from belvedere.notifications.delivery import messages, outbox
 from belvedere.notifications.delivery.messages import Message
-from belvedere.notifications.delivery.outbox import Room
-from belvedere.notifications.model import Notice, Severity, Told
+from belvedere.notifications.model import AddressedNotice, Notice, NoticeSeverity
 from cast import Cast
 
 
-class AnyRoom(Room):
+class AnyRoom(LaneUsage):
     """As many as the test asks for, all of one organization if need be."""
 
     most = 10
@@ -56,17 +55,17 @@ class Desk:
         body = RuleBody(name="all", channels=list(channels), **{"group": 0, **more})
         return self.db.write_now(service.create_rule, self.cast.ada, body).id
 
-    def tell(self, *titles: str, severity: Severity = Severity.HIGH) -> None:
+    def tell(self, *titles: str, severity: NoticeSeverity = NoticeSeverity.HIGH) -> None:
         self.db.write_now(self._tell, titles, severity)
 
-    def _tell(self, tx: Tx, titles: tuple[str, ...], severity: Severity) -> None:
+    def _tell(self, tx: Tx, titles: tuple[str, ...], severity: NoticeSeverity) -> None:
         acme = self.cast.acme.id
         notices = [
             Notice("monitor.failure", "monitor", "a" * 24, title, tx.now, severity)
             for title in titles
         ]
-        told = [Told(acme, one, is_alert=True) for one in notices]
-        routing.tell(tx, told, store.live_rules(tx, [acme]))
+        told = [AddressedNotice(acme, one, is_alert=True) for one in notices]
+        routing.route(tx, told, store.active_rules(tx, [acme]))
 
     def messages(self) -> list[Message]:
         """All, oldest first."""
@@ -78,7 +77,7 @@ class Desk:
         return claim(self.db, most)
 
     def settle(self, message: Message, fault: str = "", for_good: bool = False) -> Message | None:
-        return self.db.write_now(outbox.settle, message, Outcome(fault, for_good), 0.5)
+        return self.db.write_now(outbox.complete, message, Outcome(fault, for_good), 0.5)
 
 
 @pytest.fixture
@@ -86,4 +85,4 @@ def desk(db: Database, keys: Keys, cast: Cast) -> Desk:
     return Desk(db, keys, cast)
 
 
-LEASE_S = outbox.LEASE / SECOND
+LEASE_S = outbox.LEASE_MS / SECOND

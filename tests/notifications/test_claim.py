@@ -10,7 +10,7 @@ from belvedere.db import Database
 from belvedere.notifications import service
 from belvedere.notifications.bodies import ChannelBody
 from belvedere.notifications.delivery import messages
-from belvedere.notifications.model import MAX_NOTICES, PAUSES
+from belvedere.notifications.model import MAX_NOTICES, RETRY_DELAYS
 from handclock import HandClock
 from notifications.conftest import LEASE_S, Desk, claim
 
@@ -47,7 +47,7 @@ def test_a_server_that_dies_leaves_it_to_the_next(desk: Desk, clock: HandClock) 
 def test_tries_grow_further_apart(desk: Desk, clock: HandClock) -> None:
     desk.rule(desk.channel())
     desk.tell("x fails")
-    for pause in PAUSES:
+    for pause in RETRY_DELAYS:
         (message,) = desk.claim()
         desk.settle(message, "no")
         clock.move((pause - 1) / SECOND)
@@ -70,7 +70,7 @@ def test_more_tries_can_be_asked_for(desk: Desk, clock: HandClock) -> None:
     assert again.attempts == 2
     waiting = desk.settle(again, "no")
     # Counted from where it was asked for.
-    assert waiting is not None and waiting.due_at == clock() + PAUSES[0]
+    assert waiting is not None and waiting.due_at == clock() + RETRY_DELAYS[0]
 
 
 def test_one_receiver_gets_one_message_at_a_time(desk: Desk) -> None:
@@ -142,7 +142,7 @@ def test_what_is_over_is_forgotten_after_a_month(desk: Desk, clock: HandClock) -
     desk.tell("x fails")
     desk.settle(desk.claim()[0])
     clock.move(30 * DAY / SECOND + 1)
-    desk.db.write_now(messages.forget_old)
+    desk.db.write_now(messages.purge_old)
     assert [one.state for one in desk.messages()] == ["waiting"]
 
 

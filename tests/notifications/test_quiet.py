@@ -5,12 +5,14 @@ import pytest
 from belvedere.base.clock import iso, parse_iso
 from belvedere.base.errors import Invalid
 from belvedere.notifications import quiet_hours
-from belvedere.notifications.model import Quiet
+from belvedere.notifications.model import QuietHours
 
 
 def until(start: str, end: str, now: str, zone: str = "UTC") -> str | None:
-    hours = Quiet(quiet_hours.minute("from", start), quiet_hours.minute("to", end), zone)
-    over = quiet_hours.until(hours, parse_iso(now))
+    hours = QuietHours(
+        quiet_hours.parse_minute("from", start), quiet_hours.parse_minute("to", end), zone
+    )
+    over = quiet_hours.quiet_until(hours, parse_iso(now))
     return None if over is None else iso(over)
 
 
@@ -49,5 +51,5 @@ def test_the_clock_on_the_wall_counts(now: str, over: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "7:00", "24:00", "12:60", "12:00:00", "noon", "１２:00"])
 def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(Invalid, match="time of the day"):
-        quiet_hours.minute("quiet.from", text)
+    with pytest.raises(Invalid, match="time of day"):
+        quiet_hours.parse_minute("quiet.from", text)

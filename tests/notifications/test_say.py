@@ -3,14 +3,16 @@
 import json
 
 from belvedere.notifications.delivery import message_text
-from belvedere.notifications.model import Notice, Severity
+from belvedere.notifications.model import Notice, NoticeSeverity
 
 AT = 1_772_359_200_000
 
 
 def notice(title: str = "shop fails", **more: str) -> Notice:
     given = {"text": "status 500", "link": "https://b.test/ui/acme/monitors/1", **more}
-    return Notice("monitor.failure", "monitor", "1", title, AT, Severity.HIGH, "failure", **given)
+    return Notice(
+        "monitor.failure", "monitor", "1", title, AT, NoticeSeverity.HIGH, "failure", **given
+    )
 
 
 def test_it_works() -> None:

@@ -31,7 +31,7 @@ def claims(subject: str, email: str = "new@acme.test") -> dict[str, Any]:
 
 
 async def at_once(db: Database, keys: Keys, row: ProviderRow, *told: dict[str, Any]) -> list[Any]:
-    calls = (db.write(account_linking.enter, keys, row, one, "", "") for one in told)
+    calls = (db.write(account_linking.open_session, keys, row, one, "", "") for one in told)
     found = await asyncio.gather(*calls, return_exceptions=True)
     for one in found:
         if isinstance(one, BaseException) and not isinstance(one, Forbidden):
@@ -41,7 +41,7 @@ async def at_once(db: Database, keys: Keys, row: ProviderRow, *told: dict[str, A
 
 async def test_it_works(db: Database, keys: Keys, cast: Cast, row: ProviderRow) -> None:
     session, _ = await db.write(
-        account_linking.enter, keys, row, claims("s-1"), "192.0.2.9", "Firefox"
+        account_linking.open_session, keys, row, claims("s-1"), "192.0.2.9", "Firefox"
     )
     assert (session.customer_id, session.method) == (cast.acme.id, "provider")
     assert session.provider_id == row.id
@@ -74,7 +74,7 @@ async def test_a_provider_that_went_meanwhile_lets_nobody_in(
 ) -> None:
     await db.write(service.delete, operator(cast.acme), row.id)
     with pytest.raises(NotFound):
-        await db.write(account_linking.enter, keys, row, claims("s-1"), "", "")
+        await db.write(account_linking.open_session, keys, row, claims("s-1"), "", "")
 
 
 async def test_a_disabled_organization_lets_nobody_in(
@@ -82,7 +82,7 @@ async def test_a_disabled_organization_lets_nobody_in(
 ) -> None:
     await db.write(customers.disable, operator(cast.acme), "acme")
     with pytest.raises(NotFound):
-        await db.write(account_linking.enter, keys, row, claims("s-1"), "", "")
+        await db.write(account_linking.open_session, keys, row, claims("s-1"), "", "")
 
 
 async def test_a_reset_link_of_another_organization_does_not_reach_this_one(
@@ -93,7 +93,7 @@ async def test_a_reset_link_of_another_organization_does_not_reach_this_one(
     _, token = await db.write(
         one_time_links.make, keys, one_time_links.RESET, eve.user_id, eve.customer_id, "gus"
     )
-    session, _ = await db.write(account_linking.enter, keys, row, who, "", "")
+    session, _ = await db.write(account_linking.open_session, keys, row, who, "", "")
     await db.write(password_recovery.redeem_reset, keys, token, PASSWORD_HASH, "")
     joined = await db.read(users.find, session.user_id)
     assert joined is not None
@@ -104,7 +104,7 @@ async def test_a_reset_link_of_another_organization_does_not_reach_this_one(
 async def test_another_issuer_knows_other_people(
     db: Database, keys: Keys, cast: Cast, row: ProviderRow
 ) -> None:
-    await db.write(account_linking.enter, keys, row, claims("s-1"), "", "")
+    await db.write(account_linking.open_session, keys, row, claims("s-1"), "", "")
     moved = Endpoints("https://new.example.com", WHERE.authorization, WHERE.token, WHERE.keys)
     await db.write(service.change, keys, operator(cast.acme), row.id, ProviderBody(), moved)
     assert await db.read(store.bound_user, row.id, "s-1") is None

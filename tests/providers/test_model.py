@@ -13,7 +13,7 @@ from belvedere.providers.model import ProviderRow
     ["/ui/", "/ui/acme/jobs", "/ui/acme/jobs?state=failure&q=a%20b", "/ui/acme/task/0f?x=a//b"],
 )
 def test_it_works(to: str) -> None:
-    assert model.target(to) == to
+    assert model.safe_target(to) == to
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_it_works(to: str) -> None:
     ],
 )
 def test_nobody_is_sent_elsewhere(to: str) -> None:
-    assert model.target(to) == "/ui/"
+    assert model.safe_target(to) == "/ui/"
 
 
 def row(level: str, claim: str, given: str) -> ProviderRow:
@@ -76,4 +76,4 @@ def test_without_a_level_nobody_comes() -> None:
 @pytest.mark.parametrize("text", ["owner", "agent", "anonymous", "", "Admin"])
 def test_what_is_no_level_to_give(text: str) -> None:
     with pytest.raises(Invalid):
-        model.level("level", text)
+        model.check_level("level", text)

@@ -129,11 +129,11 @@ async def test_a_provider_that_changed_meanwhile_binds_nobody(world: World) -> N
     subject of the old issuer, which belongs to somebody else at the new one."""
     provider_of(world, PERSON)
     db, keys, olga = world.house.db, world.house.keys, world.cast.olga
-    row = await db.read(store.open_door, await add(world))
-    where = msgspec.structs.replace(row.where, issuer="https://new.example.com")
+    row = await db.read(store.find_enabled, await add(world))
+    where = msgspec.structs.replace(row.decoded_endpoints, issuer="https://new.example.com")
     await db.write(service.change, keys, olga, row.id, ProviderBody(), where)
     with pytest.raises(Forbidden) as refused:
-        await db.write(account_linking.enter, keys, row, dict(PERSON), "192.0.2.1", "")
+        await db.write(account_linking.open_session, keys, row, dict(PERSON), "192.0.2.1", "")
     assert refused.value.code == "bad_state"
     assert await db.read(store.bound_user, row.id, "s-1") is None
 

@@ -17,7 +17,7 @@ from contract.world import World
 
 @pytest.fixture
 def old(world: World, monkeypatch: pytest.MonkeyPatch) -> OldAgent:
-    monkeypatch.setattr(polling, "HOLD_S", 0.05)
+    monkeypatch.setattr(polling, "MAX_WAIT_S", 0.05)
     made, text = world.house.db.write_now(
         enrolment.create_enrolment, world.house.keys, world.cast.ada, "old agents", 1
     )
@@ -83,7 +83,7 @@ async def test_open_polls_of_one_host_are_limited(
 ) -> None:
     await old.start()
     monkeypatch.setattr(handshakes, "MAX_WAITING", 2)
-    monkeypatch.setattr(polling, "HOLD_S", 1.0)
+    monkeypatch.setattr(polling, "MAX_WAIT_S", 1.0)
     target = f"/acme/job?hostname={old.hostname}"
     found = await asyncio.gather(*[old.send("GET", target) for _ in range(5)])
     assert sorted(one.status for one in found) == [200, 200, 429, 429, 429]

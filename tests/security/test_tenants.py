@@ -16,7 +16,7 @@ import pytest
 from belvedere.access import Actor, Keys, audit
 from belvedere.base.fair_queue import Lane, LaneFull
 from belvedere.db import Database, Tx
-from belvedere.egress.lanes import Kind
+from belvedere.egress.lanes import Kind, LaneUsage
 from belvedere.egress.messages import Outcome, Parcel
 from belvedere.egress.pool import Couriers
 from belvedere.jobs.api import list_pages
@@ -25,9 +25,8 @@ from belvedere.jobs.queries.pages import Page
 from belvedere.notifications import routing, service, store
 from belvedere.notifications.bodies import ChannelBody, RuleBody
 from belvedere.notifications.delivery import dispatcher, outbox
-from belvedere.notifications.delivery.dispatcher import Letter
-from belvedere.notifications.delivery.outbox import Room
-from belvedere.notifications.model import Notice, Severity, Told
+from belvedere.notifications.delivery.dispatcher import SealedMail
+from belvedere.notifications.model import AddressedNotice, Notice, NoticeSeverity
 from belvedere.rest import response_budget
 from belvedere.rest.listing import Listing
 from belvedere.rest.route import Ask
@@ -112,11 +111,11 @@ def tell(db: Database, actor: Actor, *titles: str) -> None:
 
     def write(tx: Tx) -> None:
         notices = [
-            Notice("monitor.failure", "monitor", "a" * 24, title, tx.now, Severity.HIGH)
+            Notice("monitor.failure", "monitor", "a" * 24, title, tx.now, NoticeSeverity.HIGH)
             for title in titles
         ]
-        told = [Told(actor.customer_id, one, is_alert=True) for one in notices]
-        routing.tell(tx, told, store.live_rules(tx, [actor.customer_id]))
+        told = [AddressedNotice(actor.customer_id, one, is_alert=True) for one in notices]
+        routing.route(tx, told, store.active_rules(tx, [actor.customer_id]))
 
     db.write_now(write)
 
@@ -232,7 +231,7 @@ def test_the_outbox_is_claimed_in_turns(db: Database, keys: Keys, cast: Cast) ->
     channels(db, keys, cast.eve, "http://127.0.0.1/hook", 1)
     tell(db, cast.ada, *(f"event {n}" for n in range(10)))
     tell(db, cast.eve, "of globex")
-    room = Room(Kind.CHANNEL)
+    room = LaneUsage(Kind.CHANNEL)
     taken = [one.customer_id for one in db.write_now(outbox.claim_fairly, [room])[0]]
     assert sorted(taken) == sorted([cast.acme.id] * 2 + [cast.globex.id])
     for customer_id in taken:
@@ -249,7 +248,7 @@ def test_the_turn_begins_behind_who_was_served_last(db: Database, keys: Keys, ca
     for actor in (cast.ada, cast.eve):
         channels(db, keys, actor, "http://127.0.0.1/hook", 4)
         tell(db, actor, "x fails")
-    room = Room(Kind.CHANNEL)
+    room = LaneUsage(Kind.CHANNEL)
     room.sending["somebody else"] = Kind.CHANNEL.places - 1
     served = []
     for _ in range(4):
@@ -264,10 +263,10 @@ def test_account_mails_go_before_the_other_mails_of_the_organization(
 ) -> None:
     letters = [("approve", False), ("approve", False), ("reset", True)]
     for title, is_account in letters:
-        letter = Letter(title, "text")
+        letter = SealedMail(title, "text")
         write_mail = partial(dispatcher.write_mail, is_account=is_account)
         db.write_now(write_mail, keys, cast.acme.id, "uma@acme.test", letter)
-    (found,) = db.write_now(outbox.claim_fairly, [Room(Kind.MAIL)])
+    (found,) = db.write_now(outbox.claim_fairly, [LaneUsage(Kind.MAIL)])
     assert [one.title for one in found] == ["reset"]
 
 
@@ -275,7 +274,7 @@ def test_only_so_many_mails_of_an_organization_wait(
     db: Database, keys: Keys, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dispatcher, "MAX_WAITING_MAILS", 3)
-    letter = Letter("approve", "text")
+    letter = SealedMail("approve", "text")
     for _ in range(5):
         db.write_now(dispatcher.write_mail, keys, cast.acme.id, "uma@acme.test", letter)
     assert db.write_now(outbox.waiting_mails, cast.acme.id) == 3

@@ -58,7 +58,7 @@ CALLS: list[Callable[[str], Any]] = [
     lambda text: validation._is_address(f"http://a{text}/"),
     lambda text: list(monitors._scraper(Scraper(url=f"http://a{text}/"))),
     lambda text: http_calls.check(f"http://a{text}/"),
-    lambda text: providers.issuer(f"http://a{text}/"),
+    lambda text: providers.check_issuer(f"http://a{text}/"),
 ]
 
 

@@ -1,6 +1,8 @@
 """Lanes of outgoing calls. Sign-in, mails of the installation, channels and checks of addresses
 have one each, so that none of them waits for another."""
 
+from collections import Counter
+from dataclasses import dataclass, field
 from enum import Enum
 
 
@@ -34,3 +36,27 @@ _LIMITS = {
     Kind.CHANNEL: (4, 2, 20),
     Kind.CHECK: (2, 1, 20),
 }
+
+
+@dataclass(slots=True)
+class LaneUsage:
+    """What this server sends in one lane at the moment, and how much more it may claim."""
+
+    kind: Kind
+    sending: Counter[str] = field(default_factory=Counter)
+    # The organization that was served last: the next round starts after it.
+    last: str = ""
+
+    @property
+    def free(self) -> int:
+        return max(0, self.kind.places - self.sending.total())
+
+    def share_of(self, customer_id: str) -> int:
+        return max(0, self.kind.share - self.sending[customer_id])
+
+    def begin(self, customer_id: str) -> None:
+        self.sending[customer_id] += 1
+        self.last = customer_id
+
+    def end(self, customer_id: str) -> None:
+        self.sending[customer_id] -= 1

@@ -12,9 +12,8 @@ import msgspec
 from belvedere.base import networks as inner
 from belvedere.base.errors import Invalid
 from belvedere.base.fair_queue import Lane, LaneFull
-from belvedere.egress.lanes import Kind
+from belvedere.egress.lanes import Kind, LaneUsage
 from belvedere.egress.messages import MAX_LINE, Outcome, Parcel
-from belvedere.notifications.delivery.outbox import Room
 
 # A receiver that takes longer is given up, and the courier with it.
 LIMIT_S = 30.0
@@ -60,8 +59,8 @@ class Couriers:
     # Messages on their way, held so that nobody else ends them.
     tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
     # The messages of the outbox among them, by lane and organization.
-    rooms: dict[Kind, Room] = field(
-        default_factory=lambda: {kind: Room(kind) for kind in (Kind.MAIL, Kind.CHANNEL)}
+    usage: dict[Kind, LaneUsage] = field(
+        default_factory=lambda: {kind: LaneUsage(kind) for kind in (Kind.MAIL, Kind.CHANNEL)}
     )
     claiming: asyncio.Lock = field(default_factory=asyncio.Lock)
 

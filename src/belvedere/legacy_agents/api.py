@@ -1,4 +1,4 @@
-"""Every request of an agent of the original that is not a door of its own elsewhere."""
+"""Endpoints for agents of TheEye, except those that report job results (`job_reports`)."""
 
 from functools import partial
 from typing import Any
@@ -14,142 +14,156 @@ from belvedere.hosts import store as host_store
 from belvedere.jobs.lifecycle.orders import OldJob, OldJobs
 from belvedere.legacy_agents import claims, host_stats, monitor_configs, registration
 from belvedere.legacy_agents.host_stats import StatsRecord
-from belvedere.legacy_agents.monitor_configs import Config
-from belvedere.legacy_agents.polling import Poll
-from belvedere.legacy_agents.registration import Held, Registration
+from belvedere.legacy_agents.monitor_configs import LegacyConfig
+from belvedere.legacy_agents.polling import LongPoll, PollServices
+from belvedere.legacy_agents.registration import AgentSession, Registration
 from belvedere.monitors import housekeeping, watch_changes
 from belvedere.monitors import store as monitor_store
 from belvedere.monitors.model import Type
 from belvedere.rest import query
 from belvedere.rest.route import Ask, Reply, Route
 
-# How often it shall say that it is there; it does so every ten seconds whatever is said here.
-LOOPTIME = 30_000
-MOST_OF_A_TASK = 10
-# As much of a client's id is kept while its wrong secrets are counted.
+# Heartbeat interval in the response; these agents use ten seconds whatever it says.
+LOOPTIME_MS = 30_000
+MAX_JOBS_OF_TASK = 10
+# Characters of a client id that the counter of wrong secrets keeps.
 MAX_CLIENT_ID = 64
-FINE = "ok"
+OK = "ok"
 
 
-class Registered(msgspec.Struct):
-    """The host, its own monitor, and the mark by which its machine is known."""
+class RegistrationRecord(msgspec.Struct):
+    """The host, its own monitor, and the fingerprint of its machine."""
 
     host_id: str
     resource_id: str
     connection_id: str
     type: str = "keepAlive"
-    looptime: int = LOOPTIME
+    looptime: int = LOOPTIME_MS
 
 
-class Dstat(msgspec.Struct):
+# TheEye's agents send any JSON in these two; it is stored as it is.
+class DstatBody(msgspec.Struct):
     dstat: Any = None
 
 
-class Psaux(msgspec.Struct):
+class PsauxBody(msgspec.Struct):
     psaux: Any = None
 
 
-async def sign_in(ask: Ask) -> str:
-    """The token itself, a bare JSON string: an object would break that agent."""
-    house, address = ask.house, ask.actor.address
-    client_id, secret = basic(ask) or ("", "")
-    target, proof = client_id[:MAX_CLIENT_ID], house.keys.digest(f"agent {client_id} {secret}")
-    house.limits.check(address, Kind.AGENT, target, proof=proof)
+async def sign_in(request: Ask) -> str:
+    """Returns the token as a bare JSON string: these agents cannot read an object."""
+    services, address = request.house, request.actor.address
+    client_id, secret = basic(request) or ("", "")
+    target, proof = client_id[:MAX_CLIENT_ID], services.keys.digest(f"agent {client_id} {secret}")
+    services.limits.check(address, Kind.AGENT, target, proof=proof)
     try:
-        token: str = await house.db.write(registration.sign_in, house.keys, client_id, secret)
+        token: str = await services.db.write(registration.sign_in, services.keys, client_id, secret)
     except Unauthenticated:
-        house.limits.wrong(address, kind=Kind.AGENT, target=target, proof=proof)
+        services.limits.wrong(address, kind=Kind.AGENT, target=target, proof=proof)
         raise
-    house.limits.right(proof)
+    services.limits.right(proof)
     return token
 
 
-async def register(ask: Ask) -> Registered:
-    # Each start opens a session and is written to the events.
-    ask.house.handshakes.check_rate(f"original:{ask.actor.host_id or ask.actor.credential_id}")
-    made: Registered = await ask.house.db.write(registered, ask.actor, ask.body, ask.actor.address)
-    return made
+async def register(request: Ask) -> RegistrationRecord:
+    # Each start opens a session and writes events.
+    request.house.handshakes.check_rate(
+        f"original:{request.actor.host_id or request.actor.credential_id}"
+    )
+    record: RegistrationRecord = await request.house.db.write(
+        register_host, request.actor, request.body, request.actor.address
+    )
+    return record
 
 
-def registered(tx: Tx, actor: Actor, given: Registration, address: str) -> Registered:
-    host = registration.register(tx, actor, given, address)
-    claims.lose_all(tx, host.id, f"original:{actor.credential_id}")
+def register_host(tx: Tx, actor: Actor, body: Registration, address: str) -> RegistrationRecord:
+    host = registration.register(tx, actor, body, address)
+    claims.end_former_attempts(tx, host.id, f"original:{actor.credential_id}")
     housekeeping.host_came(tx, host.customer_id, host.id)
     monitor = next(m.id for m in monitor_store.of_host(tx, host.id) if m.type == Type.HOST)
-    return Registered(host.id, monitor, host.fingerprint)
+    return RegistrationRecord(host.id, monitor, host.fingerprint)
 
 
-async def _held(ask: Ask, hostname: str | None) -> Held:
-    """Whose agent asks; that it asks is its sign of life."""
-    verb = ask.house.db.write if not ask.actor.host_id else ask.house.db.glance
-    held: Held = await verb(registration.held, ask.actor, hostname)
-    ask.house.links.note(held.host_id, held.session, ask.house.clock())
-    return held
+async def _authenticate(request: Ask, hostname: str | None) -> AgentSession:
+    """The host of the agent; every request counts as a heartbeat."""
+    run = request.house.db.write if not request.actor.host_id else request.house.db.glance
+    session: AgentSession = await run(registration.session_of, request.actor, hostname)
+    request.house.links.note(session.host_id, session.session, request.house.clock())
+    return session
 
 
-async def keep_alive(ask: Ask) -> Reply:
-    await _held(ask, ask.path["hostname"])
+async def keep_alive(request: Ask) -> Reply:
+    await _authenticate(request, request.path["hostname"])
     return Reply(status=204)
 
 
-async def config(ask: Ask) -> Config:
-    held = await _held(ask, ask.path["hostname"])
-    found: Config = await ask.house.db.write(monitor_configs.config, held.host_id)
-    return found
+async def config(request: Ask) -> LegacyConfig:
+    session = await _authenticate(request, request.path["hostname"])
+    answer: LegacyConfig = await request.house.db.write(
+        monitor_configs.legacy_config, session.host_id
+    )
+    return answer
 
 
-async def poll(ask: Ask) -> OldJobs:
-    """`GET /job` with an agent's credential."""
-    held = await _held(ask, ask.first("hostname"))
-    await ask.house.db.glance(registration.check, held.host_id)
-    with ask.house.handshakes.waiting(held.host_id):
-        return OldJobs(await Poll(ask.house, held, ask.request.receive).jobs(claims.take))
+async def poll(request: Ask) -> OldJobs:
+    """`GET /job` with an agent's token."""
+    session = await _authenticate(request, request.first("hostname"))
+    await request.house.db.glance(registration.require_registered, session.host_id)
+    with request.house.handshakes.waiting(session.host_id):
+        poll_services = _poll_services(request)
+        long_poll = LongPoll(poll_services, session.host_id, request.request.receive)
+        return OldJobs(await long_poll.jobs(claims.claim_jobs))
 
 
-async def poll_task(ask: Ask) -> list[OldJob]:
-    """Not held: whoever asks for one task asks again and again."""
-    held = await _held(ask, ask.first("hostname"))
-    limit = query.whole("limit", ask.first("limit") or str(MOST_OF_A_TASK))
-    most = max(0, min(limit, MOST_OF_A_TASK))
-    found: list[OldJob] = await ask.house.db.write(
-        claims.take_of_task,
-        ask.actor,
-        held.host_id,
-        ask.house.links.base_url,
-        ask.house.keys,
-        ask.path["id"],
+def _poll_services(request: Ask) -> PollServices:
+    house = request.house
+    return PollServices(house.db, house.hub, house.keys, house.links.base_url, house.stopping)
+
+
+async def poll_task(request: Ask) -> list[OldJob]:
+    """Responds at once: an agent that polls for one task repeats the request by itself."""
+    session = await _authenticate(request, request.first("hostname"))
+    limit = query.whole("limit", request.first("limit") or str(MAX_JOBS_OF_TASK))
+    most = max(0, min(limit, MAX_JOBS_OF_TASK))
+    jobs: list[OldJob] = await request.house.db.write(
+        claims.claim_jobs_of_task,
+        request.actor,
+        session.host_id,
+        request.house.links.base_url,
+        request.house.keys,
+        request.path["id"],
         most,
     )
-    return found
+    return jobs
 
 
-async def note_dstat(ask: Ask) -> str:
-    return await _keep(ask, "dstat", ask.body.dstat)
+async def report_dstat(request: Ask) -> str:
+    return await _store_stats(request, "dstat", request.body.dstat)
 
 
-async def note_psaux(ask: Ask) -> str:
-    return await _keep(ask, "psaux", ask.body.psaux)
+async def report_psaux(request: Ask) -> str:
+    return await _store_stats(request, "psaux", request.body.psaux)
 
 
-async def _keep(ask: Ask, type_: str, said: Any) -> str:
-    held = await _held(ask, ask.path["hostname"])
-    await ask.house.db.write(host_stats.keep, held.host_id, type_, said)
-    return FINE
+async def _store_stats(request: Ask, type_: str, stats: object) -> str:
+    session = await _authenticate(request, request.path["hostname"])
+    await request.house.db.write(host_stats.store_stats, session.host_id, type_, stats)
+    return OK
 
 
-async def show_stats(ask: Ask) -> list[StatsRecord]:
-    found: list[StatsRecord] = await ask.house.db.read(
-        host_stats.of_host, ask.actor, ask.path["id"], ask.first("type")
+async def show_stats(request: Ask) -> list[StatsRecord]:
+    records: list[StatsRecord] = await request.house.db.read(
+        host_stats.list_stats, request.actor, request.path["id"], request.first("type")
     )
-    return found
+    return records
 
 
-async def reconfigure(ask: Ask) -> Reply:
-    await ask.house.db.write(_reconfigured, ask.actor, ask.path["id"])
+async def reconfigure(request: Ask) -> Reply:
+    await request.house.db.write(_mark_all_changed, request.actor, request.path["id"])
     return Reply(status=204)
 
 
-def _reconfigured(tx: Tx, actor: Actor, host_id: str) -> None:
+def _mark_all_changed(tx: Tx, actor: Actor, host_id: str) -> None:
     watch_changes.all_changed(tx, host_store.find(tx, actor.customer_id, host_id).id)
 
 
@@ -161,7 +175,7 @@ ROUTES: tuple[Route, ...] = (
         "/token",
         "anonymous",
         sign_in,
-        "Sign in an agent of the original, by the id and text of an enrolment token",
+        "Sign in an agent of TheEye with the id and secret of an enrolment token",
         style="plain",
         answer=str,
         codes=("bad_client",),
@@ -170,16 +184,16 @@ ROUTES: tuple[Route, ...] = (
         method="POST",
         path="/host",
         handler=register,
-        summary="An agent of the original starts",
+        summary="Register the host of an agent of TheEye",
         body=Registration,
-        answer=Registered,
+        answer=RegistrationRecord,
         codes=("host_held", "host_exists", "bad_enrolment"),
     ),
     _agents(
         method="PUT",
         path="/agent/{hostname}",
         handler=keep_alive,
-        summary="Say that an agent is there",
+        summary="Heartbeat of an agent of TheEye",
         answer=str,
         statuses=(204,),
     ),
@@ -187,32 +201,32 @@ ROUTES: tuple[Route, ...] = (
         method="GET",
         path="/agent/{hostname}/config",
         handler=config,
-        summary="What an agent of the original shall check",
-        answer=Config,
+        summary="Monitors that an agent of TheEye has to check",
+        answer=LegacyConfig,
     ),
     _agents(
         method="GET",
         path="/task/{id}/job/queue",
         handler=poll_task,
-        summary="Work of one task, for an agent of the original",
+        summary="Claim jobs of one task for an agent of TheEye",
         answer=list[OldJob],
         codes=("not_registered",),
-        query=(("hostname", "of the agent"), ("limit", "at most so many")),
+        query=(("hostname", "of the agent"), ("limit", "maximum number of jobs")),
     ),
     _agents(
         method="POST",
         path="/dstat/{hostname}",
-        handler=note_dstat,
-        summary="Statistics of a host",
-        body=Dstat,
+        handler=report_dstat,
+        summary="Report statistics of a host",
+        body=DstatBody,
         answer=str,
     ),
     _agents(
         method="POST",
         path="/psaux/{hostname}",
-        handler=note_psaux,
-        summary="Processes of a host",
-        body=Psaux,
+        handler=report_psaux,
+        summary="Report the processes of a host",
+        body=PsauxBody,
         answer=str,
         max_body=8 << 20,
         # Eleven values for each process.
@@ -223,7 +237,7 @@ ROUTES: tuple[Route, ...] = (
         "/host/{id}/stats",
         "viewer",
         show_stats,
-        "What the agent last said of its machine; processes only to admins",
+        "Show the latest statistics of a host; processes only for admins",
         answer=list[StatsRecord],
         query=(("type", "dstat or psaux"),),
     ),
@@ -232,7 +246,7 @@ ROUTES: tuple[Route, ...] = (
         "/host/{id}/reconfigure",
         "admin",
         reconfigure,
-        "Let a host's agent read its configuration again",
+        "Make the host's agent read its configuration again",
         answer=str,
         statuses=(204,),
     ),

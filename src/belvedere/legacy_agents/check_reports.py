@@ -1,4 +1,4 @@
-"""What the agents of the original say of a check: one request each, instead of a stream."""
+"""Results of checks that agents of TheEye report, one request each."""
 
 from typing import Any
 
@@ -15,19 +15,20 @@ from belvedere.monitors.evaluation.transitions import Outcome
 from belvedere.monitors.model import MonitorRow, Type
 from belvedere.protocol import Sample
 
-# Any other word is a failure.
-GOOD: dict[str, Outcome] = {
+# Any other state is a failure.
+GOOD_WORDS: dict[str, Outcome] = {
     "success": "normal",
     "ok": "normal",
     "normal": "normal",
     "changed": "changed",
 }
-BAD = frozenset({"failure", "fail", "error", "killed"})
-NUMBERS = ("cpu", "mem", "cache")
+BAD_WORDS = frozenset({"failure", "fail", "error", "killed"})
+METRICS = ("cpu", "mem", "cache")
 
 
 class ReportBody(msgspec.Struct):
-    """The state of a check, a word for what happened, and whatever was seen."""
+    """The state of a check, the name of an event, and free data. TheEye's agents send any JSON
+    here, so the types are checked where the values are read."""
 
     state: Any = None
     event: Any = None
@@ -35,50 +36,50 @@ class ReportBody(msgspec.Struct):
 
 
 def report(tx: Tx, actor: Actor, monitor_id: str, body: ReportBody) -> service.Shown:
-    """Only by the agent of the monitor's own host."""
+    """Record a result; only the agent of the monitor's host may report it."""
     require(actor, Level.AGENT)
     row = store.find(tx, actor.customer_id, monitor_id, hold=True)
     if row.host_id != actor.host_id:
         raise Forbidden("The monitor is checked by another host.", code="other_host")
     if row.enabled:
         has_room = quota.has_room(tx, row.customer_id)
-        samples.look_at(tx, [(row, _look(body, row, tx.now))], keeps_history=has_room)
+        samples.look_at(tx, [(row, _observation(body, row, tx.now))], keeps_history=has_room)
     return service.shown(tx, actor, monitor_id)
 
 
-def _look(body: ReportBody, row: MonitorRow, now: int) -> Look:
+def _observation(body: ReportBody, row: MonitorRow, now: int) -> Look:
     data = body.data if isinstance(body.data, dict) else {"output": body.data}
     message = data.get("message", data.get("lastline", ""))
     word = body.state.strip().lower() if isinstance(body.state, str) else ""
-    said = Sample(
+    sample = Sample(
         row.id,
         0,
         0,
-        _of_script(word, data) if row.type == Type.SCRIPT else GOOD.get(word, "failure"),
+        _script_outcome(word, data) if row.type == Type.SCRIPT else GOOD_WORDS.get(word, "failure"),
         body.event if isinstance(body.event, str) else "",
         message if isinstance(message, str) else "",
         data,
-        _measured(data),
+        _metrics(data),
     )
-    return samples.look_of(said, now)
+    return samples.look_of(sample, now)
 
 
-def _of_script(word: str, data: dict[str, Any]) -> Outcome:
-    """By the rules of our own agent: the exit code first, then the word; silence is good."""
+def _script_outcome(word: str, data: dict[str, Any]) -> Outcome:
+    """By the rules of Belvedere's agent: the exit code first, then the state; no state is good."""
     code = data.get("code")
-    if word in BAD or data.get("killed") is True or not isinstance(code, int) or code != 0:
+    if word in BAD_WORDS or data.get("killed") is True or not isinstance(code, int) or code != 0:
         return "failure"
-    return GOOD.get(word, "normal")
+    return GOOD_WORDS.get(word, "normal")
 
 
-def _measured(data: dict[str, Any]) -> dict[str, float]:
-    """The numbers of a host's statistics, which are the only ones that can be told from others."""
+def _metrics(data: dict[str, Any]) -> dict[str, float]:
+    """The metrics of host statistics; the meaning of other numbers is unknown."""
     disks = data.get("disk")
-    pairs = [(name, data.get(name)) for name in NUMBERS]
+    pairs = [(name, data.get(name)) for name in METRICS]
     pairs += [
-        (f"disk {one.get('name')}", one.get("value"))
-        for one in (disks if isinstance(disks, list) else [])
-        if isinstance(one, dict)
+        (f"disk {disk.get('name')}", disk.get("value"))
+        for disk in (disks if isinstance(disks, list) else [])
+        if isinstance(disk, dict)
     ]
     return {
         name: float(value)

@@ -1,4 +1,4 @@
-"""Giving work to an agent that asks for it: verbs over one transaction."""
+"""Claiming jobs for an agent of TheEye: operations over one transaction."""
 
 from collections.abc import Sequence
 
@@ -18,39 +18,39 @@ from belvedere.tasks import store as tasks
 NEEDS_OWN_AGENT = "needs_own_agent"
 
 
-def waits(tx: Tx, host_id: str) -> bool:
-    """Whether `take` might find anything; a read is cheaper than an empty write."""
+def has_work(tx: Tx, host_id: str) -> bool:
+    """Whether `claim_jobs` may return anything; a read is cheaper than an empty write."""
     ready = tx.value(
         "select 1 from jobs where host_id = ? and lifecycle = 'ready' and not_before_at <= ?"
         " limit 1",
         host_id,
         tx.now,
     )
-    return ready is not None or _update_waits(tx, host_id)
+    return ready is not None or _is_update_due(tx, host_id)
 
 
-def _update_waits(tx: Tx, host_id: str) -> bool:
+def _is_update_due(tx: Tx, host_id: str) -> bool:
     number = watch_changes.numbers(tx, [host_id]).get(host_id, 0)
-    return registration.update_waits(tx, host_id, number)
+    return registration.is_update_due(tx, host_id, number)
 
 
-def take(tx: Tx, host_id: str, base_url: str, keys: Keys) -> list[OldJob]:
-    """An update of its configuration, and as many jobs as it has room for."""
-    registration.check(tx, host_id)
-    found = []
-    if _update_waits(tx, host_id):
-        found.append(update_of(registration.order_update(tx, host_id), host_id))
-    return found + _claim(tx, host_id, base_url, keys)
+def claim_jobs(tx: Tx, host_id: str, base_url: str, keys: Keys) -> list[OldJob]:
+    """The order to read a new configuration if there is one, and as many jobs as it has slots."""
+    registration.require_registered(tx, host_id)
+    jobs = []
+    if _is_update_due(tx, host_id):
+        jobs.append(update_of(registration.order_update(tx, host_id), host_id))
+    return jobs + _claim(tx, host_id, base_url, keys)
 
 
-def take_of_task(
-    tx: Tx, actor: Actor, host_id: str, base_url: str, keys: Keys, task_id: str, most: int
+def claim_jobs_of_task(
+    tx: Tx, actor: Actor, host_id: str, base_url: str, keys: Keys, task_id: str, limit: int
 ) -> list[OldJob]:
-    """Jobs of one task only, which must be this host's."""
+    """Jobs of one task, which must run on this host."""
     if tasks.find(tx, actor.customer_id, task_id).host_id != host_id:
         raise Forbidden("The task belongs to another host.", code="other_host")
-    registration.check(tx, host_id)
-    return _claim(tx, host_id, base_url, keys, task_id, most)
+    registration.require_registered(tx, host_id)
+    return _claim(tx, host_id, base_url, keys, task_id, limit)
 
 
 def _claim(
@@ -59,12 +59,12 @@ def _claim(
     base_url: str,
     keys: Keys,
     task_id: str | None = None,
-    most: int | None = None,
+    limit: int | None = None,
 ) -> list[OldJob]:
     session = tx.value("select session from hosts where id = ?", host_id)
-    claimed = claim.claim(tx, host_id, session, task_id, most)
+    claimed = claim.claim(tx, host_id, session, task_id, limit)
     refused = [
-        Reported(host_id, item.job.fence, _refusal(reason))
+        Reported(host_id, item.job.fence, _error_report(reason))
         for item in claimed
         if (reason := cannot(item))
     ]
@@ -73,21 +73,25 @@ def _claim(
     return [job_of(tx, item, base_url, keys) for item in claimed if item.job.fence not in fences]
 
 
-def _refusal(reason: str) -> Report:
-    message = f"The agent of this host is one of the original system: {reason}."
+def _error_report(reason: str) -> Report:
+    message = f"The agent of this host is an agent of TheEye: {reason}."
     return Report(ending="error", reason=NEEDS_OWN_AGENT, message=message, log="")
 
 
-def give_back(tx: Tx, host_id: str, job_ids: Sequence[str]) -> None:
-    """The agent hung up before a byte was sent: certain that it has none of them."""
+def return_unsent(tx: Tx, host_id: str, job_ids: Sequence[str]) -> None:
+    """The agent disconnected before a byte was sent, so it has none of these jobs."""
     resync.never_sent(tx, host_id, job_ids)
 
 
-def lose_all(tx: Tx, host_id: str, journal_id: str) -> None:
-    """Another process speaks for the host. What the last one ran it will never report."""
+def end_former_attempts(tx: Tx, host_id: str, journal_id: str) -> None:
+    """The agent was restarted: jobs that its former process ran will never be reported."""
     report = Report(ending="unknown", reason="agent_restarted")
     attempts = live_attempts(tx, host_id)
     finish(
         tx,
-        [Reported(host_id, one.fence, report) for one in attempts if one.journal_id != journal_id],
+        [
+            Reported(host_id, attempt.fence, report)
+            for attempt in attempts
+            if attempt.journal_id != journal_id
+        ],
     )

@@ -1,4 +1,4 @@
-"""What agents of the original say of their machines: the last of each type."""
+"""Statistics and process lists of hosts that agents of TheEye report: the latest of each type."""
 
 from typing import Any
 
@@ -9,14 +9,14 @@ from belvedere.base.clock import iso
 from belvedere.base.errors import Invalid
 from belvedere.base.text import json_text
 from belvedere.db import Tx
-from belvedere.hosts import store
+from belvedere.hosts import store as hosts
 
 MAX_STATS = 512 * 1024
 TYPES = ("dstat", "psaux")
 
 
 class StatsRecord(msgspec.Struct):
-    """The last word of a host about one thing."""
+    """The latest statistics of one type. `stats` is JSON as the agent sent it."""
 
     host_id: str
     customer_name: str
@@ -26,27 +26,29 @@ class StatsRecord(msgspec.Struct):
     last_update_timestamp: int
 
 
-def keep(tx: Tx, host_id: str, type_: str, stats: Any) -> None:
+def store_stats(tx: Tx, host_id: str, type_: str, stats: object) -> None:
     assert type_ in TYPES
-    written = json_text.clean(msgspec.json.encode(stats).decode())
-    if len(written) > MAX_STATS:
-        written = msgspec.json.encode({"cut": len(written)}).decode()
+    text = json_text.clean(msgspec.json.encode(stats).decode())
+    if len(text) > MAX_STATS:
+        text = msgspec.json.encode({"cut": len(text)}).decode()
     tx.run(
         "insert into host_stats (host_id, type, stats, at) values (?, ?, ?, ?)"
         " on conflict (host_id, type) do update set stats = excluded.stats, at = excluded.at",
         host_id,
         type_,
-        written,
+        text,
         tx.now,
     )
 
 
-def of_host(tx: Tx, actor: Actor, host_id: str, type_: str | None) -> list[StatsRecord]:
-    """What is known. Command lines hold what was given as arguments: those are for admins."""
+def list_stats(tx: Tx, actor: Actor, host_id: str, type_: str | None) -> list[StatsRecord]:
+    """The latest statistics. Command lines may contain secrets, so processes are for admins."""
     require(actor, Level.VIEWER)
     if type_ is not None and type_ not in TYPES:
-        raise Invalid(f"type is one of {', '.join(TYPES)}.", code="invalid_query")
-    store.find(tx, actor.customer_id, host_id)
+        raise Invalid(
+            f"Unknown type {type_!r}; use one of {', '.join(TYPES)}.", code="invalid_query"
+        )
+    hosts.find(tx, actor.customer_id, host_id)
     rows = tx.rows(
         "select type, stats, at from host_stats where host_id = ? order by type", host_id
     )

@@ -1,7 +1,7 @@
-"""The monitors of a host, as an agent of the original reads them.
+"""The monitors of a host in the format that agents of TheEye read.
 
-What it cannot check as it is meant is left out: the monitor stays silent, and the watchdog says
-so. To let it report something else would be a lie.
+A monitor that such an agent cannot check exactly as configured is left out: the watchdog then
+reports that it has no updates. Reporting a different check would be wrong.
 """
 
 import re
@@ -24,24 +24,24 @@ from belvedere.secrets import references
 Worker = dict[str, Any]
 
 
-class Config(msgspec.Struct):
-    """The answer to the agent's question what to check."""
+class LegacyConfig(msgspec.Struct):
+    """What the agent has to check."""
 
     workers: list[Worker]
 
 
-def config(tx: Tx, host_id: str) -> Config:
-    """Everything that it can check; from now on it has this configuration."""
+def legacy_config(tx: Tx, host_id: str) -> LegacyConfig:
+    """All monitors that the agent can check; it has this configuration from now on."""
     number = watch_changes.numbers(tx, [host_id]).get(host_id, 0)
-    registration.read_config(tx, host_id, number)
-    found = [_worker(tx, row) for row in store.of_host(tx, host_id) if row.enabled]
-    return Config([worker for worker in found if worker is not None])
+    registration.note_config(tx, host_id, number)
+    workers = [_worker(tx, row) for row in store.of_host(tx, host_id) if row.enabled]
+    return LegacyConfig([worker for worker in workers if worker is not None])
 
 
 def _worker(tx: Tx, row: MonitorRow) -> Worker | None:
-    shape = SHAPES.get(Type(row.type))
-    special = shape(tx, row) if shape is not None else None
-    if special is None:
+    build = BUILDERS.get(Type(row.type))
+    fields = build(tx, row) if build is not None else None
+    if fields is None:
         return None
     return {
         "type": row.type,
@@ -49,14 +49,14 @@ def _worker(tx: Tx, row: MonitorRow) -> Worker | None:
         "looptime": row.looptime,
         "resource_id": row.id,
         "disabled": False,
-        **special,
+        **fields,
     }
 
 
 def _scraper(tx: Tx, row: MonitorRow) -> Worker | None:
     config = row.settings
     if config["json_path"] or config["max_ms"] or references.names_in(config):
-        # It cannot hide anything, so it gets no secrets.
+        # This agent does not mask output, so it gets no secrets.
         return None
     return jobs.request_of(config, config["timeout"])
 
@@ -69,11 +69,11 @@ def _process(tx: Tx, row: MonitorRow) -> Worker | None:
     config = row.settings
     if config["least"] != 1 or config["most"] is not None:
         return None
-    said = config["raw_search"]
+    pattern = config["raw_search"]
     return {
         "ps": {
-            "pattern": said if config["is_regexp"] else re.escape(said),
-            "raw_search": said,
+            "pattern": pattern if config["is_regexp"] else re.escape(pattern),
+            "raw_search": pattern,
             "is_regexp": config["is_regexp"],
             "psargs": "aux",
         }
@@ -83,7 +83,7 @@ def _process(tx: Tx, row: MonitorRow) -> Worker | None:
 def _script(tx: Tx, row: MonitorRow) -> Worker | None:
     config = row.settings
     if references.names_among(config["script_arguments"]):
-        # It cannot hide anything, so it gets no secrets.
+        # This agent does not mask output, so it gets no secrets.
         return None
     try:
         file = file_store.find(tx, row.customer_id, config["script_id"])
@@ -103,7 +103,7 @@ def _script(tx: Tx, row: MonitorRow) -> Worker | None:
     }
 
 
-SHAPES: dict[Type, Callable[[Tx, MonitorRow], Worker | None]] = {
+BUILDERS: dict[Type, Callable[[Tx, MonitorRow], Worker | None]] = {
     Type.SCRAPER: _scraper,
     Type.DSTAT: _dstat,
     Type.PROCESS: _process,

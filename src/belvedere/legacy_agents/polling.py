@@ -1,84 +1,99 @@
-"""The long poll: an agent of the original asks every ten seconds and gives up after fifteen.
+"""The long poll: TheEye's agents poll every ten seconds and time out after fifteen.
 
-An answer that is held for a little more than ten leaves one question open at any time, so that
+A response that waits a little longer than ten seconds leaves one request open at any time, so that
 work starts at once.
 """
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+
+from starlette.types import Receive
 
 from belvedere.access.crypto.keyring import Keys
-from belvedere.db import Tx
+from belvedere.db import Database, Tx
+from belvedere.db.signals import Hub
 from belvedere.jobs.lifecycle.orders import OldJob
-from belvedere.legacy_agents import claims, registration
-from belvedere.server.runtime import House
+from belvedere.legacy_agents import claims
 
-HOLD_S = 12.0
-# The doorbell may be missed; then this often a look at the rows.
-LOOK_S = 1.5
+MAX_WAIT_S = 12.0
+# A signal may be missed; so the rows are checked this often.
+RECHECK_S = 1.5
 
-Take = Callable[[Tx, str, str, Keys], list[OldJob]]
+Claim = Callable[[Tx, str, str, Keys], list[OldJob]]
 
 
-class Poll:
-    """One question, until there is work, nobody listens any more, or the time is up."""
+@dataclass(frozen=True, slots=True)
+class PollServices:
+    """What a long poll needs of the server."""
 
-    def __init__(self, house: House, held: registration.Held, receive: Any) -> None:
-        self._house = house
-        self._host_id = held.host_id
+    db: Database
+    hub: Hub
+    keys: Keys
+    base_url: str
+    stopping: asyncio.Event
+
+
+class LongPoll:
+    """One request, until there is work, the agent disconnects, or the time is up."""
+
+    def __init__(self, services: PollServices, host_id: str, receive: Receive) -> None:
+        self._services = services
+        self._host_id = host_id
         self._receive = receive
-        self._rang = asyncio.Event()
-        self._is_gone = False
+        self._signalled = asyncio.Event()
+        self._is_disconnected = False
 
-    async def jobs(self, take: Take) -> list[OldJob]:
+    async def jobs(self, claim: Claim) -> list[OldJob]:
         topics = (f"host:{self._host_id}", f"watch:{self._host_id}")
-        undo = [self._house.hub.listen(topic, lambda _: self._rang.set()) for topic in topics]
+        unsubscribe = [
+            self._services.hub.listen(topic, lambda _: self._signalled.set()) for topic in topics
+        ]
         watchers = [
-            asyncio.create_task(self._until_gone()),
+            asyncio.create_task(self._until_disconnected()),
             asyncio.create_task(self._until_stopped()),
         ]
         try:
-            return await self._wait(take)
+            return await self._wait(claim)
         finally:
-            for listener in undo:
+            for listener in unsubscribe:
                 listener()
             for task in watchers:
                 task.cancel()
             await asyncio.gather(*watchers, return_exceptions=True)
 
-    async def _until_gone(self) -> None:
+    async def _until_disconnected(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
-        self._is_gone = True
-        self._rang.set()
+        self._is_disconnected = True
+        self._signalled.set()
 
     async def _until_stopped(self) -> None:
-        await self._house.stopping.wait()
-        self._rang.set()
+        await self._services.stopping.wait()
+        self._signalled.set()
 
-    async def _wait(self, take: Take) -> list[OldJob]:
+    async def _wait(self, claim: Claim) -> list[OldJob]:
         loop = asyncio.get_running_loop()
-        until = loop.time() + HOLD_S
-        while not self._is_gone:
-            self._rang.clear()
-            found = await self._look(take)
-            left = until - loop.time()
-            if found or left <= 0 or self._house.stopping.is_set():
-                return found
+        until = loop.time() + MAX_WAIT_S
+        while not self._is_disconnected:
+            self._signalled.clear()
+            jobs = await self._claim(claim)
+            remaining_s = until - loop.time()
+            if jobs or remaining_s <= 0 or self._services.stopping.is_set():
+                return jobs
             try:
-                async with asyncio.timeout(min(left, LOOK_S)):
-                    await self._rang.wait()
+                async with asyncio.timeout(min(remaining_s, RECHECK_S)):
+                    await self._signalled.wait()
             except TimeoutError:
                 continue
         return []
 
-    async def _look(self, take: Take) -> list[OldJob]:
-        db, host_id = self._house.db, self._host_id
-        if not await db.read(claims.waits, host_id):
+    async def _claim(self, claim: Claim) -> list[OldJob]:
+        db, host_id = self._services.db, self._host_id
+        if not await db.read(claims.has_work, host_id):
             return []
-        found = await db.write(take, host_id, self._house.links.base_url, self._house.keys)
-        if self._is_gone and found:
-            await db.write(claims.give_back, host_id, [job.id for job in found])
+        jobs = await db.write(claim, host_id, self._services.base_url, self._services.keys)
+        if self._is_disconnected and jobs:
+            await db.write(claims.return_unsent, host_id, [job.id for job in jobs])
             return []
-        return found
+        return jobs

@@ -1,4 +1,4 @@
-"""Hosts that are held by an agent of the original system, over plain HTTP."""
+"""Hosts with an agent of TheEye: sign-in, registration, state of their configuration."""
 
 import hashlib
 from typing import Any
@@ -16,31 +16,31 @@ from belvedere.hosts import model, presence, service, store
 from belvedere.hosts.model import HostRow
 from belvedere.protocol import Hello
 
-# It runs at most this many at once, and does not say so.
-SLOTS = 10
-# An update that was handed out and never reported is handed out again.
-FORGOTTEN: Millis = 1 * MINUTE
+# The agent runs at most this many jobs at once, but does not report it.
+MAX_SLOTS = 10
+# An update order that was not reported as done within this time is sent again.
+UPDATE_TIMEOUT_MS: Millis = 1 * MINUTE
 
 
 class Registration(msgspec.Struct):
-    """What the agent says when it starts."""
+    """What the agent sends when it starts."""
 
     hostname: str = ""
     version: str = ""
     info: dict[str, Any] = {}
 
 
-class Held(msgspec.Struct):
-    """A host and the session of its agent."""
+class AgentSession(msgspec.Struct):
+    """A host and the current session of its agent."""
 
     host_id: str
     session: int
 
 
 def sign_in(tx: Tx, keys: Keys, client_id: str, secret: str) -> str:
-    """A token for the holder of an enrolment; bound at once where there is no choice."""
+    """A token for the client of an enrolment; bound to its host if it has exactly one."""
     client = legacy_clients.known(tx, keys, client_id, secret)
-    mine = [
+    host_ids = [
         host_id
         for (host_id,) in tx.rows(
             "select o.host_id from original_agents o join hosts h on h.id = o.host_id"
@@ -48,23 +48,23 @@ def sign_in(tx: Tx, keys: Keys, client_id: str, secret: str) -> str:
             client.id,
         )
     ]
-    if not mine and client.open_uses is None:
+    if not host_ids and client.open_uses is None:
         raise legacy_clients.refusal()
-    return legacy_clients.issue(tx, keys, client, mine[0] if len(mine) == 1 else None)
+    return legacy_clients.issue(tx, keys, client, host_ids[0] if len(host_ids) == 1 else None)
 
 
-def register(tx: Tx, actor: Actor, given: Registration, address: str) -> HostRow:
-    """A process starts: its token is bound to its host, which is made if need be."""
+def register(tx: Tx, actor: Actor, body: Registration, address: str) -> HostRow:
+    """An agent starts: its token is bound to its host, which is created if necessary."""
     require(actor, Level.AGENT)
-    name = model.hostname(given.hostname)
-    mark = fingerprint(given.info)
+    name = model.hostname(body.hostname)
+    mark = fingerprint(body.info)
     client = legacy_clients.of_token(tx, actor)
     host = store.by_name(tx, actor.customer_id, name, hold=True)
-    if actor.host_id and (host is None or host.id != actor.host_id) and not _brings(client):
+    if actor.host_id and (host is None or host.id != actor.host_id) and not _may_enrol(client):
         raise Forbidden("This credential is bound to another host.", code="other_host")
-    if host is None or not _holds(tx, actor, client, host):
+    if host is None or not _owns(tx, actor, client, host):
         host = _enrol(tx, actor, client, host, name, mark, address)
-    _connect(tx, actor, host, given, mark, address)
+    _connect(tx, actor, host, body, mark, address)
     legacy_clients.bind(tx, actor.credential_id, host.id)
     legacy_clients.drop_others(tx, actor.credential_id, host.id)
     tx.run(
@@ -77,12 +77,12 @@ def register(tx: Tx, actor: Actor, given: Registration, address: str) -> HostRow
     return store.find(tx, actor.customer_id, host.id)
 
 
-def _brings(client: Client | None) -> bool:
-    """Several hosts may share one client id; each brings its own name."""
+def _may_enrol(client: Client | None) -> bool:
+    """Several hosts may share one client id; each registers under its own name."""
     return client is not None and client.open_uses is not None
 
 
-def _holds(tx: Tx, actor: Actor, client: Client | None, host: HostRow) -> bool:
+def _owns(tx: Tx, actor: Actor, client: Client | None, host: HostRow) -> bool:
     if host.id == actor.host_id:
         return True
     holder = tx.value("select client_id from original_agents where host_id = ?", host.id)
@@ -100,27 +100,27 @@ def _enrol(
 ) -> HostRow:
     if client is None:
         raise Forbidden("This credential is bound to another host.", code="other_host")
-    leave = legacy_clients.use_up(tx, client, name, mark)
-    if leave.host_id is not None and (host is None or host.id != leave.host_id):
+    enrolment = legacy_clients.use_up(tx, client, name, mark)
+    if enrolment.host_id is not None and (host is None or host.id != enrolment.host_id):
         raise Forbidden("This client was created for another host.", code="other_host")
-    return service.take_in(tx, actor, leave, host, name, mark, address)
+    return service.take_in(tx, actor, enrolment, host, name, mark, address)
 
 
 def _connect(
-    tx: Tx, actor: Actor, host: HostRow, given: Registration, mark: str, address: str
+    tx: Tx, actor: Actor, host: HostRow, body: Registration, mark: str, address: str
 ) -> None:
-    info = given.info
+    info = body.info
     presence.connect(
         tx,
         host.id,
         Hello(
             hostname=host.hostname,
-            agent_version=given.version,
+            agent_version=body.version,
             fingerprint=mark,
-            # It has no journal; a process is told from its successor by its token.
+            # It has no journal; the token distinguishes a process from its successor.
             journal_id=f"original:{actor.credential_id}",
             boot_id="",
-            slots=SLOTS,
+            slots=MAX_SLOTS,
             entries=[],
             os_name=_text(info.get("type") or info.get("platform")),
             os_version=_text(info.get("release")),
@@ -132,7 +132,7 @@ def _connect(
 
 
 def fingerprint(info: dict[str, Any]) -> str:
-    """The machine: what stays the same from one start to the next."""
+    """Identifies the machine by what does not change between starts."""
     cards = info.get("net")
     macs = [_text(card.get("mac")) for card in cards or () if isinstance(card, dict)]
     real = [mac for mac in macs if mac.strip("0:")]
@@ -140,75 +140,77 @@ def fingerprint(info: dict[str, Any]) -> str:
     return hashlib.sha256("\0".join([*words, *real[:1]]).encode()).hexdigest()[:32]
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _address(cards: Any) -> str:
-    """The first that is not the machine's own."""
-    found = [_text(card.get("address")) for card in cards or () if isinstance(card, dict)]
-    return next((one for one in found if one and not one.startswith(("127.", "::1"))), "")
+def _address(cards: object) -> str:
+    """The first address that is not a loopback address."""
+    entries = cards if isinstance(cards, list | tuple) else ()
+    addresses = [_text(card.get("address")) for card in entries if isinstance(card, dict)]
+    local = ("127.", "::1")
+    return next((address for address in addresses if address and not address.startswith(local)), "")
 
 
-def held(tx: Tx, actor: Actor, hostname: str | None) -> Held:
-    """The host that this agent speaks for; the name, where it is given, must be its own."""
+def session_of(tx: Tx, actor: Actor, hostname: str | None) -> AgentSession:
+    """The host of this agent; a hostname in the request must match it."""
     require(actor, Level.AGENT)
     if not actor.host_id:
-        return _bound_by_name(tx, actor, hostname or "")
+        return _bind_by_name(tx, actor, hostname or "")
     host = store.find(tx, actor.customer_id, actor.host_id)
     if hostname is not None and hostname.lower() != host.hostname.lower():
         if store.by_name(tx, actor.customer_id, hostname) is None:
-            raise _missing()
+            raise _not_found()
         raise Forbidden("This credential is bound to another host.", code="other_host")
-    return Held(host.id, tx.value("select session from hosts where id = ?", host.id))
+    return AgentSession(host.id, tx.value("select session from hosts where id = ?", host.id))
 
 
-def _missing() -> NotFound:
-    return NotFound("There is no such host; register it first.", code="host_not_found")
+def _not_found() -> NotFound:
+    return NotFound("There is no such host. Register it first: POST /host.", code="host_not_found")
 
 
-def _bound_by_name(tx: Tx, actor: Actor, hostname: str) -> Held:
-    """After a 401 it signs in again, but does not register again: the name says which it is."""
+def _bind_by_name(tx: Tx, actor: Actor, hostname: str) -> AgentSession:
+    """After a 401 the agent signs in again without registering: the name identifies its host."""
     host = store.by_name(tx, actor.customer_id, hostname)
     client = legacy_clients.of_token(tx, actor)
-    if host is None or not _holds(tx, actor, client, host):
-        raise _missing()
+    if host is None or not _owns(tx, actor, client, host):
+        raise _not_found()
     legacy_clients.bind(tx, actor.credential_id, host.id)
-    return Held(host.id, host.session)
+    return AgentSession(host.id, host.session)
 
 
-def check(tx: Tx, host_id: str) -> None:
-    """Only a host that registered over HTTP gets its work over HTTP."""
+def require_registered(tx: Tx, host_id: str) -> None:
+    """Only a host whose agent registered over HTTP gets its work over HTTP."""
     if tx.value("select 1 from original_agents where host_id = ?", host_id) is None:
         raise Conflict("Register first: POST /host.", code="not_registered")
 
 
-def forget(tx: Tx, host_id: str) -> None:
-    """An agent of ours holds the host now."""
+def delete(tx: Tx, host_id: str) -> None:
+    """The host has Belvedere's own agent now."""
     tx.run("delete from original_agents where host_id = ?", host_id)
 
 
-# The configuration: it reads it when it is told to, by a job of its own kind.
+# The agent reads its configuration when it gets an update order, which looks like a job.
 
 
-def read_config(tx: Tx, host_id: str, number: int) -> None:
+def note_config(tx: Tx, host_id: str, number: int) -> None:
     tx.run("update original_agents set configured = ? where host_id = ?", number, host_id)
 
 
-def update_waits(tx: Tx, host_id: str, number: int) -> bool:
-    """Whether its configuration is old, and it has not been told so lately."""
-    found = tx.value(
+def is_update_due(tx: Tx, host_id: str, number: int) -> bool:
+    """Whether its configuration is outdated and it has not got an update order recently."""
+    row = tx.value(
         "select 1 from original_agents where host_id = ? and configured < ?"
         " and (update_at is null or update_at < ?)",
         host_id,
         number,
-        tx.now - FORGOTTEN,
+        tx.now - UPDATE_TIMEOUT_MS,
     )
-    return found is not None
+    return row is not None
 
 
 def order_update(tx: Tx, host_id: str) -> str:
-    """The id under which it will say that it is done."""
+    """Returns the id with which the agent will report that the update is done."""
     update_id = new_id()
     tx.run(
         "update original_agents set update_id = ?, update_at = ? where host_id = ?",
@@ -220,15 +222,15 @@ def order_update(tx: Tx, host_id: str) -> str:
 
 
 def has_update(tx: Tx, host_id: str, job_id: str) -> bool:
-    """Whether this id is that of its update, which goes on."""
-    found = tx.value(
+    """Whether this id is the open update order of the host."""
+    row = tx.value(
         "select 1 from original_agents where host_id = ? and update_id = ?", host_id, job_id
     )
-    return found is not None
+    return row is not None
 
 
-def is_update(tx: Tx, host_id: str, job_id: str) -> bool:
-    """Whether this id is that of its update, which is then done."""
+def complete_update(tx: Tx, host_id: str, job_id: str) -> bool:
+    """Mark the update order as done; False if the id is not the host's update order."""
     return bool(
         tx.run(
             "update original_agents set update_id = null, update_at = null"

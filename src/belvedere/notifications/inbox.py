@@ -1,22 +1,21 @@
-"""Everybody's inbox: what a member was told, and what of it was read."""
+"""The inbox of each member, and which kinds of events appear in it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
 from belvedere import events
 from belvedere.access import Actor, require_person
 from belvedere.base.clock import DAY, Millis
-from belvedere.base.errors import NotFound
+from belvedere.base.errors import Fault, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
-from belvedere.notifications import wishes
-from belvedere.notifications.model import Told
+from belvedere.notifications.model import AddressedNotice
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 
-KEPT: Millis = 30 * DAY
-BATCH = 500
+RETENTION: Millis = 30 * DAY
+PURGE_BATCH_SIZE = 500
 
 NOTIFICATIONS = Listable(
     fields={
@@ -50,80 +49,163 @@ class Notification(msgspec.Struct):
 
 
 _ROW = columns(Notification)
-_MINE = "customer_id = ? and user_id = ?"
+_OWN = "customer_id = ? and user_id = ?"
 
 
-def put(tx: Tx, told: Sequence[Told]) -> None:
-    """Into the inbox of everybody whom it concerns and who wants it."""
-    muted = wishes.muted_by(tx, told)
+def deliver(tx: Tx, notices: Sequence[AddressedNotice]) -> None:
+    """Write the notices to the inboxes of their recipients, except for muted kinds."""
+    muted = _muted_by(tx, notices)
     rows = [
         (
-            *(new_id(), one.customer_id, user_id, one.notice.kind, one.notice.object),
-            *(one.notice.object_id, one.notice.severity.value, one.notice.title),
-            *(one.notice.text, None, one.notice.at),
+            *(new_id(), addressed.customer_id, user_id, notice.kind, notice.object),
+            *(notice.object_id, notice.severity.value, notice.title),
+            *(notice.text, None, notice.at),
         )
-        for one in told
-        for user_id in one.people
-        if (one.customer_id, user_id, one.notice.kind) not in muted
+        for addressed in notices
+        for notice in (addressed.notice,)
+        for user_id in addressed.people
+        if (addressed.customer_id, user_id, notice.kind) not in muted
     ]
     if not rows:
         return
     marks = ", ".join("?" for _ in Notification.__struct_fields__)
     tx.many(f"insert into notifications ({_ROW}) values ({marks})", rows)
-    # Says only that there is something new, to everybody: whose it is each inbox knows.
+    # The event says only that some inbox of the customer has something new.
     for customer_id in sorted({row[1] for row in rows}):
         events.append(tx, customer_id, "notification.created", customer_id)
 
 
-def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Notification], int | None]:
+def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Notification], int | None]:
     require_person(actor)
     sql = clauses(listing)
-    mine = (actor.customer_id, actor.user_id)
-    counted = f"select count(*) from notifications where {_MINE}{sql.where}"
-    total = int(tx.value(counted, *mine, *sql.params)) if listing.count else None
+    owner = (actor.customer_id, actor.user_id)
+    query = f"select count(*) from notifications where {_OWN}{sql.where}"
+    total = int(tx.value(query, *owner, *sql.params)) if listing.count else None
     rows = tx.all(
         Notification,
-        f"select {_ROW} from notifications where {_MINE}{sql.where}{sql.page}",
-        *(*mine, *sql.params, *sql.page_params),
+        f"select {_ROW} from notifications where {_OWN}{sql.where}{sql.page}",
+        *(*owner, *sql.params, *sql.page_params),
     )
     return rows, total
 
 
-def read(tx: Tx, actor: Actor, notification_id: str, *, is_read: bool) -> Notification:
-    """Mark one of mine as read, or as new again."""
+def mark_read(tx: Tx, actor: Actor, notification_id: str, *, is_read: bool) -> Notification:
+    """Mark a notification of the caller as read or unread."""
     require_person(actor)
-    found = tx.one(
+    row = tx.one(
         Notification,
         "update notifications set read_at = case when ? = 0 then null"
-        f" else coalesce(read_at, ?) end where id = ? and {_MINE} returning {_ROW}",
+        f" else coalesce(read_at, ?) end where id = ? and {_OWN} returning {_ROW}",
         int(is_read),
         tx.now,
         notification_id,
         actor.customer_id,
         actor.user_id,
     )
-    if found is None:
+    if row is None:
         raise NotFound("There is no such notification.", code="notification_not_found")
-    return found
+    return row
 
 
-def read_all(tx: Tx, actor: Actor) -> int:
-    """How many were new."""
+def mark_all_read(tx: Tx, actor: Actor) -> int:
+    """Mark the whole inbox as read; returns how many were unread."""
     require_person(actor)
     return tx.run(
-        f"update notifications set read_at = ? where {_MINE} and read_at is null",
+        f"update notifications set read_at = ? where {_OWN} and read_at is null",
         tx.now,
         actor.customer_id,
         actor.user_id,
     )
 
 
-def forget_old(tx: Tx) -> bool:
-    """Drop a batch of old ones, read or not; whether there may be more."""
-    gone = tx.run(
+def purge_old(tx: Tx) -> bool:
+    """Delete a batch of old notifications, read or not; True if there may be more."""
+    deleted = tx.run(
         "delete from notifications where id in"
         " (select id from notifications where created_at < ? limit ?)",
-        tx.now - KEPT,
-        BATCH,
+        tx.now - RETENTION,
+        PURGE_BATCH_SIZE,
     )
-    return gone == BATCH
+    return deleted == PURGE_BATCH_SIZE
+
+
+# Preferences
+
+# Every kind of event that appears in an inbox, and its description.
+KINDS = {
+    "job.created": "a job waits for approval or input, or a notification task ran",
+    "job.finished": "a job failed",
+    "job.lost": "the outcome of a job is unknown",
+    "job.expired": "a job expired",
+    "job.voided": "an approval became void",
+    "monitor.failure": "a monitor fails",
+    "monitor.recovered": "a monitor is normal again",
+    "monitor.updates_stopped": "a monitor stopped reporting",
+    "monitor.updates_started": "a monitor reports again",
+    "monitor.flapping": "a monitor fails and recovers too often",
+    "indicator.failed": "an indicator is in failure",
+    "indicator.recovered": "an indicator is normal again",
+    "indicator.stale": "an indicator has not been updated for too long",
+    "member.recovery_asked": "a member asked for a password reset",
+    "message.dead": "a message could not be delivered",
+}
+
+
+class InboxPreferences(msgspec.Struct):
+    """The kinds that a member has muted, and all kinds with their descriptions."""
+
+    muted: list[str]
+    kinds: dict[str, str]
+
+
+def preferences(tx: Tx, actor: Actor) -> InboxPreferences:
+    require_person(actor)
+    muted = tx.value(
+        "select muted from inboxes where user_id = ? and customer_id = ?",
+        actor.user_id,
+        actor.customer_id,
+    )
+    return InboxPreferences(msgspec.json.decode(muted or "[]", type=list[str]), KINDS)
+
+
+def change_preferences(tx: Tx, actor: Actor, muted: Sequence[str]) -> InboxPreferences:
+    """Mute exactly these kinds from now on; the inbox keeps what it contains."""
+    require_person(actor)
+    _check_kinds(muted)
+    kinds = sorted(set(muted))
+    tx.run(
+        "insert into inboxes (customer_id, user_id, muted, updated_at) values (?, ?, ?, ?)"
+        " on conflict (user_id, customer_id) do update set muted = excluded.muted,"
+        " updated_at = excluded.updated_at",
+        actor.customer_id,
+        actor.user_id,
+        msgspec.json.encode(kinds).decode(),
+        tx.now,
+    )
+    return InboxPreferences(kinds, KINDS)
+
+
+def _check_kinds(muted: Sequence[str]) -> None:
+    faults = tuple(
+        Fault(f"muted[{n}]", "Events of this kind never appear in an inbox.")
+        for n, kind in enumerate(muted)
+        if kind not in KINDS
+    )
+    if faults:
+        raise Invalid(f"{faults[0].field}: {faults[0].message}", faults=faults)
+
+
+def _muted_by(tx: Tx, notices: Collection[AddressedNotice]) -> set[tuple[str, str, str]]:
+    """(customer, user, kind) that do not appear."""
+    user_ids = sorted({user_id for addressed in notices for user_id in addressed.people})
+    if not user_ids:
+        return set()
+    rows = tx.rows(
+        f"select customer_id, user_id, muted from inboxes where user_id in {tx.sql.texts}",
+        msgspec.json.encode(user_ids).decode(),
+    )
+    return {
+        (customer_id, user_id, kind)
+        for customer_id, user_id, muted in rows
+        for kind in msgspec.json.decode(muted, type=list[str])
+    }

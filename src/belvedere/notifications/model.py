@@ -1,4 +1,4 @@
-"""What people can be told of, and who wants to hear it. Pure."""
+"""Notices, rules and channels: which rule sends which notice where. Pure."""
 
 from enum import StrEnum
 
@@ -10,13 +10,14 @@ from belvedere.events.kinds import KINDS
 WEBHOOK = "Webhook"
 MAX_CHANNELS, MAX_VALUES = 20, 200
 MAX_WINDOW_S = 3_600
-WINDOW: Millis = 10 * SECOND
-# Of what is gathered into one message, as much is kept one by one.
+GROUPING_WINDOW: Millis = 10 * SECOND
+# Notices that a message contains in full; further ones are only counted.
 MAX_NOTICES = 50
-MAX_TEXT = 1_000
+MAX_NOTICE_TEXT = 1_000
 
-# No rule can name these: steps that are told better elsewhere, and what telling itself makes.
-UNTOLD = frozenset(
+# No rule can name these: steps that other events report better, and events that notifications
+# themselves cause.
+INTERNAL_KINDS = frozenset(
     {
         "trigger.fired",
         "workflow.step",
@@ -28,21 +29,22 @@ UNTOLD = frozenset(
         "notification.created",
     }
 )
-TOLD = frozenset(KINDS) - UNTOLD
+NOTIFIABLE_KINDS = frozenset(KINDS) - INTERNAL_KINDS
 
 
-class Severity(StrEnum):
+class NoticeSeverity(StrEnum):
     LOW = "LOW"
     HIGH = "HIGH"
     CRITICAL = "CRITICAL"
 
     @property
     def rank(self) -> int:
-        return list(Severity).index(self)
+        return list(NoticeSeverity).index(self)
 
 
 class MessageState(StrEnum):
-    """Dead: tried as often as we do, or refused for good. Somebody can have it tried again."""
+    """Dead: all attempts failed, or the receiver refused it permanently. It can be retried by
+    hand."""
 
     WAITING = "waiting"
     SENT = "sent"
@@ -50,41 +52,41 @@ class MessageState(StrEnum):
 
 
 class Notice(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something that happened, said in words."""
+    """An event in the words that people read."""
 
     kind: str
     object: str
     object_id: str
     title: str
     at: Millis
-    severity: Severity = Severity.LOW
+    severity: NoticeSeverity = NoticeSeverity.LOW
     state: str = ""
     text: str = ""
-    # The way to it in the console.
+    # Its page in the console.
     link: str = ""
 
 
-class Told(msgspec.Struct, frozen=True):
-    """A notice with what decides who hears it."""
+class AddressedNotice(msgspec.Struct, frozen=True):
+    """A notice with everything that decides who receives it."""
 
     customer_id: str
     notice: Notice
-    # Something that somebody should look at: told also by rules that name no kind.
+    # It needs attention: rules that name no kind send it too.
     is_alert: bool = False
-    # Everything that a rule could name it by: itself, its task, its host, …
+    # Ids that a rule can name: of the object itself, its task, its host, …
     about: frozenset[str] = frozenset()
     tags: frozenset[str] = frozenset()
-    # User ids of those in whose inbox it belongs.
+    # Ids of the users in whose inbox it appears.
     people: tuple[str, ...] = ()
 
 
-class Quiet(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Hours of the day in which messages wait; `start` and `end` are minutes of the day."""
+class QuietHours(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Hours of the day in which messages wait; `start` and `end` are minutes since midnight."""
 
     start: int
     end: int
     zone: str
-    # What is critical goes out all the same.
+    # Critical notices are sent all the same.
     but_critical: bool = True
 
 
@@ -124,7 +126,7 @@ class RuleRow(msgspec.Struct):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """A rule as it is asked, a thousand times a second."""
+    """A rule decoded for matching: every event is compared with it."""
 
     id: str
     customer_id: str
@@ -134,22 +136,22 @@ class Rule(msgspec.Struct, frozen=True):
     states: frozenset[str]
     tags: frozenset[str]
     rank: int
-    quiet: Quiet | None
+    quiet: QuietHours | None
     window_ms: Millis
 
     def names(self, kind: str) -> bool:
         return kind in self.kinds or f"{kind.partition('.')[0]}.*" in self.kinds
 
-    def wants(self, told: Told) -> bool:
-        """Whether this rule tells it."""
-        notice = told.notice
-        if not (self.names(notice.kind) if self.kinds else told.is_alert):
+    def matches(self, addressed: AddressedNotice) -> bool:
+        """Whether this rule sends the notice."""
+        notice = addressed.notice
+        if not (self.names(notice.kind) if self.kinds else addressed.is_alert):
             return False
         return (
             notice.severity.rank >= self.rank
-            and (not self.objects or not self.objects.isdisjoint(told.about))
+            and (not self.objects or not self.objects.isdisjoint(addressed.about))
             and (not self.states or notice.state in self.states)
-            and (not self.tags or not self.tags.isdisjoint(told.tags))
+            and (not self.tags or not self.tags.isdisjoint(addressed.tags))
         )
 
 
@@ -165,18 +167,18 @@ def rule_of(row: RuleRow) -> Rule:
         texts(row.objects),
         texts(row.states),
         frozenset(tag.lower() for tag in texts(row.tags)),
-        Severity(row.severity).rank,
-        quiet_of(row),
+        NoticeSeverity(row.severity).rank,
+        quiet_hours_of(row),
         row.window_ms,
     )
 
 
-def quiet_of(row: RuleRow) -> Quiet | None:
-    return None if row.quiet == "{}" else msgspec.json.decode(row.quiet, type=Quiet)
+def quiet_hours_of(row: RuleRow) -> QuietHours | None:
+    return None if row.quiet == "{}" else msgspec.json.decode(row.quiet, type=QuietHours)
 
 
-# After the first try it is tried again after these, a little more or less; then it is dead.
-PAUSES: tuple[Millis, ...] = (
+# Waiting times between attempts, varied by 20 %. After the last one the message is dead.
+RETRY_DELAYS: tuple[Millis, ...] = (
     15 * SECOND,
     MINUTE,
     5 * MINUTE,
@@ -187,9 +189,9 @@ PAUSES: tuple[Millis, ...] = (
 )
 
 
-def pause(tries: int, chance: float) -> Millis | None:
-    """How long to wait after so many tries; `chance` (0 to 1) spreads those that failed together.
-    None: there is no next try."""
-    if tries > len(PAUSES):
+def retry_delay(tries: int, chance: float) -> Millis | None:
+    """How long to wait after `tries` attempts; `chance` (0 to 1) spreads messages that failed
+    together. None: there is no further attempt."""
+    if tries > len(RETRY_DELAYS):
         return None
-    return round(PAUSES[tries - 1] * (0.8 + 0.4 * chance))
+    return round(RETRY_DELAYS[tries - 1] * (0.8 + 0.4 * chance))

@@ -1,5 +1,7 @@
-"""Telling: what happened goes to those whose rules want it, and into inboxes. One transaction with
-the cursor of the event log, so that each event is told once, whichever server does it."""
+"""Routing: notices go into the outbox of every rule that matches, and into inboxes.
+
+It happens in the transaction that moves the cursor of the event log, so that each event is
+notified once, whichever server does it."""
 
 from collections.abc import Sequence
 
@@ -7,32 +9,33 @@ from belvedere.base.clock import Millis
 from belvedere.db import Tx
 from belvedere.notifications import inbox, quiet_hours, store
 from belvedere.notifications.delivery import outbox
-from belvedere.notifications.model import Notice, Rule, Severity, Told
+from belvedere.notifications.model import AddressedNotice, Notice, NoticeSeverity, Rule
 
 
-def tell(tx: Tx, told: Sequence[Told], rules: Sequence[Rule]) -> None:
-    inbox.put(tx, told)
-    wanted = [
-        (rule, one.notice)
-        for one in told
+def route(tx: Tx, notices: Sequence[AddressedNotice], rules: Sequence[Rule]) -> None:
+    """Deliver to inboxes, and collect messages for the enabled channels of matching rules."""
+    inbox.deliver(tx, notices)
+    matches = [
+        (rule, addressed.notice)
+        for addressed in notices
         for rule in rules
-        if rule.customer_id == one.customer_id and rule.wants(one)
+        if rule.customer_id == addressed.customer_id and rule.matches(addressed)
     ]
-    if not wanted:
+    if not matches:
         return
-    live = store.live_channels(tx, {id_ for rule, _ in wanted for id_ in rule.channels})
-    for rule, notice in wanted:
-        after, due = _when(rule, notice, tx.now)
+    active = store.active_channels(tx, {id_ for rule, _ in matches for id_ in rule.channels})
+    for rule, notice in matches:
+        after, due = _send_window(rule, notice, tx.now)
         for channel_id in rule.channels:
-            if channel_id in live:
-                outbox.gather(tx, rule, channel_id, notice, after, due)
+            if channel_id in active:
+                outbox.collect(tx, rule, channel_id, notice, after, due)
 
 
-def _when(rule: Rule, notice: Notice, now: Millis) -> tuple[Millis, Millis]:
-    """Between which moments a message may go out that this notice joins."""
-    is_let_through = rule.quiet is not None and (
-        rule.quiet.but_critical and notice.severity is Severity.CRITICAL
+def _send_window(rule: Rule, notice: Notice, now: Millis) -> tuple[Millis, Millis]:
+    """The earliest and latest due time of a message that this notice may join."""
+    is_exempt = rule.quiet is not None and (
+        rule.quiet.but_critical and notice.severity is NoticeSeverity.CRITICAL
     )
-    over = None if rule.quiet is None or is_let_through else quiet_hours.until(rule.quiet, now)
-    # What is held back joins only what is held back as long.
-    return (now, now + rule.window_ms) if over is None else (over - 1, over)
+    end = None if rule.quiet is None or is_exempt else quiet_hours.quiet_until(rule.quiet, now)
+    # A notice that waits for the end of quiet hours joins only messages that wait as long.
+    return (now, now + rule.window_ms) if end is None else (end - 1, end)

@@ -1,4 +1,5 @@
-"""Verbs of channels and rules: made and changed by admins, every change audited and told."""
+"""Operations on channels, rules and messages. Only admins may call them; every change is written
+to the audit log and the event log."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,7 +18,13 @@ from belvedere.notifications import bodies, store
 from belvedere.notifications.bodies import ChannelBody, RuleBody
 from belvedere.notifications.delivery import message_text, messages, outbox
 from belvedere.notifications.delivery.messages import Message
-from belvedere.notifications.model import WEBHOOK, WINDOW, ChannelRow, RuleRow, Severity
+from belvedere.notifications.model import (
+    GROUPING_WINDOW,
+    WEBHOOK,
+    ChannelRow,
+    NoticeSeverity,
+    RuleRow,
+)
 from belvedere.notifications.store import R
 from belvedere.rest import text_fields
 from belvedere.rest.listing import Listing
@@ -29,17 +36,17 @@ Row = ChannelRow | RuleRow
 
 
 def create_channel(
-    tx: Tx, keys: Keys, actor: Actor, body: ChannelBody, checked: Outcome
+    tx: Tx, keys: Keys, actor: Actor, body: ChannelBody, address: Outcome
 ) -> ChannelRow:
-    """`checked` is what the courier said of the address."""
+    """`address` is the egress worker's check of the URL."""
     require(actor, Level.ADMIN)
     if body.name is None:
         raise text_fields.bad("name", "This is required.")
     row = ChannelRow(new_id(), actor.customer_id, "", "", "", "", 1, 1, tx.now, tx.now)
-    _write_channel(keys, row, body, checked)
+    _write_channel(keys, row, body, address)
     store.insert(tx, row)
     secret_keys.make(tx, keys, actor.customer_id, "channel", row.id)
-    _told(tx, actor, row, "created", None)
+    _record_change(tx, actor, row, "created", None)
     return row
 
 
@@ -49,73 +56,65 @@ def change_channel(
     actor: Actor,
     channel_id: str,
     body: ChannelBody,
-    checked: Outcome | None,
+    address: Outcome | None,
     if_match: int | None,
 ) -> ChannelRow:
-    row = _held(tx, actor, ChannelRow, channel_id, if_match)
+    row = _locked_row(tx, actor, ChannelRow, channel_id, if_match)
     before = msgspec.structs.replace(row)
-    _write_channel(keys, row, body, checked)
-    return _changed(tx, actor, before, row)
+    _write_channel(keys, row, body, address)
+    return _save_change(tx, actor, before, row)
 
 
-def _write_channel(keys: Keys, row: ChannelRow, body: ChannelBody, checked: Outcome | None) -> None:
+def _write_channel(keys: Keys, row: ChannelRow, body: ChannelBody, address: Outcome | None) -> None:
     if body.name is not None:
         row.name = text_fields.line("name", body.name, least=1)
     if body.enable is not None:
         row.enabled = int(body.enable)
-    if checked is not None and body.url is not None:
-        row.service, row.shown = checked.service, _shown(body.url, checked)
-        row.box = keys.seal(body.url, _about(row))
+    if address is not None and body.url is not None:
+        row.service, row.shown = address.service, _visible_url(body.url, address)
+        row.box = store.seal_url(keys, row, body.url)
 
 
-def _shown(url: str, checked: Outcome) -> str:
-    """Which receiver it is can be seen, and of our own webhooks the host; the rest is a secret."""
-    if checked.service != WEBHOOK:
-        return f"{checked.scheme}://***"
+def _visible_url(url: str, address: Outcome) -> str:
+    """The part of the URL that may be shown: the scheme, and for webhooks the host."""
+    if address.service != WEBHOOK:
+        return f"{address.scheme}://***"
     parts = urlsplit(url)
-    return f"{checked.scheme}://{parts.netloc}/***"
-
-
-def url_of(keys: Keys, row: ChannelRow) -> str:
-    return keys.unseal(row.box, _about(row))
-
-
-def _about(row: ChannelRow) -> str:
-    return f"channel/{row.customer_id}/{row.id}"
+    return f"{address.scheme}://{parts.netloc}/***"
 
 
 def delete_channel(tx: Tx, actor: Actor, channel_id: str) -> ChannelRow:
-    """Gone with its messages; not while a rule uses it."""
-    row = _held(tx, actor, ChannelRow, channel_id, None)
-    users = store.users_of(tx, actor.customer_id, channel_id)
-    if users:
+    """Delete a channel with its messages; refused while a rule uses it."""
+    row = _locked_row(tx, actor, ChannelRow, channel_id, None)
+    rules = store.rules_using(tx, actor.customer_id, channel_id)
+    if rules:
         raise Conflict(
-            f"Rules use this channel: {', '.join(users[:5])}. Change them first.",
+            f"Rules use this channel: {', '.join(rules[:5])}. Change them first.",
             code="channel_in_use",
         )
-    messages.forget_of(tx, channel_id)
+    messages.delete_for_channel(tx, channel_id)
     secret_keys.forget(tx, actor.customer_id, "channel", channel_id)
-    return _deleted(tx, actor, row)
+    return _delete(tx, actor, row)
 
 
-def reveal(tx: Tx, keys: Keys, actor: Actor, channel_id: str) -> str:
-    """The secret that signs what the channel posts; every reading is audited."""
-    _signing(tx, actor, channel_id)
+def reveal_secret(tx: Tx, keys: Keys, actor: Actor, channel_id: str) -> str:
+    """The secret that signs the channel's calls; every read is audited."""
+    _require_webhook(tx, actor, channel_id)
     return secret_keys.reveal(tx, keys, actor, "channel", channel_id)
 
 
-def rotate(tx: Tx, keys: Keys, actor: Actor, channel_id: str) -> str:
-    _signing(tx, actor, channel_id)
+def rotate_secret(tx: Tx, keys: Keys, actor: Actor, channel_id: str) -> str:
+    _require_webhook(tx, actor, channel_id)
     return secret_keys.rotate(tx, keys, actor, "channel", channel_id)
 
 
-def _signing(tx: Tx, actor: Actor, channel_id: str) -> None:
+def _require_webhook(tx: Tx, actor: Actor, channel_id: str) -> None:
     if store.find(tx, ChannelRow, actor.customer_id, channel_id).service != WEBHOOK:
-        raise Conflict("Only webhooks are signed; this service is not one.", code="not_signed")
+        raise Conflict("Only webhook channels have a signing secret.", code="not_signed")
 
 
 def begin_test(tx: Tx, actor: Actor, channel_id: str) -> Message:
-    """A message that the caller sends at once."""
+    """Create and claim a test message, which the caller sends immediately."""
     require(actor, Level.ADMIN)
     row = store.find(tx, ChannelRow, actor.customer_id, channel_id)
     if not row.enabled:
@@ -123,7 +122,7 @@ def begin_test(tx: Tx, actor: Actor, channel_id: str) -> Message:
     notice = message_text.test_notice(row.id, row.name, tx.now)
     message = messages.insert(tx, actor.customer_id, [notice], channel_id=row.id)
     audit.record(tx, actor, "channel.test", "channel", row.id)
-    return outbox.hold(tx, message)
+    return outbox.claim(tx, message)
 
 
 # Rules
@@ -140,48 +139,48 @@ def create_rule(tx: Tx, actor: Actor, body: RuleBody) -> RuleRow:
         name="",
         enabled=1,
         **dict.fromkeys(("channels", "kinds", "objects", "states", "tags"), "[]"),
-        severity=Severity.LOW.value,
+        severity=NoticeSeverity.LOW.value,
         quiet="{}",
-        window_ms=WINDOW,
+        window_ms=GROUPING_WINDOW,
         version=1,
         created_at=tx.now,
         updated_at=tx.now,
     )
     _write_rule(tx, row, body)
     store.insert(tx, row)
-    _told(tx, actor, row, "created", None)
+    _record_change(tx, actor, row, "created", None)
     return row
 
 
 def change_rule(
     tx: Tx, actor: Actor, rule_id: str, body: RuleBody, if_match: int | None
 ) -> RuleRow:
-    row = _held(tx, actor, RuleRow, rule_id, if_match)
+    row = _locked_row(tx, actor, RuleRow, rule_id, if_match)
     before = msgspec.structs.replace(row)
     _write_rule(tx, row, body)
-    return _changed(tx, actor, before, row)
+    return _save_change(tx, actor, before, row)
 
 
 def _write_rule(tx: Tx, row: RuleRow, body: RuleBody) -> None:
     bodies.write_rule(row, body)
     for n, channel_id in enumerate(body.channels or ()):
-        # Held: one that is deleted at this moment must not gain a rule.
-        if not _is_there(tx, row.customer_id, channel_id):
+        # Locked: a channel that is being deleted must not get a rule.
+        if not _lock_channel(tx, row.customer_id, channel_id):
             raise text_fields.bad(f"channels[{n}]", "There is no such channel.")
 
 
-def _is_there(tx: Tx, customer_id: str, channel_id: str) -> bool:
-    found = tx.row(
+def _lock_channel(tx: Tx, customer_id: str, channel_id: str) -> bool:
+    row = tx.row(
         f"select 1 from channels where id = ? and customer_id = ?{tx.sql.lock_rows}",
         channel_id,
         customer_id,
     )
-    return found is not None
+    return row is not None
 
 
 def delete_rule(tx: Tx, actor: Actor, rule_id: str) -> RuleRow:
-    """What it had to say already still goes out."""
-    return _deleted(tx, actor, _held(tx, actor, RuleRow, rule_id, None))
+    """Delete a rule; its waiting messages are still sent."""
+    return _delete(tx, actor, _locked_row(tx, actor, RuleRow, rule_id, None))
 
 
 # Messages
@@ -189,74 +188,77 @@ def delete_rule(tx: Tx, actor: Actor, rule_id: str) -> RuleRow:
 
 def retry(tx: Tx, actor: Actor, message_id: str) -> Message:
     require(actor, Level.ADMIN)
-    message = messages.find(tx, actor.customer_id, message_id, hold=True)
+    message = messages.find(tx, actor.customer_id, message_id, lock=True)
     if message.state != outbox.DEAD:
         raise Conflict(
-            f"The message is {message.state}; only dead ones are tried again.", code="not_dead"
+            f"The message is {message.state}; only dead messages can be retried.",
+            code="not_dead",
         )
     audit.record(tx, actor, "message.retry", "message", message.id)
-    return outbox.again(tx, message)
+    return outbox.requeue(tx, message)
 
 
 def list_messages(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Message], int | None]:
     require(actor, Level.ADMIN)
-    total = messages.total(tx, actor.customer_id, listing) if listing.count else None
-    return messages.page(tx, actor.customer_id, listing), total
+    total = messages.count(tx, actor.customer_id, listing) if listing.count else None
+    return messages.select_page(tx, actor.customer_id, listing), total
 
 
 # Both
 
 
-def show(tx: Tx, shape: type[R], actor: Actor, row_id: str) -> R:
+def show(tx: Tx, row_type: type[R], actor: Actor, row_id: str) -> R:
     require(actor, Level.ADMIN)
-    return store.find(tx, shape, actor.customer_id, row_id)
+    return store.find(tx, row_type, actor.customer_id, row_id)
 
 
-def listed(tx: Tx, shape: type[R], actor: Actor, listing: Listing) -> tuple[list[R], int | None]:
-    """A page, and the total where the caller asked for it."""
+def list_page(
+    tx: Tx, row_type: type[R], actor: Actor, listing: Listing
+) -> tuple[list[R], int | None]:
+    """A page of rows, and the total if the caller asked for it."""
     require(actor, Level.ADMIN)
-    total = store.total(tx, shape, actor.customer_id, listing) if listing.count else None
-    return store.page(tx, shape, actor.customer_id, listing), total
+    total = store.count(tx, row_type, actor.customer_id, listing) if listing.count else None
+    return store.select_page(tx, row_type, actor.customer_id, listing), total
 
 
-def _held(tx: Tx, actor: Actor, shape: type[R], row_id: str, if_match: int | None) -> R:
+def _locked_row(tx: Tx, actor: Actor, row_type: type[R], row_id: str, if_match: int | None) -> R:
     require(actor, Level.ADMIN)
-    row = store.find(tx, shape, actor.customer_id, row_id, hold=True)
+    row = store.find(tx, row_type, actor.customer_id, row_id, lock=True)
     if if_match not in (None, row.version):
-        raise Stale("It has changed meanwhile; read it again.")
+        raise Stale("It has been changed since you read it. Reload it and try again.")
     return row
 
 
-def _changed(tx: Tx, actor: Actor, before: R, row: R) -> R:
+def _save_change(tx: Tx, actor: Actor, before: R, row: R) -> R:
     if before == row:
         return row
     row.version += 1
     row.updated_at = tx.now
     store.save(tx, row)
-    _told(tx, actor, row, "changed", before)
+    _record_change(tx, actor, row, "changed", before)
     return row
 
 
-def _deleted(tx: Tx, actor: Actor, row: R) -> R:
+def _delete(tx: Tx, actor: Actor, row: R) -> R:
     store.delete(tx, row)
-    _told(tx, actor, row, "deleted", row)
+    _record_change(tx, actor, row, "deleted", row)
     return row
 
 
-def _told(tx: Tx, actor: Actor, row: Row, what: str, before: Row | None) -> None:
+def _record_change(tx: Tx, actor: Actor, row: Row, change: str, before: Row | None) -> None:
     word = "channel" if isinstance(row, ChannelRow) else "rule"
-    after = None if what == "deleted" else _audited(row)
-    was = None if before is None else _audited(before)
-    audit.record(tx, actor, f"{word}.{_DONE[what]}", word, row.id, was, after)
+    after = None if change == "deleted" else _audit_fields(row)
+    was = None if before is None else _audit_fields(before)
+    audit.record(tx, actor, f"{word}.{_DONE[change]}", word, row.id, was, after)
     data = {"name": row.name, "enable": bool(row.enabled), "version": row.version}
-    events.append(tx, row.customer_id, f"{word}.{what}", row.id, data)
+    events.append(tx, row.customer_id, f"{word}.{change}", row.id, data)
 
 
 _DONE = {"created": "create", "changed": "change", "deleted": "delete"}
 
 
-def _audited(row: Row) -> dict[str, Any]:
-    """Everything that was decided; of an address only what may be seen."""
+def _audit_fields(row: Row) -> dict[str, Any]:
+    """The columns that people set; of the address only the part that may be shown."""
     hidden = ("box", "customer_id", "created_at", "updated_at")
     return {
         name: value for name, value in msgspec.structs.asdict(row).items() if name not in hidden

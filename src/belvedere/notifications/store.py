@@ -1,10 +1,11 @@
-"""The rows of channels and rules."""
+"""The rows of channels and rules, and the encrypted address of a channel."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 import msgspec
 
+from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.notifications.model import ChannelRow, Rule, RuleRow, rule_of
@@ -25,34 +26,34 @@ CHANNELS = Listable(fields={**_COMMON, "service": Field("service")})
 RULES = Listable(fields={**_COMMON, "severity": Field("severity")})
 
 
-def no_channel() -> NotFound:
+def channel_not_found() -> NotFound:
     return NotFound("There is no such channel.", code="channel_not_found")
 
 
-def no_rule() -> NotFound:
+def rule_not_found() -> NotFound:
     return NotFound("There is no such rule.", code="rule_not_found")
 
 
-# What is kept in which table, and the refusal where it is not.
+# The table of each row type, and the error for an id that it does not contain.
 _TABLES: dict[type, tuple[str, Callable[[], NotFound]]] = {
-    ChannelRow: ("channels", no_channel),
-    RuleRow: ("rules", no_rule),
+    ChannelRow: ("channels", channel_not_found),
+    RuleRow: ("rules", rule_not_found),
 }
 
 
-def find(tx: Tx, shape: type[R], customer_id: str, row_id: str, *, hold: bool = False) -> R:
-    """The row, held until the transaction ends where it is about to change."""
-    table, missing = _TABLES[shape]
-    found = tx.one(
-        shape,
-        f"select {columns(shape)} from {table} where id = ? and customer_id = ?"
-        f"{tx.sql.lock_rows if hold else ''}",
+def find(tx: Tx, row_type: type[R], customer_id: str, row_id: str, *, lock: bool = False) -> R:
+    """The row; `lock` holds a row lock until the transaction ends."""
+    table, not_found = _TABLES[row_type]
+    row = tx.one(
+        row_type,
+        f"select {columns(row_type)} from {table} where id = ? and customer_id = ?"
+        f"{tx.sql.lock_rows if lock else ''}",
         row_id,
         customer_id,
     )
-    if found is None:
-        raise missing()
-    return found
+    if row is None:
+        raise not_found()
+    return row
 
 
 def insert(tx: Tx, row: ChannelRow | RuleRow) -> None:
@@ -82,11 +83,11 @@ def delete(tx: Tx, row: ChannelRow | RuleRow) -> None:
     )
 
 
-def page(tx: Tx, shape: type[R], customer_id: str, listing: Listing) -> list[R]:
+def select_page(tx: Tx, row_type: type[R], customer_id: str, listing: Listing) -> list[R]:
     sql = clauses(listing)
     return tx.all(
-        shape,
-        f"select {columns(shape)} from {_TABLES[shape][0]} where customer_id = ?"
+        row_type,
+        f"select {columns(row_type)} from {_TABLES[row_type][0]} where customer_id = ?"
         f"{sql.where}{sql.page}",
         customer_id,
         *sql.params,
@@ -94,14 +95,14 @@ def page(tx: Tx, shape: type[R], customer_id: str, listing: Listing) -> list[R]:
     )
 
 
-def total(tx: Tx, shape: type[R], customer_id: str, listing: Listing) -> int:
+def count(tx: Tx, row_type: type[R], customer_id: str, listing: Listing) -> int:
     sql = clauses(listing)
-    counted = f"select count(*) from {_TABLES[shape][0]} where customer_id = ?{sql.where}"
-    return int(tx.value(counted, customer_id, *sql.params))
+    query = f"select count(*) from {_TABLES[row_type][0]} where customer_id = ?{sql.where}"
+    return int(tx.value(query, customer_id, *sql.params))
 
 
-def live_rules(tx: Tx, customer_ids: Iterable[str]) -> list[Rule]:
-    """Those that tell something now, of these organizations."""
+def active_rules(tx: Tx, customer_ids: Iterable[str]) -> list[Rule]:
+    """The enabled rules of these organizations."""
     rows = tx.all(
         RuleRow,
         f"select {columns(RuleRow)} from rules where enabled = 1"
@@ -111,7 +112,7 @@ def live_rules(tx: Tx, customer_ids: Iterable[str]) -> list[Rule]:
     return [rule_of(row) for row in rows]
 
 
-def live_channels(tx: Tx, channel_ids: Iterable[str]) -> frozenset[str]:
+def active_channels(tx: Tx, channel_ids: Iterable[str]) -> frozenset[str]:
     rows = tx.rows(
         f"select id from channels where enabled = 1 and id in {tx.sql.texts}",
         msgspec.json.encode(sorted(channel_ids)).decode(),
@@ -119,9 +120,21 @@ def live_channels(tx: Tx, channel_ids: Iterable[str]) -> frozenset[str]:
     return frozenset(channel_id for (channel_id,) in rows)
 
 
-def users_of(tx: Tx, customer_id: str, channel_id: str) -> list[str]:
+def rules_using(tx: Tx, customer_id: str, channel_id: str) -> list[str]:
     """Names of the rules that use a channel."""
     rows = tx.all(
         RuleRow, f"select {columns(RuleRow)} from rules where customer_id = ?", customer_id
     )
     return [row.name for row in rows if channel_id in msgspec.json.decode(row.channels)]
+
+
+def channel_url(keys: Keys, row: ChannelRow) -> str:
+    return keys.unseal(row.box, _url_context(row))
+
+
+def seal_url(keys: Keys, row: ChannelRow, url: str) -> str:
+    return keys.seal(url, _url_context(row))
+
+
+def _url_context(row: ChannelRow) -> str:
+    return f"channel/{row.customer_id}/{row.id}"

@@ -1,12 +1,11 @@
-"""Providers over HTTP."""
+"""Endpoints of providers; those of the sign-in are in `signin_api`."""
 
 from functools import partial
 
 import msgspec
 
 from belvedere.base.clock import iso
-from belvedere.providers import issuer_client as issuer
-from belvedere.providers import login_flow, model, service, signin_api
+from belvedere.providers import issuer_client, login_flow, model, service, signin_api
 from belvedere.providers.model import ProviderBody, ProviderRow
 from belvedere.rest.route import Ask, Reply, Route
 
@@ -28,46 +27,54 @@ class ProviderRecord(msgspec.Struct):
     version: int
     creation_date: str
     last_update: str
-    # `own`, or `shared` with other providers that were added before each had its own.
+    # `own`, or `shared` with other older providers.
     callback_kind: str
-    # What `callback` is once `callback_kind` is `own`.
+    # The value of `callback` once `callback_kind` is `own`.
     own_callback: str
 
 
-async def listing(ask: Ask) -> list[ProviderRecord]:
-    rows = await ask.house.db.read(service.listed, ask.actor)
-    return [record(ask, row) for row in rows]
+async def listing(request: Ask) -> list[ProviderRecord]:
+    rows = await request.house.db.read(service.list_all, request.actor)
+    return [to_record(request, row) for row in rows]
 
 
-async def show(ask: Ask) -> ProviderRecord:
-    return record(ask, await ask.house.db.read(service.show, ask.actor, ask.path["id"]))
-
-
-async def create(ask: Ask) -> Reply:
-    where = await issuer.look_up(
-        ask.house.couriers.of(ask.actor.customer_id), service.required(ask.body)
+async def show(request: Ask) -> ProviderRecord:
+    return to_record(
+        request, await request.house.db.read(service.show, request.actor, request.path["id"])
     )
-    row = await ask.house.db.write(service.create, ask.house.keys, ask.actor, ask.body, where)
-    return Reply(record(ask, row), 201)
 
 
-async def change(ask: Ask) -> ProviderRecord:
-    house, body = ask.house, ask.body
-    row = await house.db.read(service.show, ask.actor, ask.path["id"])
-    # Looked up with every change: so saving it again is what helps when the issuer has moved.
-    wanted = row.issuer if body.issuer is None else model.issuer(body.issuer)
-    where = await issuer.look_up(house.couriers.of(ask.actor.customer_id), wanted)
-    changed = await house.db.write(
-        service.change, house.keys, ask.actor, row.id, body, where, ask.if_match
+async def create(request: Ask) -> Reply:
+    endpoints = await issuer_client.discover(
+        request.house.couriers.of(request.actor.customer_id), service.check_required(request.body)
     )
-    return record(ask, changed)
+    row = await request.house.db.write(
+        service.create, request.house.keys, request.actor, request.body, endpoints
+    )
+    return Reply(to_record(request, row), 201)
 
 
-async def delete(ask: Ask) -> ProviderRecord:
-    return record(ask, await ask.house.db.write(service.delete, ask.actor, ask.path["id"]))
+async def change(request: Ask) -> ProviderRecord:
+    services, body = request.house, request.body
+    row = await services.db.read(service.show, request.actor, request.path["id"])
+    # Discovery runs at every change, so that saving again helps if endpoints have moved.
+    address = row.issuer if body.issuer is None else model.check_issuer(body.issuer)
+    endpoints = await issuer_client.discover(
+        services.couriers.of(request.actor.customer_id), address
+    )
+    saved = await services.db.write(
+        service.change, services.keys, request.actor, row.id, body, endpoints, request.if_match
+    )
+    return to_record(request, saved)
 
 
-def record(ask: Ask, row: ProviderRow) -> ProviderRecord:
+async def delete(request: Ask) -> ProviderRecord:
+    return to_record(
+        request, await request.house.db.write(service.delete, request.actor, request.path["id"])
+    )
+
+
+def to_record(request: Ask, row: ProviderRow) -> ProviderRecord:
     return ProviderRecord(
         row.id,
         row.name,
@@ -80,46 +87,46 @@ def record(ask: Ask, row: ProviderRow) -> ProviderRecord:
         row.level_claim,
         msgspec.json.decode(row.level_map),
         bool(row.enabled),
-        signin_api.base_url(ask) + login_flow.callback(row),
+        signin_api.base_url(request) + login_flow.callback(row),
         row.version,
         iso(row.created_at),
         iso(row.updated_at),
         model.SHARED if row.is_shared else model.OWN,
-        signin_api.base_url(ask) + login_flow.OWN_CALLBACK.format(id=row.id),
+        signin_api.base_url(request) + login_flow.OWN_CALLBACK.format(id=row.id),
     )
 
 
 _plain = partial(Route, style="plain", known=False)
 _owned = partial(_plain, people=True, answer=ProviderRecord)
-_LOOKED_UP = ("provider_unreachable", "bad_issuer")
+_LOOKUP_CODES = ("provider_unreachable", "bad_issuer")
 
 ROUTES: tuple[Route, ...] = (
-    _plain("GET", "/api/provider", "admin", listing, "Providers", answer=list[ProviderRecord]),
-    _plain("GET", "/api/provider/{id}", "admin", show, "One provider", answer=ProviderRecord),
+    _plain("GET", "/api/provider", "admin", listing, "List providers", answer=list[ProviderRecord]),
+    _plain("GET", "/api/provider/{id}", "admin", show, "Show a provider", answer=ProviderRecord),
     _owned(
         "POST",
         "/api/provider",
         "owner",
         create,
-        "Let members sign in at an OpenID provider",
+        "Create an OpenID Connect provider",
         body=ProviderBody,
-        codes=(*_LOOKED_UP, "too_many_providers"),
+        codes=(*_LOOKUP_CODES, "too_many_providers"),
     ),
     _owned(
         "PATCH",
         "/api/provider/{id}",
         "owner",
         change,
-        "Change a provider; its issuer is looked up again",
+        "Change a provider; discovery runs again",
         body=ProviderBody,
-        codes=(*_LOOKED_UP, "stale", "no_other_way"),
+        codes=(*_LOOKUP_CODES, "stale", "no_other_way"),
     ),
     _owned(
         "DELETE",
         "/api/provider/{id}",
         "owner",
         delete,
-        "Delete a provider; sessions through it end",
+        "Delete a provider and end its sessions",
         codes=("no_other_way",),
     ),
     *signin_api.ROUTES,

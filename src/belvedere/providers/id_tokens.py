@@ -1,7 +1,7 @@
-"""ID tokens: who somebody is, signed by the issuer for us, now, and for this one sign-in.
+"""Verification of ID tokens.
 
-joserfc verifies signatures and registered claims. What is decided here: which algorithms and keys
-are accepted, and the claims that OpenID Connect adds.
+joserfc verifies signatures and registered claims. Decided here: which algorithms and keys are
+accepted, and the claims that OpenID Connect adds.
 """
 
 import warnings
@@ -17,28 +17,28 @@ from belvedere.base.errors import Forbidden
 
 Claims = dict[str, Any]
 
-# Every provider knows one of these. `none` and algorithms with a shared secret are not among them.
+# Every provider supports one of these. `none` and algorithms with a shared secret are excluded.
 ALGORITHMS = ("RS256", "ES256")
-# Clocks differ; and it was made a moment ago, while the person was on the way back to us.
-LEEWAY_S, OLDEST_S = 60, 600
-MAX_LENGTH, MAX_KEYS, MIN_RSA_BITS, MAX_RSA_BITS = 16 * 1024, 50, 2_048, 8_192
+# Clocks differ; and the token was issued a moment ago, during this sign-in.
+LEEWAY_S, MAX_AGE_S = 60, 600
+MAX_TOKEN_LENGTH, MAX_KEYS, MIN_RSA_BITS, MAX_RSA_BITS = 16 * 1024, 50, 2_048, 8_192
 _KINDS: dict[str, type[RSAKey] | type[ECKey]] = {"RSA": RSAKey, "EC": ECKey}
 # What joserfc and the libraries below it raise for input that cannot be read.
 _UNREADABLE = (JoseError, ValueError, TypeError, KeyError, AttributeError)
 
 
 class _Registry(JWSRegistry):
-    """Some issuers put their certificates into the header."""
+    """Some issuers put their certificates into the header, so it may be as long as the token."""
 
-    max_header_length = MAX_LENGTH
-    max_payload_length = MAX_LENGTH
+    max_header_length = MAX_TOKEN_LENGTH
+    max_payload_length = MAX_TOKEN_LENGTH
 
 
 def verify(
     token: str, key_set: str, *, issuer: str, client_id: str, nonce: str, now_s: int
 ) -> Claims:
-    """What it says, once everything about it is right."""
-    claims = _opened(token, key_set)
+    """The claims of the token; raises Forbidden unless everything about it is valid."""
+    claims = _verify_signature(token, key_set)
     required = jwt.JWTClaimsRegistry(
         now=now_s,
         leeway=LEEWAY_S,
@@ -52,46 +52,46 @@ def verify(
     try:
         required.validate(claims)
     except _UNREADABLE as fault:
-        raise bad(str(fault).rstrip(".")) from None
-    _check_rest(claims, client_id, now_s)
+        raise invalid_token(str(fault).rstrip(".")) from None
+    _check_openid_claims(claims, client_id, now_s)
     return claims
 
 
-def _check_rest(claims: Claims, client_id: str, now_s: int) -> None:
-    # The library takes a list that holds the value for the value.
+def _check_openid_claims(claims: Claims, client_id: str, now_s: int) -> None:
+    # The library also accepts a list that contains the expected value.
     for name in ("iss", "sub", "nonce"):
         if not isinstance(claims[name], str):
-            raise bad(f"the claim {name} is not a text")
+            raise invalid_token(f"the claim {name} is not a text")
     if len(claims["sub"]) > 255:
-        raise bad("the claim sub is longer than 255 characters")
-    if claims["iat"] < now_s - OLDEST_S:
-        raise bad("it was issued too long ago; check the clock of this server")
-    # With several audiences it must say for which one it was made.
+        raise invalid_token("the claim sub is longer than 255 characters")
+    if claims["iat"] < now_s - MAX_AGE_S:
+        raise invalid_token("it was issued too long ago; check this server's clock")
+    # With several audiences, `azp` must name this client.
     is_single = isinstance(claims["aud"], str) or len(claims["aud"]) == 1
     if claims.get("azp", client_id if is_single else None) != client_id:
-        raise bad("it was made for another client")
+        raise invalid_token("it was issued to another client")
 
 
-def _opened(token: str, key_set: str) -> Claims:
-    if len(token) > MAX_LENGTH:
-        raise bad(f"it is longer than {MAX_LENGTH} bytes")
+def _verify_signature(token: str, key_set: str) -> Claims:
+    if len(token) > MAX_TOKEN_LENGTH:
+        raise invalid_token(f"it is longer than {MAX_TOKEN_LENGTH} bytes")
     registry = _Registry(algorithms=ALGORITHMS, strict_check_header=False)
     try:
         header = jws.extract_compact(token.encode("ascii"), registry=registry).headers()
-        for key in _fitting(key_set, header):
+        for key in _candidate_keys(key_set, header):
             try:
                 return jwt.decode(token, key, registry=registry).claims
             except BadSignatureError:
                 continue
     except _UNREADABLE as fault:
-        raise bad(str(fault).rstrip(".") or "it cannot be read") from None
-    raise bad("the signature is not the issuer's")
+        raise invalid_token(str(fault).rstrip(".") or "it cannot be read") from None
+    raise invalid_token("no key of the issuer matches the signature")
 
 
-def _fitting(key_set: str, header: Claims) -> list[RSAKey | ECKey]:
-    """The keys that could have made it; by name where the token gives one."""
-    found = msgspec.json.decode(key_set)["keys"][:MAX_KEYS]
-    keys = [_imported(one) for one in found if isinstance(one, dict)]
+def _candidate_keys(key_set: str, header: Claims) -> list[RSAKey | ECKey]:
+    """The keys that may have signed the token; by key id if the token names one."""
+    entries = msgspec.json.decode(key_set)["keys"][:MAX_KEYS]
+    keys = [_import_key(entry) for entry in entries if isinstance(entry, dict)]
     return [
         key
         for key in keys
@@ -103,15 +103,15 @@ def _fitting(key_set: str, header: Claims) -> list[RSAKey | ECKey]:
     ]
 
 
-def _imported(shown: Claims) -> RSAKey | ECKey | None:
-    """A key of the set; None for one that is of another kind, broken or too weak. The issuer may
-    show such keys beside the one that it uses."""
-    kind = _KINDS.get(str(shown.get("kty")))
+def _import_key(entry: Claims) -> RSAKey | ECKey | None:
+    """A key of the set; None if it is of another type, invalid or too weak. The issuer may publish
+    such keys beside the one that it uses."""
+    kind = _KINDS.get(str(entry.get("kty")))
     if kind is None:
         return None
     try:
         with warnings.catch_warnings(action="ignore"):
-            key = kind.import_key(shown)
+            key = kind.import_key(entry)
     except _UNREADABLE:
         return None
     bits = key.public_key.key_size
@@ -119,5 +119,5 @@ def _imported(shown: Claims) -> RSAKey | ECKey | None:
     return key if is_strong else None
 
 
-def bad(reason: str) -> Forbidden:
+def invalid_token(reason: str) -> Forbidden:
     return Forbidden(f"The provider's ID token is not accepted: {reason}.", code="bad_id_token")

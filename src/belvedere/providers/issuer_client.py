@@ -1,4 +1,5 @@
-"""What is asked of an issuer, through the couriers: they alone call the outside, under a guard."""
+"""Requests to an issuer: discovery, tokens, keys, userinfo. They go through the egress pool, the
+only part that calls the outside."""
 
 import base64
 from typing import Any, Protocol
@@ -18,44 +19,50 @@ class Carrier(Protocol):
     async def carry(self, parcel: Parcel) -> Outcome: ...
 
 
-class Client(msgspec.Struct, frozen=True):
-    """Who we are at the provider."""
+class ProviderClient(msgspec.Struct, frozen=True):
+    """The client that is registered at the provider."""
 
     id: str
     secret: str
 
 
-class Given(msgspec.Struct, frozen=True):
-    """What a code is worth."""
+class TokenResponse(msgspec.Struct, frozen=True):
+    """The tokens that the issuer returns for a code."""
 
     id_token: str
     access_token: str
 
 
-async def look_up(carrier: Carrier, issuer: str) -> Endpoints:
-    """What the issuer says of itself."""
+async def discover(carrier: Carrier, issuer: str) -> Endpoints:
+    """Read the issuer's discovery document."""
     url = issuer.rstrip("/") + WELL_KNOWN
-    said = await _record(carrier, Parcel(url=url, method="GET"))
-    named = said.get("issuer")
-    if not isinstance(named, str) or named.rstrip("/") != issuer.rstrip("/"):
-        raise _bad_issuer("it calls itself by another name")
-    proofs = said.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
+    document = await _fetch_object(carrier, Parcel(url=url, method="GET"))
+    name = document.get("issuer")
+    if not isinstance(name, str) or name.rstrip("/") != issuer.rstrip("/"):
+        raise _invalid_issuer("its discovery document names another issuer")
+    proofs = document.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
     is_basic = isinstance(proofs, list) and "client_secret_basic" in proofs
     return Endpoints(
-        named,
-        _address(said, "authorization_endpoint", issuer),
-        _address(said, "token_endpoint", issuer),
-        _address(said, "jwks_uri", issuer),
-        _address(said, "userinfo_endpoint", issuer) if "userinfo_endpoint" in said else "",
+        name,
+        _address(document, "authorization_endpoint", issuer),
+        _address(document, "token_endpoint", issuer),
+        _address(document, "jwks_uri", issuer),
+        _address(document, "userinfo_endpoint", issuer) if "userinfo_endpoint" in document else "",
         "client_secret_basic" if is_basic else "client_secret_post",
-        said.get("authorization_response_iss_parameter_supported") is True,
+        document.get("authorization_response_iss_parameter_supported") is True,
     )
 
 
 async def redeem(
-    carrier: Carrier, where: Endpoints, client: Client, code: str, redirect_uri: str, verifier: str
-) -> Given:
-    """The code for tokens, once. Only we can: it needs the verifier, which never left us."""
+    carrier: Carrier,
+    endpoints: Endpoints,
+    client: ProviderClient,
+    code: str,
+    redirect_uri: str,
+    verifier: str,
+) -> TokenResponse:
+    """Exchange the code for tokens. It needs the PKCE verifier, which never left this server and
+    the sealed cookie."""
     form = {
         "grant_type": "authorization_code",
         "code": code,
@@ -63,75 +70,77 @@ async def redeem(
         "code_verifier": verifier,
     }
     headers = dict(_FORM)
-    if client.secret and where.proof == "client_secret_basic":
+    if client.secret and endpoints.proof == "client_secret_basic":
         pair = f"{quote(client.id, safe='')}:{quote(client.secret, safe='')}"
         headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
     else:
         form["client_id"] = client.id
         if client.secret:
             form["client_secret"] = client.secret
-    asked = Parcel(url=where.token, method="POST", headers=headers, payload=urlencode(form))
-    said = await _record(carrier, asked)
-    id_token, access_token = said.get("id_token"), said.get("access_token", "")
+    parcel = Parcel(url=endpoints.token, method="POST", headers=headers, payload=urlencode(form))
+    response = await _fetch_object(carrier, parcel)
+    id_token, access_token = response.get("id_token"), response.get("access_token", "")
     if not isinstance(id_token, str) or not isinstance(access_token, str):
-        raise Forbidden("The provider gave no ID token.", code="bad_id_token")
-    return Given(id_token, access_token)
+        raise Forbidden("The provider returned no ID token.", code="bad_id_token")
+    return TokenResponse(id_token, access_token)
 
 
-async def key_set(carrier: Carrier, where: Endpoints) -> str:
-    """Its keys as they are now: a key that was changed is known, and one taken back is not."""
-    outcome = await _answered(carrier, Parcel(url=where.keys, method="GET"))
+async def fetch_key_set(carrier: Carrier, endpoints: Endpoints) -> str:
+    """The issuer's current keys; not cached, so that rotated and withdrawn keys count at once."""
+    outcome = await _fetch(carrier, Parcel(url=endpoints.keys, method="GET"))
     return outcome.text
 
 
-async def more_of(carrier: Carrier, where: Endpoints, access_token: str) -> dict[str, Any]:
-    """What it tells of the person beside the ID token."""
+async def fetch_userinfo(
+    carrier: Carrier, endpoints: Endpoints, access_token: str
+) -> dict[str, Any]:
+    """Further claims about the person, from the userinfo endpoint."""
     headers = {"Authorization": f"Bearer {access_token}"}
-    return await _record(carrier, Parcel(url=where.userinfo, method="GET", headers=headers))
+    return await _fetch_object(
+        carrier, Parcel(url=endpoints.userinfo, method="GET", headers=headers)
+    )
 
 
-async def _record(carrier: Carrier, parcel: Parcel) -> dict[str, Any]:
-    outcome = await _answered(carrier, parcel)
+async def _fetch_object(carrier: Carrier, parcel: Parcel) -> dict[str, Any]:
+    outcome = await _fetch(carrier, parcel)
     try:
-        found = msgspec.json.decode(outcome.text)
+        document = msgspec.json.decode(outcome.text)
     except msgspec.DecodeError:
-        found = None
-    if not isinstance(found, dict):
-        raise _unreachable(parcel, "the answer is no JSON object")
-    return found
+        document = None
+    if not isinstance(document, dict):
+        raise _unreachable(parcel, "the response is not a JSON object")
+    return document
 
 
-async def _answered(carrier: Carrier, parcel: Parcel) -> Outcome:
+async def _fetch(carrier: Carrier, parcel: Parcel) -> Outcome:
     outcome = await carrier.carry(parcel)
     if outcome.fault:
         raise _unreachable(parcel, outcome.fault.rstrip("."))
     if outcome.status == 400 and parcel.method == "POST":
-        raise Forbidden(
-            "The provider does not accept this sign-in; begin again.", code="provider_refused"
-        )
+        raise Forbidden("The provider rejected this sign-in; start again.", code="provider_refused")
     if outcome.status != 200:
-        raise _unreachable(parcel, f"it answered {outcome.status}")
+        raise _unreachable(parcel, f"it responded with status {outcome.status}")
     return outcome
 
 
-def _address(said: dict[str, Any], name: str, issuer: str) -> str:
-    """An issuer of https leads to nothing that is less."""
-    found = said.get(name)
+def _address(document: dict[str, Any], name: str, issuer: str) -> str:
+    """The endpoint's URL; an issuer with https must not name endpoints with http."""
+    address = document.get(name)
     allowed = {"https", urlsplit(issuer).scheme}
-    if not isinstance(found, str) or len(found) > MAX_URL or not found.isascii():
-        raise _bad_issuer(f"it names no {name}")
-    if urlsplit(found).scheme not in allowed or not urlsplit(found).hostname:
-        raise _bad_issuer(f"its {name} is no https address")
-    return found
+    if not isinstance(address, str) or len(address) > MAX_URL or not address.isascii():
+        raise _invalid_issuer(f"its discovery document has no valid {name}")
+    if urlsplit(address).scheme not in allowed or not urlsplit(address).hostname:
+        raise _invalid_issuer(f"its {name} is not an https address")
+    return address
 
 
-def _bad_issuer(reason: str) -> Conflict:
+def _invalid_issuer(reason: str) -> Conflict:
     return Conflict(f"The issuer cannot be used: {reason}.", code="bad_issuer")
 
 
 def _unreachable(parcel: Parcel, reason: str) -> Conflict:
-    # The path may carry what is nobody's business; the host tells enough.
+    # The path may contain private data; the host is enough.
     host = urlsplit(parcel.url).hostname
     return Conflict(
-        f"The provider at {host} cannot be asked: {reason}.", code="provider_unreachable"
+        f"The provider at {host} cannot be reached: {reason}.", code="provider_unreachable"
     )

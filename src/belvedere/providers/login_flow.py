@@ -1,8 +1,8 @@
-"""Trips: somebody left for a provider, and what must come back with them.
+"""Sign-in attempts: the state between the redirect to a provider and the callback.
 
-All of it travels in the browser's own cookie, sealed, so that any server of ours can receive the
-person, nothing is written for those who never return, and a link that somebody else began is of
-no use in another browser.
+It is stored encrypted in a cookie of the browser. So any server of the installation can handle the
+callback, nothing is written for attempts that never complete, and a link from somebody else's
+attempt is useless in another browser.
 """
 
 import base64
@@ -20,14 +20,14 @@ from belvedere.db import Tx
 from belvedere.providers import store
 from belvedere.providers.model import ProviderRow
 
-LIFE: Millis = 10 * MINUTE
-SECURE, PLAIN = "__Host-belvedere-oidc", "belvedere-oidc"
+LIFETIME_MS: Millis = 10 * MINUTE
+SECURE_COOKIE, PLAIN_COOKIE = "__Host-belvedere-oidc", "belvedere-oidc"
 SHARED_CALLBACK = "/-/oidc/callback"
 OWN_CALLBACK = "/-/oidc/{id}/callback"
-_ABOUT = "sign-in at a provider"
+_SEAL_CONTEXT = "sign-in at a provider"
 
 
-class Trip(msgspec.Struct, frozen=True):
+class LoginAttempt(msgspec.Struct, frozen=True):
     provider_id: str
     state: str
     nonce: str
@@ -38,68 +38,69 @@ class Trip(msgspec.Struct, frozen=True):
 
 
 def callback(row: ProviderRow) -> str:
-    """Where the provider sends people back to: one address for each, so that what comes back says
-    by itself which provider sent it."""
+    """The path to which the provider redirects: one per provider, so that a callback identifies
+    the provider that it comes from."""
     return SHARED_CALLBACK if row.is_shared else OWN_CALLBACK.format(id=row.id)
 
 
-def leave(row: ProviderRow, base_url: str, target: str, now: Millis) -> Trip:
+def start(row: ProviderRow, base_url: str, target: str, now: Millis) -> LoginAttempt:
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
     uri = base_url.rstrip("/") + callback(row)
-    return Trip(row.id, state, nonce, verifier, uri, target, now + LIFE)
+    return LoginAttempt(row.id, state, nonce, verifier, uri, target, now + LIFETIME_MS)
 
 
-def address(trip: Trip, row: ProviderRow) -> str:
-    """Where the browser goes."""
-    digest = hashlib.sha256(trip.verifier.encode()).digest()
-    asked = {
+def authorization_url(attempt: LoginAttempt, row: ProviderRow) -> str:
+    """The URL at the provider to which the browser is redirected."""
+    digest = hashlib.sha256(attempt.verifier.encode()).digest()
+    parameters = {
         "response_type": "code",
         "client_id": row.client_id,
-        "redirect_uri": trip.redirect_uri,
+        "redirect_uri": attempt.redirect_uri,
         "scope": " ".join(msgspec.json.decode(row.scopes, type=list[str])),
-        "state": trip.state,
-        "nonce": trip.nonce,
+        "state": attempt.state,
+        "nonce": attempt.nonce,
         "code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
         "code_challenge_method": "S256",
     }
-    url = row.where.authorization
-    return f"{url}{'&' if '?' in url else '?'}{urlencode(asked)}"
+    url = row.decoded_endpoints.authorization
+    return f"{url}{'&' if '?' in url else '?'}{urlencode(parameters)}"
 
 
-def baked(keys: Keys, trip: Trip, *, secure: bool) -> str:
-    """The value of a Set-Cookie header. Lax, not Strict as the session's: the way back is a link
-    on the provider's page, with which a browser sends no strict cookie."""
-    name, tail = (SECURE, "; Secure") if secure else (PLAIN, "")
-    sealed = keys.seal(msgspec.json.encode(trip).decode(), _ABOUT)
-    life_s = LIFE // SECOND
-    return f"{name}={sealed}; Path=/; HttpOnly; SameSite=Lax; Max-Age={life_s}{tail}"
+def set_cookie(keys: Keys, attempt: LoginAttempt, *, secure: bool) -> str:
+    """The value of a Set-Cookie header. Lax, not Strict like the session's: the callback is a
+    navigation from the provider's site, with which a browser sends no strict cookie."""
+    name, tail = (SECURE_COOKIE, "; Secure") if secure else (PLAIN_COOKIE, "")
+    sealed = keys.seal(msgspec.json.encode(attempt).decode(), _SEAL_CONTEXT)
+    lifetime_s = LIFETIME_MS // SECOND
+    return f"{name}={sealed}; Path=/; HttpOnly; SameSite=Lax; Max-Age={lifetime_s}{tail}"
 
 
-def come_back(
+def complete(
     tx: Tx, keys: Keys, cookie: str, state: str, provider_id: str
-) -> tuple[Trip, ProviderRow]:
-    """Whoever left from this browser, in time, for the first time, and comes to the callback of the
-    provider to which they were sent. `provider_id` is empty at the shared one."""
-    trip = _opened(keys, cookie)
-    if not hmac.compare_digest(trip.state.encode(), state.encode()) or trip.expires_at <= tx.now:
-        raise bad_state()
-    row = store.open_door(tx, trip.provider_id)
+) -> tuple[LoginAttempt, ProviderRow]:
+    """Check that the attempt was started in this browser, has not expired or been used, and that
+    this is the callback of its provider. `provider_id` is empty at the shared callback."""
+    attempt = _open_cookie(keys, cookie)
+    is_same = hmac.compare_digest(attempt.state.encode(), state.encode())
+    if not is_same or attempt.expires_at <= tx.now:
+        raise invalid_state()
+    row = store.find_enabled(tx, attempt.provider_id)
     if provider_id != ("" if row.is_shared else row.id):
-        raise bad_state()
-    if not store.use_state(tx, keys.digest(trip.state), trip.expires_at):
-        raise bad_state()
-    return trip, row
+        raise invalid_state()
+    if not store.use_state(tx, keys.digest(attempt.state), attempt.expires_at):
+        raise invalid_state()
+    return attempt, row
 
 
-def _opened(keys: Keys, cookie: str) -> Trip:
+def _open_cookie(keys: Keys, cookie: str) -> LoginAttempt:
     try:
-        return msgspec.json.decode(keys.unseal(cookie, _ABOUT), type=Trip)
+        return msgspec.json.decode(keys.unseal(cookie, _SEAL_CONTEXT), type=LoginAttempt)
     except (Unavailable, msgspec.DecodeError):
-        raise bad_state() from None
+        raise invalid_state() from None
 
 
-def bad_state() -> Forbidden:
+def invalid_state() -> Forbidden:
     return Forbidden(
-        "This sign-in is too old, was used before or began in another browser; begin again.",
+        "This sign-in has expired, was used before or was started in another browser; start again.",
         code="bad_state",
     )

@@ -1,4 +1,4 @@
-"""What a provider is: an issuer that an organization believes, and whom it lets in."""
+"""A provider: an issuer that an organization trusts, and whom it admits. Validation of its body."""
 
 import re
 from typing import Any
@@ -10,29 +10,29 @@ from belvedere.access.actor import LADDER, Level
 from belvedere.rest import text_fields
 
 DEFAULT_SCOPES = ("openid", "email", "profile")
-# Whoever owns the organization is not decided elsewhere.
-GIVEN = (Level.VIEWER, Level.USER, Level.MANAGER, Level.ADMIN)
-MAX_URL, MAX_MANY, MAX_TARGET = 1_024, 50, 512
+# A provider cannot assign the level owner.
+ASSIGNABLE_LEVELS = (Level.VIEWER, Level.USER, Level.MANAGER, Level.ADMIN)
+MAX_URL, MAX_ENTRIES, MAX_TARGET = 1_024, 50, 512
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,128}")
 _DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,62}\.)*[a-z0-9-]{1,63}")
 _TARGET = re.compile(r"/ui/[A-Za-z0-9._~%!$&'()*+,;=:@/?-]*")
 HOME = "/ui/"
-# The callback of older providers, of those that have left it, and of all others. Who has left it
-# may still have it registered at the provider.
+# Older providers share one callback; `switched` ones have left it but may still have it registered
+# at the provider; all others have their own.
 SHARED, SWITCHED, OWN = "shared", "switched", "own"
 
 
 class Endpoints(msgspec.Struct, frozen=True):
-    """Where to go and whom to ask, as the issuer says itself."""
+    """The issuer's endpoints, from its discovery document."""
 
     issuer: str
     authorization: str
     token: str
     keys: str
     userinfo: str = ""
-    # How we show our secret: client_secret_basic or client_secret_post.
+    # Client authentication: client_secret_basic or client_secret_post.
     proof: str = "client_secret_basic"
-    # Whether it says `iss` when it sends people back (RFC 9207); None: saved before this was asked.
+    # Whether callbacks contain `iss` (RFC 9207); None: stored by a version that did not read this.
     names_itself: bool | None = None
 
 
@@ -44,7 +44,7 @@ class ProviderRow(msgspec.Struct):
     name: str
     issuer: str
     client_id: str
-    # Sealed; empty where the provider knows us by PKCE alone.
+    # The encrypted client secret; empty for a public client (PKCE only).
     box: str
     scopes: str
     domains: str
@@ -56,7 +56,7 @@ class ProviderRow(msgspec.Struct):
     version: int
     created_at: int
     updated_at: int
-    # Where it sends people back to.
+    # Which callback it redirects to.
     callback: str = OWN
 
     @property
@@ -64,16 +64,16 @@ class ProviderRow(msgspec.Struct):
         return self.callback == SHARED
 
     @property
-    def about(self) -> str:
+    def secret_context(self) -> str:
         return f"client of provider {self.id}"
 
     @property
-    def where(self) -> Endpoints:
+    def decoded_endpoints(self) -> Endpoints:
         return msgspec.json.decode(self.endpoints, type=Endpoints)
 
 
 class ProviderBody(msgspec.Struct, forbid_unknown_fields=True):
-    """What is left out stays; of a new one it is as written here."""
+    """Absent fields keep their value; for a new provider they have these defaults."""
 
     name: str | None = None
     issuer: str | None = None
@@ -81,87 +81,89 @@ class ProviderBody(msgspec.Struct, forbid_unknown_fields=True):
     client_secret: str | None = None
     # openid, email, profile
     scopes: list[str] | None = None
-    # Only e-mails of these; empty: any.
+    # Only e-mail addresses of these domains; empty: any.
     domains: list[str] | None = None
-    # Of whoever comes in without an invitation; empty: nobody does.
+    # The level of people who sign in without an invitation; empty: they are refused.
     level: str | None = None
-    # A claim, such as `groups` or `realm_access.roles`, and the levels that its values give.
+    # A claim, such as `groups` or `realm_access.roles`, and the level for each of its values.
     level_claim: str | None = None
     level_map: dict[str, str] | None = None
     enabled: bool | None = None
-    # `own`: an address of this provider alone; `shared`: the one of all older providers.
+    # `own`: an address of this provider alone; `shared`: the address that older providers share.
     callback: str | None = None
 
 
-def issuer(text: str) -> str:
-    found = text_fields.line("issuer", text, most=MAX_URL, least=8)
+def check_issuer(text: str) -> str:
+    address = text_fields.line("issuer", text, most=MAX_URL, least=8)
     try:
-        parts = urlsplit(found)
+        parts = urlsplit(address)
     except ValueError:
-        raise text_fields.bad("issuer", "This is no address.") from None
+        raise text_fields.bad("issuer", "This is not a valid URL.") from None
     is_plain = not (parts.query or parts.fragment or parts.username or parts.password)
     if parts.scheme not in ("http", "https") or not parts.hostname or not is_plain:
+        raise text_fields.bad("issuer", "Enter the issuer's URL, such as https://id.example.com.")
+    return address
+
+
+def check_scopes(names: list[str]) -> list[str]:
+    if len(names) > MAX_ENTRIES or not all(_SCOPE.fullmatch(scope) for scope in names):
+        raise text_fields.bad("scopes", f"Enter at most {MAX_ENTRIES} scope names without spaces.")
+    return list(dict.fromkeys(["openid", *names]))
+
+
+def check_domains(names: list[str]) -> list[str]:
+    domains = [domain.strip().lower().removeprefix("@") for domain in names]
+    if len(domains) > MAX_ENTRIES or not all(_DOMAIN.fullmatch(domain) for domain in domains):
         raise text_fields.bad(
-            "issuer", "Give the issuer's address, such as https://id.example.com."
+            "domains", f"Enter at most {MAX_ENTRIES} domains such as example.com."
         )
-    return found
+    return list(dict.fromkeys(domains))
 
 
-def scopes(given: list[str]) -> list[str]:
-    if len(given) > MAX_MANY or not all(_SCOPE.fullmatch(scope) for scope in given):
-        raise text_fields.bad("scopes", "Give names of scopes, without blanks.")
-    return list(dict.fromkeys(["openid", *given]))
-
-
-def domains(given: list[str]) -> list[str]:
-    found = [domain.strip().lower().removeprefix("@") for domain in given]
-    if len(found) > MAX_MANY or not all(_DOMAIN.fullmatch(domain) for domain in found):
-        raise text_fields.bad("domains", "Give domains such as example.com.")
-    return list(dict.fromkeys(found))
-
-
-def level(field: str, text: str) -> str:
-    if text not in GIVEN:
-        raise text_fields.bad(field, f"A level is one of {', '.join(GIVEN)}.")
+def check_level(field: str, text: str) -> str:
+    if text not in ASSIGNABLE_LEVELS:
+        raise text_fields.bad(field, f"Use one of {', '.join(ASSIGNABLE_LEVELS)}.")
     return text
 
 
-def level_map(given: dict[str, str]) -> dict[str, str]:
-    if len(given) > MAX_MANY:
-        raise text_fields.bad("level_map", f"Give at most {MAX_MANY} values.")
+def check_level_map(values: dict[str, str]) -> dict[str, str]:
+    if len(values) > MAX_ENTRIES:
+        raise text_fields.bad("level_map", f"At most {MAX_ENTRIES} values are allowed.")
     return {
-        text_fields.line("level_map", value, least=1): level(f"level_map.{value}", one)
-        for value, one in given.items()
+        text_fields.line("level_map", value, least=1): check_level(f"level_map.{value}", word)
+        for value, word in values.items()
     }
 
 
 def level_of(row: ProviderRow, claims: dict[str, Any]) -> Level | None:
-    """What a newcomer gets: the highest level that the claim gives, else the provider's own."""
-    found: Any = claims
+    """The level of a new member: the highest that the claim maps to, else the provider's level."""
+    claim: object = claims
     for part in row.level_claim.split("."):
-        found = found.get(part) if isinstance(found, dict) else None
-    values = found if isinstance(found, list) else [found]
-    given = msgspec.json.decode(row.level_map, type=dict[str, str])
-    levels = [Level(given[value]) for value in values if isinstance(value, str) and value in given]
+        claim = claim.get(part) if isinstance(claim, dict) else None
+    values = claim if isinstance(claim, list) else [claim]
+    level_map = msgspec.json.decode(row.level_map, type=dict[str, str])
+    levels = [
+        Level(level_map[value]) for value in values if isinstance(value, str) and value in level_map
+    ]
     if levels:
         return max(levels, key=LADDER.index)
     return Level(row.level) if row.level else None
 
 
-def callback(text: str, before: str) -> str:
-    """Nobody begins to use the shared address: who sends people there is not certain."""
+def check_callback(text: str, before: str) -> str:
+    """No provider may switch to the shared callback: it does not say who redirects there."""
     if text == OWN:
         return OWN if before == OWN else SWITCHED
     if text != before:
         raise text_fields.bad(
-            "callback", f"Give {OWN}; {SHARED} is only for providers that use it."
+            "callback", f"Use {OWN}; {SHARED} is only for providers that already use it."
         )
     return text
 
 
-def target(text: str) -> str:
-    """Where to go after signing in: a page of ours, or the first of them. An address that a
-    browser could read as another site's never passes."""
+def safe_target(text: str) -> str:
+    """The page of the console to open after signing in, or its start page. An address that a
+    browser could read as another site's is never accepted."""
     if len(text) > MAX_TARGET or not _TARGET.fullmatch(text):
         return HOME
     is_odd = "//" in text.partition("?")[0] or ".." in text

@@ -1,8 +1,7 @@
-"""Signing in at a provider: there, and back again."""
+"""Endpoints of the sign-in through a provider: redirect to it, and its callback."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -21,14 +20,14 @@ from belvedere.providers import (
     store,
 )
 from belvedere.providers.id_tokens import Claims
-from belvedere.providers.issuer_client import Client
-from belvedere.providers.login_flow import Trip
+from belvedere.providers.issuer_client import ProviderClient
+from belvedere.providers.login_flow import LoginAttempt
 from belvedere.providers.model import ProviderRow
 from belvedere.rest.route import Ask, Reply, Route
 
 
-class DoorRecord(msgspec.Struct):
-    """A provider as the sign-in page shows it: its name, and where its button leads."""
+class SignInProviderRecord(msgspec.Struct):
+    """A provider on the sign-in page: its name and the address of its button."""
 
     id: str
     name: str
@@ -37,164 +36,175 @@ class DoorRecord(msgspec.Struct):
 
 class MethodsRecord(msgspec.Struct):
     password: bool
-    providers: list[DoorRecord]
+    providers: list[SignInProviderRecord]
 
 
-async def methods(ask: Ask) -> MethodsRecord:
-    password, rows = await ask.house.db.read(service.doors, ask.customer)
-    doors = [DoorRecord(row.id, row.name, f"/-/oidc/{row.id}/begin") for row in rows]
-    return MethodsRecord(password, doors)
+async def methods(request: Ask) -> MethodsRecord:
+    password, rows = await request.house.db.read(service.sign_in_methods, request.customer)
+    providers = [SignInProviderRecord(row.id, row.name, f"/-/oidc/{row.id}/begin") for row in rows]
+    return MethodsRecord(password, providers)
 
 
-async def begin(ask: Ask) -> Reply:
-    house = ask.house
-    row = await house.db.read(store.open_door, ask.path["id"])
-    base = base_url(ask)
-    # The console says where it is as the browser sees it, with what a proxy put before our paths.
-    target = model.target((ask.first("to") or "").removeprefix(urlsplit(base).path))
-    trip = login_flow.leave(row, base, target, house.clock())
-    cookie = login_flow.baked(house.keys, trip, secure=is_secure(ask))
-    return _to(login_flow.address(trip, row), {"set-cookie": cookie})
+async def begin(request: Ask) -> Reply:
+    services = request.house
+    row = await services.db.read(store.find_enabled, request.path["id"])
+    base = base_url(request)
+    # The console sends its path as the browser sees it, including a prefix that a proxy adds.
+    target = model.safe_target((request.first("to") or "").removeprefix(urlsplit(base).path))
+    attempt = login_flow.start(row, base, target, services.clock())
+    cookie = login_flow.set_cookie(services.keys, attempt, secure=is_secure(request))
+    return _redirect(login_flow.authorization_url(attempt, row), {"set-cookie": cookie})
 
 
-async def callback(ask: Ask) -> Reply:
-    house, address = ask.house, ask.actor.address
-    house.turnstile.limits.check(address, Kind.PROVIDER)
-    # A parameter that comes twice is read by one as the first and by another as the last.
-    if any(len(ask.query.get(name, ())) > 1 for name in ("code", "state", "iss", "error")):
-        raise login_flow.bad_state()
-    trip, row = await house.db.write(
-        login_flow.come_back,
-        house.keys,
-        _cookie(ask),
-        ask.first("state") or "",
-        ask.path.get("id", ""),
+async def callback(request: Ask) -> Reply:
+    services, address = request.house, request.actor.address
+    services.turnstile.limits.check(address, Kind.PROVIDER)
+    # Software disagrees on whether the first or the last value of a repeated parameter counts.
+    if any(len(request.query.get(name, ())) > 1 for name in ("code", "state", "iss", "error")):
+        raise login_flow.invalid_state()
+    attempt, row = await services.db.write(
+        login_flow.complete,
+        services.keys,
+        _cookie(request),
+        request.first("state") or "",
+        request.path.get("id", ""),
     )
-    claims = await _claims(ask, trip, row)
-    session, token = await house.db.write(
-        account_linking.enter, house.keys, row, claims, address, agent_of(ask)
+    claims = await _claims(request, attempt, row)
+    session, token = await services.db.write(
+        account_linking.open_session, services.keys, row, claims, address, agent_of(request)
     )
-    return _to(_seen_from_callback(ask, trip.target), {"set-cookie": baked(ask, session, token)})
+    return _redirect(
+        _relative_to_callback(request, attempt.target),
+        {"set-cookie": baked(request, session, token)},
+    )
 
 
-async def _claims(ask: Ask, trip: Trip, row: ProviderRow) -> Claims:
-    """What the provider says of the person who came back."""
-    house, where = ask.house, row.where
-    outgoing = house.couriers.of(row.customer_id)
-    code = ask.first("code")
-    if code is None or ask.first("error"):
-        raise Forbidden("The provider did not sign you in.", code="provider_refused")
-    await _check_issuer(ask, row)
-    secret = house.keys.unseal(row.box, row.about) if row.box else ""
-    given = await issuer_client.redeem(
-        outgoing, where, Client(row.client_id, secret), code, trip.redirect_uri, trip.verifier
+async def _claims(request: Ask, attempt: LoginAttempt, row: ProviderRow) -> Claims:
+    """The verified claims about the person who signs in."""
+    services, endpoints = request.house, row.decoded_endpoints
+    outgoing = services.couriers.of(row.customer_id)
+    code = request.first("code")
+    if code is None or request.first("error"):
+        raise Forbidden("The provider did not complete the sign-in.", code="provider_refused")
+    await _check_issuer(request, row)
+    secret = services.keys.unseal(row.box, row.secret_context) if row.box else ""
+    tokens = await issuer_client.redeem(
+        outgoing,
+        endpoints,
+        ProviderClient(row.client_id, secret),
+        code,
+        attempt.redirect_uri,
+        attempt.verifier,
     )
     claims = id_tokens.verify(
-        given.id_token,
-        await issuer_client.key_set(outgoing, where),
-        issuer=where.issuer,
+        tokens.id_token,
+        await issuer_client.fetch_key_set(outgoing, endpoints),
+        issuer=endpoints.issuer,
         client_id=row.client_id,
-        nonce=trip.nonce,
-        now_s=house.clock() // SECOND,
+        nonce=attempt.nonce,
+        now_s=services.clock() // SECOND,
     )
-    if "email" in claims or not (where.userinfo and given.access_token):
+    if "email" in claims or not (endpoints.userinfo and tokens.access_token):
         return claims
-    more = await issuer_client.more_of(outgoing, where, given.access_token)
-    if more.get("sub") != claims["sub"]:
-        raise id_tokens.bad("the provider tells of somebody else")
-    # What is signed wins.
-    return {**more, **claims}
+    userinfo = await issuer_client.fetch_userinfo(outgoing, endpoints, tokens.access_token)
+    if userinfo.get("sub") != claims["sub"]:
+        raise id_tokens.invalid_token("the userinfo response is about another subject")
+    # Signed claims take precedence.
+    return {**userinfo, **claims}
 
 
-async def _check_issuer(ask: Ask, row: ProviderRow) -> None:
-    """Whether the response is of the provider to which the person was sent (RFC 9207). A code of
-    another one must not be shown to this one, which could use it there."""
-    house, named = ask.house, ask.first("iss")
-    if named is not None:
-        if named != row.where.issuer:
-            raise Forbidden("Another provider sent you back.", code="provider_refused")
+async def _check_issuer(request: Ask, row: ProviderRow) -> None:
+    """Check that the response comes from the provider of this attempt (RFC 9207). A code of
+    another provider must not be sent to this one, which could use it there."""
+    services, issuer = request.house, request.first("iss")
+    if issuer is not None:
+        if issuer != row.decoded_endpoints.issuer:
+            raise Forbidden("The response comes from another provider.", code="provider_refused")
         return
-    where = row.where
-    if where.names_itself is None:
-        where = await issuer_client.look_up(house.couriers, row.issuer)
-    if where.names_itself:
-        raise Forbidden("The provider did not say who it is (iss).", code="provider_refused")
-    if row.is_shared and await house.db.read(store.shares_with_strangers, row):
+    endpoints = row.decoded_endpoints
+    if endpoints.names_itself is None:
+        endpoints = await issuer_client.discover(services.couriers, row.issuer)
+    if endpoints.names_itself:
         raise Forbidden(
-            "The provider does not say who it is (iss) and shares its callback with others; the"
-            " owner registers its own callback and switches to it.",
+            "The provider's response does not name its issuer (iss).", code="provider_refused"
+        )
+    if row.is_shared and await services.db.read(store.shares_callback, row):
+        raise Forbidden(
+            "The provider's response does not name its issuer (iss), and other providers share its"
+            " callback. An owner must register the provider's own callback and switch to it.",
             code="callback_shared",
         )
 
 
-def for_people(handler: Callable[[Ask], Awaitable[Reply]]) -> Callable[[Ask], Awaitable[Reply]]:
-    """A browser stands here, not a program: a refusal leads back to the sign-in page, with its
-    word. Who is refused too often is held up like one who guesses passwords."""
+def redirect_errors(
+    handler: Callable[[Ask], Awaitable[Reply]],
+) -> Callable[[Ask], Awaitable[Reply]]:
+    """The caller is a browser: an error redirects to the sign-in page with the error code. Failed
+    attempts count towards the rate limit like wrong passwords."""
 
-    async def guided(ask: Ask) -> Reply:
+    async def wrapped(request: Ask) -> Reply:
         try:
-            return await handler(ask)
+            return await handler(request)
         except Refused as refusal:
             if isinstance(refusal, Forbidden):
-                ask.house.turnstile.limits.wrong(ask.actor.address, kind=Kind.PROVIDER)
-            return _to(_seen_from_callback(ask, f"/ui/login?problem={refusal.code}"))
+                request.house.turnstile.limits.wrong(request.actor.address, kind=Kind.PROVIDER)
+            return _redirect(_relative_to_callback(request, f"/ui/login?problem={refusal.code}"))
 
-    return guided
-
-
-def base_url(ask: Ask) -> str:
-    """What people call this server."""
-    return str(ask.house.settings.url or ask.request.base_url).rstrip("/")
+    return wrapped
 
 
-def _cookie(ask: Ask) -> str:
-    name = login_flow.SECURE if is_secure(ask) else login_flow.PLAIN
-    return str(ask.request.cookies.get(name, ""))
+def base_url(request: Ask) -> str:
+    """The public URL of this server."""
+    return str(request.house.settings.url or request.request.base_url).rstrip("/")
 
 
-def _seen_from_callback(ask: Ask, path: str) -> str:
-    """Relative: a proxy may have put something before our paths, and may change addresses that it
-    takes for its own."""
-    return ("../../.." if "id" in ask.path else "../..") + path
+def _cookie(request: Ask) -> str:
+    name = login_flow.SECURE_COOKIE if is_secure(request) else login_flow.PLAIN_COOKIE
+    return str(request.request.cookies.get(name, ""))
 
 
-def _to(location: str, more: dict[str, str] | None = None) -> Reply:
-    return Reply("", 302, {"location": location, **(more or {})}, "text/plain")
+def _relative_to_callback(request: Ask, path: str) -> str:
+    """Relative: a proxy may add a prefix to paths and may rewrite absolute addresses."""
+    return ("../../.." if "id" in request.path else "../..") + path
 
 
-_door: Any = partial(Route, style="plain", known=False, level="anonymous")
+def _redirect(location: str, headers: dict[str, str] | None = None) -> Reply:
+    return Reply("", 302, {"location": location, **(headers or {})}, "text/plain")
+
+
+_public = partial(Route, style="plain", known=False, level="anonymous")
 
 ROUTES: tuple[Route, ...] = (
-    _door(
+    _public(
         "GET",
         "/api/auth/methods",
         handler=methods,
-        summary="How one can sign in",
+        summary="List the ways to sign in",
         answer=MethodsRecord,
-        query=(("customer", "the organization's name; may be left out where there is only one"),),
+        query=(("customer", "the organization's name; optional if there is only one"),),
     ),
-    _door(
+    _public(
         "GET",
         "/-/oidc/{id}/begin",
         handler=begin,
-        summary="Go to a provider to sign in",
+        summary="Redirect to a provider to sign in",
         answer=bytes,
         statuses=(302,),
-        query=(("to", "a page under /ui/ for afterwards"),),
+        query=(("to", "the page under /ui/ to open afterwards"),),
     ),
     *(
-        _door(
+        _public(
             "GET",
             path,
-            handler=for_people(callback),
+            handler=redirect_errors(callback),
             summary=summary,
             answer=bytes,
             statuses=(302,),
             query=tuple((name, "from the provider") for name in ("code", "state", "iss")),
         )
         for path, summary in (
-            (login_flow.OWN_CALLBACK, "Come back from a provider, signed in"),
-            (login_flow.SHARED_CALLBACK, "The same for providers that share one callback"),
+            (login_flow.OWN_CALLBACK, "Callback of a provider: complete the sign-in"),
+            (login_flow.SHARED_CALLBACK, "Shared callback of older providers"),
         )
     ),
 )

@@ -1,4 +1,4 @@
-"""The rows of providers, of who is who there, and of sign-ins that came back."""
+"""The rows of providers, of subjects linked to members, and of used sign-in states."""
 
 import msgspec
 
@@ -9,42 +9,42 @@ from belvedere.providers.model import OWN, ProviderRow
 _ROW = columns(ProviderRow)
 
 
-def of_customer(tx: Tx, customer_id: str) -> list[ProviderRow]:
+def for_customer(tx: Tx, customer_id: str) -> list[ProviderRow]:
     sql = f"select {_ROW} from providers where customer_id = ? order by name, id"
     return tx.all(ProviderRow, sql, customer_id)
 
 
 def find(tx: Tx, customer_id: str, provider_id: str) -> ProviderRow:
     sql = f"select {_ROW} from providers where customer_id = ? and id = ?"
-    found = tx.one(ProviderRow, sql, customer_id, provider_id)
-    if found is None:
-        raise missing()
-    return found
+    row = tx.one(ProviderRow, sql, customer_id, provider_id)
+    if row is None:
+        raise not_found()
+    return row
 
 
-def open_door(tx: Tx, provider_id: str) -> ProviderRow:
-    """For somebody who has not signed in yet: one that is in use."""
-    found = tx.one(
+def find_enabled(tx: Tx, provider_id: str) -> ProviderRow:
+    """An enabled provider of an enabled organization, for someone who is not signed in yet."""
+    row = tx.one(
         ProviderRow,
         f"select {_ROW} from providers where id = ? and enabled = 1 and exists (select 1"
         " from customers c where c.id = providers.customer_id and c.enabled = 1)",
         provider_id,
     )
-    if found is None:
-        raise missing()
-    return found
+    if row is None:
+        raise not_found()
+    return row
 
 
-def shares_with_strangers(tx: Tx, row: ProviderRow) -> bool:
-    """Whether another issuer, of another organization, may send people to the shared callback."""
-    found = tx.row(
+def shares_callback(tx: Tx, row: ProviderRow) -> bool:
+    """Whether another organization's issuer may redirect to the shared callback too."""
+    other = tx.row(
         "select 1 from providers where callback <> ? and enabled = 1 and customer_id <> ?"
         " and issuer <> ? limit 1",
         OWN,
         row.customer_id,
         row.issuer,
     )
-    return found is not None
+    return other is not None
 
 
 def insert(tx: Tx, row: ProviderRow) -> None:
@@ -66,33 +66,23 @@ def save(tx: Tx, row: ProviderRow) -> None:
 
 
 def delete(tx: Tx, row: ProviderRow) -> None:
-    forget_people(tx, row.id)
+    delete_identities(tx, row.id)
     tx.run("delete from providers where id = ? and customer_id = ?", row.id, row.customer_id)
 
 
-def forget_people(tx: Tx, provider_id: str) -> None:
+def delete_identities(tx: Tx, provider_id: str) -> None:
     tx.run("delete from identities where provider_id = ?", provider_id)
-
-
-def end_sessions(tx: Tx, provider_id: str) -> None:
-    """Whoever came in through it is out."""
-    tx.run(
-        "update sessions set revoked_at = ? where provider_id = ? and revoked_at is null",
-        tx.now,
-        provider_id,
-    )
-    tx.rung.add("access")
 
 
 def bound_user(tx: Tx, provider_id: str, subject: str) -> str | None:
     sql = "select user_id from identities where provider_id = ? and subject = ?"
-    found: str | None = tx.value(sql, provider_id, subject)
-    return found
+    user_id: str | None = tx.value(sql, provider_id, subject)
+    return user_id
 
 
 def bind(tx: Tx, provider_id: str, subject: str, user_id: str) -> bool:
-    """False when either of them belongs to another already."""
-    made = tx.run(
+    """Link a subject to a user; False if either is linked to another already."""
+    inserted = tx.run(
         "insert into identities (provider_id, subject, user_id, created_at) values (?, ?, ?, ?)"
         " on conflict do nothing",
         provider_id,
@@ -100,19 +90,19 @@ def bind(tx: Tx, provider_id: str, subject: str, user_id: str) -> bool:
         user_id,
         tx.now,
     )
-    return made == 1
+    return inserted == 1
 
 
 def use_state(tx: Tx, digest: str, until: int) -> bool:
-    """Whether it comes back for the first time."""
+    """Mark a state as used; False if it was used before."""
     tx.run("delete from used_states where expires_at <= ?", tx.now)
-    made = tx.run(
+    inserted = tx.run(
         "insert into used_states (digest, expires_at) values (?, ?) on conflict do nothing",
         digest,
         until,
     )
-    return made == 1
+    return inserted == 1
 
 
-def missing() -> NotFound:
+def not_found() -> NotFound:
     return NotFound("There is no such provider.", code="provider_not_found")

@@ -13,14 +13,21 @@ from belvedere.hosts import clock_step as hosts
 from belvedere.indicators import clock_step as indicators
 from belvedere.jobs import clock_step as jobs
 from belvedere.monitors import clock_step as monitors
-from belvedere.notifications import clock_step as notifications
+from belvedere.notifications.delivery import messages
 from belvedere.schedules import clock_step as schedules
 from belvedere.server.runtime import House
 
 log = logging.getLogger("belvedere.clock")
 
 # All of them in one transaction, in the order in which others hold these rows.
-MOVES = (schedules.move, jobs.move, hosts.move, monitors.move, indicators.move, notifications.move)
+MOVES = (
+    schedules.move,
+    jobs.move,
+    hosts.move,
+    monitors.move,
+    indicators.move,
+    messages.shift_times,
+)
 
 
 async def follow(house: House) -> None:

@@ -14,7 +14,7 @@ from belvedere.db import Database
 from belvedere.db.search_lane import SearchLane
 from belvedere.db.signals import Hub
 from belvedere.egress.pool import Couriers
-from belvedere.legacy_agents.job_reports import EndsInProgress
+from belvedere.legacy_agents.job_reports import UploadsInProgress
 from belvedere.rest.response_budget import HeavyReads
 from belvedere.schedules.targets import Targets
 from belvedere.server.agents.handshakes import Handshakes
@@ -60,7 +60,7 @@ class House:
     # Agents that connect.
     handshakes: Handshakes = field(default_factory=Handshakes)
     # Bytes of ends that agents are sending over plain HTTP, by host.
-    ends_in_progress: EndsInProgress = field(default_factory=dict)
+    ends_in_progress: UploadsInProgress = field(default_factory=dict)
     # What organizations store.
     storage: Storage = field(default_factory=lambda: Storage(0))
     # Set when the server goes: endless streams end.

@@ -316,7 +316,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The same for providers that share one callback
+         * Shared callback of older providers
          * @description Level: anonymous.
          */
         get: operations["get_oidc_callback"];
@@ -336,7 +336,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Go to a provider to sign in
+         * Redirect to a provider to sign in
          * @description Level: anonymous.
          */
         get: operations["get_oidc_id_begin"];
@@ -356,7 +356,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Come back from a provider, signed in
+         * Callback of a provider: complete the sign-in
          * @description Level: anonymous.
          */
         get: operations["get_oidc_id_callback"];
@@ -521,7 +521,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Say that an agent is there
+         * Heartbeat of an agent of TheEye
          * @description Level: agent.
          */
         put: operations["put_agent_hostname"];
@@ -540,7 +540,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What an agent of the original shall check
+         * Monitors that an agent of TheEye has to check
          * @description Level: agent.
          */
         get: operations["get_agent_hostname_config"];
@@ -740,7 +740,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How one can sign in
+         * List the ways to sign in
          * @description Level: anonymous.
          */
         get: operations["get_api_auth_methods"];
@@ -1092,13 +1092,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Providers
+         * List providers
          * @description Level: admin.
          */
         get: operations["get_api_provider"];
         put?: never;
         /**
-         * Let members sign in at an OpenID provider
+         * Create an OpenID Connect provider
          * @description Level: owner. People only.
          */
         post: operations["post_api_provider"];
@@ -1116,21 +1116,21 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One provider
+         * Show a provider
          * @description Level: admin.
          */
         get: operations["get_api_provider_id"];
         put?: never;
         post?: never;
         /**
-         * Delete a provider; sessions through it end
+         * Delete a provider and end its sessions
          * @description Level: owner. People only.
          */
         delete: operations["delete_api_provider_id"];
         options?: never;
         head?: never;
         /**
-         * Change a provider; its issuer is looked up again
+         * Change a provider; discovery runs again
          * @description Level: owner. People only.
          */
         patch: operations["patch_api_provider_id"];
@@ -1478,7 +1478,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Statistics of a host
+         * Report statistics of a host
          * @description Level: agent.
          */
         post: operations["post_dstat_hostname"];
@@ -1674,7 +1674,7 @@ export interface paths {
         get: operations["get_host"];
         put?: never;
         /**
-         * An agent of the original starts
+         * Register the host of an agent of TheEye
          * @description Level: agent.
          */
         post: operations["post_host"];
@@ -1781,7 +1781,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Let a host's agent read its configuration again
+         * Make the host's agent read its configuration again
          * @description Level: admin.
          */
         put: operations["put_host_id_reconfigure"];
@@ -1800,7 +1800,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the agent last said of its machine; processes only to admins
+         * Show the latest statistics of a host; processes only for admins
          * @description Level: viewer.
          */
         get: operations["get_host_id_stats"];
@@ -2313,7 +2313,7 @@ export interface paths {
          */
         get: operations["get_job_id"];
         /**
-         * Tell the end of a job.
+         * Report the result of a job
          * @description Level: agent.
          */
         put: operations["put_job_id"];
@@ -3024,7 +3024,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * My inbox, newest first
+         * List my inbox, newest first
          * @description Level: viewer. People only.
          */
         get: operations["get_notification"];
@@ -3044,12 +3044,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What may come into my inbox, and what of it I do not want
+         * Show which kinds of events appear in my inbox
          * @description Level: viewer. People only.
          */
         get: operations["get_notification_preferences"];
         /**
-         * Say what shall not come into my inbox
+         * Choose which kinds of events do not appear in my inbox
          * @description Level: viewer. People only.
          */
         put: operations["put_notification_preferences"];
@@ -3089,7 +3089,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Mark one as read
+         * Mark a notification as read
          * @description Level: viewer. People only.
          */
         put: operations["put_notification_id_read"];
@@ -3109,7 +3109,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Mark one as new again
+         * Mark a notification as unread
          * @description Level: viewer. People only.
          */
         put: operations["put_notification_id_unread"];
@@ -3134,7 +3134,7 @@ export interface paths {
         get: operations["get_notify_channel"];
         put?: never;
         /**
-         * Make a channel
+         * Create a channel
          * @description Level: admin.
          */
         post: operations["post_notify_channel"];
@@ -3180,7 +3180,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the secret that signs a webhook's calls; the reading is audited
+         * Read the signing secret of a webhook channel (audited)
          * @description Level: admin.
          */
         get: operations["get_notify_channel_id_credentials"];
@@ -3202,7 +3202,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change that secret
+         * Rotate the signing secret of a webhook channel
          * @description Level: admin.
          */
         post: operations["post_notify_channel_id_credentials_rotate"];
@@ -3222,7 +3222,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test message now; the answer says whether it was taken
+         * Send a test message now; the response says whether it was delivered
          * @description Level: admin.
          */
         post: operations["post_notify_channel_id_test"];
@@ -3240,7 +3240,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What waits, went out or is dead, newest first
+         * List messages, newest first
          * @description Level: admin.
          */
         get: operations["get_notify_message"];
@@ -3260,7 +3260,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One message with its tries
+         * Show a message with its attempts
          * @description Level: admin.
          */
         get: operations["get_notify_message_id"];
@@ -3282,7 +3282,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try a dead message again
+         * Retry a dead message
          * @description Level: admin.
          */
         post: operations["post_notify_message_id_retry"];
@@ -3306,7 +3306,7 @@ export interface paths {
         get: operations["get_notify_rule"];
         put?: never;
         /**
-         * Make a rule
+         * Create a rule
          * @description Level: admin.
          */
         post: operations["post_notify_rule"];
@@ -3354,7 +3354,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Processes of a host
+         * Report the processes of a host
          * @description Level: agent.
          */
         post: operations["post_psaux_hostname"];
@@ -4012,7 +4012,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Work of one task, for an agent of the original
+         * Claim jobs of one task for an agent of TheEye
          * @description Level: agent.
          */
         get: operations["get_task_id_job_queue"];
@@ -4098,7 +4098,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign in an agent of the original, by the id and text of an enrolment token
+         * Sign in an agent of TheEye with the id and secret of an enrolment token
          * @description Level: anonymous.
          */
         post: operations["post_token"];
@@ -4806,14 +4806,6 @@ export interface components {
             id: string;
         };
         /**
-         * Credentials
-         * @description A secret key; it opens the one record that it belongs to.
-         */
-        AccessCredentials: {
-            id: string;
-            secret: string;
-        };
-        /**
          * RotateBody
          * @description For how many seconds the old key still works.
          */
@@ -4964,7 +4956,7 @@ export interface components {
         };
         /**
          * ChannelBody
-         * @description Where messages go. `url` is an address of the Apprise library, or an http one of our own.
+         * @description Where messages go. `url` is an Apprise URL, or an http(s) URL that gets a signed POST.
          */
         ChannelBody: {
             /** @default null */
@@ -4973,6 +4965,14 @@ export interface components {
             name?: string | null;
             /** @default null */
             url?: string | null;
+        };
+        /**
+         * ChannelCredentials
+         * @description The secret that signs the calls of a webhook channel.
+         */
+        ChannelCredentials: {
+            id: string;
+            secret: string;
         };
         /** ChannelRecord */
         ChannelRecord: {
@@ -5035,13 +5035,6 @@ export interface components {
             code: string;
         };
         /**
-         * Config
-         * @description The answer to the agent's question what to check.
-         */
-        Config: {
-            workers: Record<string, unknown>[];
-        };
-        /**
          * Counts
          * @description Of what the asker may see. `needs`: approvals and inputs that wait for the asker, 200 at
          *         most. `capped`: there are more open jobs than were counted.
@@ -5070,6 +5063,14 @@ export interface components {
             task_arguments?: unknown[] | null;
             /** @default null */
             wait_result?: boolean | null;
+        };
+        /**
+         * Credentials
+         * @description A secret key; it opens the one record that it belongs to.
+         */
+        Credentials: {
+            id: string;
+            secret: string;
         };
         /**
          * CustomerChange
@@ -5155,17 +5156,8 @@ export interface components {
         Done: {
             message: string;
         };
-        /**
-         * DoorRecord
-         * @description A provider as the sign-in page shows it: its name, and where its button leads.
-         */
-        DoorRecord: {
-            begin: string;
-            id: string;
-            name: string;
-        };
-        /** Dstat */
-        Dstat: {
+        /** DstatBody */
+        DstatBody: {
             /** @default null */
             dstat?: unknown;
         };
@@ -5536,6 +5528,23 @@ export interface components {
             workflow: components["schemas"]["WorkflowRecord"] | null;
         };
         /**
+         * InboxPreferences
+         * @description The kinds that a member has muted, and all kinds with their descriptions.
+         */
+        InboxPreferences: {
+            kinds: {
+                [key: string]: string;
+            };
+            muted: string[];
+        };
+        /**
+         * InboxPreferencesBody
+         * @description Kinds of events that do not appear in the inbox.
+         */
+        InboxPreferencesBody: {
+            muted: string[];
+        };
+        /**
          * Incident
          * @description `ended` is null while it lasts.
          */
@@ -5741,6 +5750,37 @@ export interface components {
             workflow_job_id: string | null;
         };
         /**
+         * JobReportBody
+         * @description `{"result": {"state": …, "data": {…}}}`, or the same fields at the top level. TheEye's
+         *         agents send any JSON here, so the types are checked where the values are read.
+         */
+        JobReportBody: {
+            /** @default null */
+            code?: unknown;
+            /** @default null */
+            customer?: string | null;
+            /** @default null */
+            data?: unknown;
+            /** @default null */
+            event?: unknown;
+            /** @default null */
+            killed?: unknown;
+            /** @default null */
+            lastline?: unknown;
+            /** @default null */
+            log?: unknown;
+            /** @default null */
+            output?: unknown;
+            /** @default null */
+            result?: Record<string, unknown> | null;
+            /** @default null */
+            signal?: unknown;
+            /** @default null */
+            state?: unknown;
+            /** @default null */
+            times?: unknown;
+        };
+        /**
          * FileRecord
          * @description A file that the last attempt left; not complete where the agent had lost a part of it.
          */
@@ -5771,6 +5811,13 @@ export interface components {
             name: string;
             object: string;
             reason: string;
+        };
+        /**
+         * LegacyConfig
+         * @description What the agent has to check.
+         */
+        LegacyConfig: {
+            workers: Record<string, unknown>[];
         };
         /** Library */
         Library: {
@@ -5928,7 +5975,7 @@ export interface components {
         };
         /**
          * MessageRecord
-         * @description A message on its way, sent, or dead; its id is what the receiver was given as such.
+         * @description A waiting, sent or dead message. The receiver gets the same id.
          */
         MessageRecord: {
             attempts: number;
@@ -5948,7 +5995,7 @@ export interface components {
         /** MethodsRecord */
         MethodsRecord: {
             password: boolean;
-            providers: components["schemas"]["DoorRecord"][];
+            providers: components["schemas"]["SignInProviderRecord"][];
         };
         /**
          * Metric
@@ -6282,7 +6329,7 @@ export interface components {
         };
         /**
          * NotificationRecord
-         * @description One line of my inbox.
+         * @description One entry of my inbox.
          */
         NotificationRecord: {
             body: string;
@@ -6294,14 +6341,6 @@ export interface components {
             read: boolean;
             severity: string;
             title: string;
-        };
-        /**
-         * Credentials
-         * @description The secret that signs what a channel posts.
-         */
-        NotificationsCredentials: {
-            id: string;
-            secret: string;
         };
         /**
          * OfferRecord
@@ -6593,7 +6632,7 @@ export interface components {
         };
         /**
          * ProviderBody
-         * @description What is left out stays; of a new one it is as written here.
+         * @description Absent fields keep their value; for a new provider they have these defaults.
          */
         ProviderBody: {
             /** @default null */
@@ -6643,8 +6682,8 @@ export interface components {
             scopes: string[];
             version: number;
         };
-        /** Psaux */
-        Psaux: {
+        /** PsauxBody */
+        PsauxBody: {
             /** @default null */
             psaux?: unknown;
         };
@@ -6713,10 +6752,10 @@ export interface components {
             version: number | null;
         };
         /**
-         * Read
-         * @description How many notifications were new.
+         * ReadCount
+         * @description How many notifications were unread.
          */
-        Read: {
+        ReadCount: {
             count: number;
         };
         /** Ready */
@@ -6781,21 +6820,8 @@ export interface components {
             token: string;
         };
         /**
-         * Registered
-         * @description The host, its own monitor, and the mark by which its machine is known.
-         */
-        Registered: {
-            connection_id: string;
-            host_id: string;
-            /** @default 30000 */
-            looptime: number;
-            resource_id: string;
-            /** @default keepAlive */
-            type: string;
-        };
-        /**
          * Registration
-         * @description What the agent says when it starts.
+         * @description What the agent sends when it starts.
          */
         Registration: {
             /** @default  */
@@ -6804,6 +6830,19 @@ export interface components {
             info?: Record<string, unknown>;
             /** @default  */
             version?: string;
+        };
+        /**
+         * RegistrationRecord
+         * @description The host, its own monitor, and the fingerprint of its machine.
+         */
+        RegistrationRecord: {
+            connection_id: string;
+            host_id: string;
+            /** @default 30000 */
+            looptime: number;
+            resource_id: string;
+            /** @default keepAlive */
+            type: string;
         };
         /** Removal */
         Removal: {
@@ -6857,7 +6896,8 @@ export interface components {
         };
         /**
          * ReportBody
-         * @description The state of a check, a word for what happened, and whatever was seen.
+         * @description The state of a check, the name of an event, and free data. TheEye's agents send any JSON
+         *         here, so the types are checked where the values are read.
          */
         ReportBody: {
             /** @default null */
@@ -6912,7 +6952,7 @@ export interface components {
         };
         /**
          * RuleBody
-         * @description What is told, through which channels. What is absent stays as it is.
+         * @description Which events are sent to which channels. Absent fields do not change.
          */
         RuleBody: {
             /** @default null */
@@ -7181,6 +7221,15 @@ export interface components {
         SetUpNeeded: {
             needed: boolean;
         };
+        /**
+         * SignInProviderRecord
+         * @description A provider on the sign-in page: its name and the address of its button.
+         */
+        SignInProviderRecord: {
+            begin: string;
+            id: string;
+            name: string;
+        };
         /** SignedIn */
         SignedIn: {
             access_token: string;
@@ -7228,7 +7277,7 @@ export interface components {
         };
         /**
          * StatsRecord
-         * @description The last word of a host about one thing.
+         * @description The latest statistics of one type. `stats` is JSON as the agent sent it.
          */
         StatsRecord: {
             customer_name: string;
@@ -7589,36 +7638,6 @@ export interface components {
             uses_left?: number | null;
         };
         /**
-         * Told
-         * @description `{"result": {"state": …, "data": {…}}}`, or the same fields flat.
-         */
-        Told: {
-            /** @default null */
-            code?: unknown;
-            /** @default null */
-            customer?: string | null;
-            /** @default null */
-            data?: unknown;
-            /** @default null */
-            event?: unknown;
-            /** @default null */
-            killed?: unknown;
-            /** @default null */
-            lastline?: unknown;
-            /** @default null */
-            log?: unknown;
-            /** @default null */
-            output?: unknown;
-            /** @default null */
-            result?: Record<string, unknown> | null;
-            /** @default null */
-            signal?: unknown;
-            /** @default null */
-            state?: unknown;
-            /** @default null */
-            times?: unknown;
-        };
-        /**
          * TriggerGraph
          * @description As graphlib writes it: what has events points to them, and they to what they start.
          */
@@ -7780,23 +7799,6 @@ export interface components {
             start?: string;
             /** @default UTC */
             timezone?: string;
-        };
-        /**
-         * Wishes
-         * @description Kinds that come and kinds that do not.
-         */
-        Wishes: {
-            kinds: {
-                [key: string]: string;
-            };
-            muted: string[];
-        };
-        /**
-         * WishesBody
-         * @description Kinds of events that shall not come.
-         */
-        WishesBody: {
-            muted: string[];
         };
         /**
          * WorkflowBody
@@ -8529,7 +8531,7 @@ export interface operations {
     get_oidc_id_begin: {
         parameters: {
             query?: {
-                /** @description a page under /ui/ for afterwards */
+                /** @description the page under /ui/ to open afterwards */
                 to?: string;
             };
             header?: never;
@@ -8942,7 +8944,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Config"];
+                    "application/json": components["schemas"]["LegacyConfig"];
                 };
             };
             /** @description Refused. */
@@ -9318,7 +9320,7 @@ export interface operations {
     get_api_auth_methods: {
         parameters: {
             query?: {
-                /** @description the organization's name; may be left out where there is only one */
+                /** @description the organization's name; optional if there is only one */
                 customer?: string;
             };
             header?: never;
@@ -11060,7 +11062,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Dstat"];
+                "application/json": components["schemas"]["DstatBody"];
             };
         };
         responses: {
@@ -11556,7 +11558,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Registered"];
+                    "application/json": components["schemas"]["RegistrationRecord"];
                 };
             };
             /** @description Refused. */
@@ -13212,7 +13214,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Told"];
+                "application/json": components["schemas"]["JobReportBody"];
             };
         };
         responses: {
@@ -15010,7 +15012,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Wishes"];
+                    "application/json": components["schemas"]["InboxPreferences"];
                 };
             };
             /** @description Refused. */
@@ -15036,7 +15038,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["WishesBody"];
+                "application/json": components["schemas"]["InboxPreferencesBody"];
             };
         };
         responses: {
@@ -15046,7 +15048,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Wishes"];
+                    "application/json": components["schemas"]["InboxPreferences"];
                 };
             };
             /** @description Refused. */
@@ -15078,7 +15080,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Read"];
+                    "application/json": components["schemas"]["ReadCount"];
                 };
             };
             /** @description Refused. */
@@ -15373,7 +15375,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotificationsCredentials"];
+                    "application/json": components["schemas"]["ChannelCredentials"];
                 };
             };
             /** @description Refused. */
@@ -15407,7 +15409,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotificationsCredentials"];
+                    "application/json": components["schemas"]["ChannelCredentials"];
                 };
             };
             /** @description Made. */
@@ -15416,7 +15418,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NotificationsCredentials"];
+                    "application/json": components["schemas"]["ChannelCredentials"];
                 };
             };
             /** @description Refused. */
@@ -15799,7 +15801,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Psaux"];
+                "application/json": components["schemas"]["PsauxBody"];
             };
         };
         responses: {
@@ -17335,7 +17337,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccessCredentials"];
+                    "application/json": components["schemas"]["Credentials"];
                 };
             };
             /** @description Refused. */
@@ -17373,7 +17375,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccessCredentials"];
+                    "application/json": components["schemas"]["Credentials"];
                 };
             };
             /** @description Made. */
@@ -17382,7 +17384,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccessCredentials"];
+                    "application/json": components["schemas"]["Credentials"];
                 };
             };
             /** @description Refused. */
@@ -17491,7 +17493,7 @@ export interface operations {
             query?: {
                 /** @description of the agent */
                 hostname?: string;
-                /** @description at most so many */
+                /** @description maximum number of jobs */
                 limit?: string;
                 /** @description the organization's name */
                 customer?: string;
@@ -18107,7 +18109,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccessCredentials"];
+                    "application/json": components["schemas"]["Credentials"];
                 };
             };
             /** @description Refused. */
@@ -18145,7 +18147,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccessCredentials"];
+                    "application/json": components["schemas"]["Credentials"];
                 };
             };
             /** @description Made. */
@@ -18154,7 +18156,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccessCredentials"];
+                    "application/json": components["schemas"]["Credentials"];
                 };
             };
             /** @description Refused. */
@@ -18880,7 +18882,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccessCredentials"];
+                    "application/json": components["schemas"]["Credentials"];
                 };
             };
             /** @description Refused. */
@@ -18918,7 +18920,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccessCredentials"];
+                    "application/json": components["schemas"]["Credentials"];
                 };
             };
             /** @description Made. */
@@ -18927,7 +18929,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AccessCredentials"];
+                    "application/json": components["schemas"]["Credentials"];
                 };
             };
             /** @description Refused. */

@@ -161,6 +161,15 @@ def activate(tx: Tx, member: Member, user_id: str, proof: str) -> None:
     )
 
 
+def set_user(tx: Tx, member_id: str, user_id: str) -> None:
+    """The membership belongs to another account from now on."""
+    tx.run("update members set user_id = ? where id = ?", user_id, member_id)
+
+
+def set_proof(tx: Tx, member_id: str, proof: str) -> None:
+    tx.run("update members set proof = ? where id = ?", proof, member_id)
+
+
 def belongs_elsewhere(tx: Tx, member: Member) -> bool:
     """Whether the person has entered another organization, too."""
     found = tx.value(

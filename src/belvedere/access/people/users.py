@@ -203,6 +203,10 @@ def set_password(tx: Tx, user_id: str, password_hash: str | None, proof: str = "
     )
 
 
+def note_login(tx: Tx, user_id: str) -> None:
+    tx.run("update users set login_at = ? where id = ?", tx.now, user_id)
+
+
 def exchange_password(tx: Tx, user_id: str, seen: str | None, password_hash: str) -> bool:
     """The same, unless the password changed since `seen` was read."""
     changed = tx.run(

@@ -250,6 +250,16 @@ def kill(tx: Tx, user_id: str, customer_id: str | None = None, but: str = "") ->
     tx.rung.add("access")
 
 
+def revoke_for_provider(tx: Tx, provider_id: str) -> None:
+    """End the sessions that were opened through a provider."""
+    tx.run(
+        "update sessions set revoked_at = ? where provider_id = ? and revoked_at is null",
+        tx.now,
+        provider_id,
+    )
+    tx.rung.add("access")
+
+
 def kill_without_provider(tx: Tx, customer_id: str) -> None:
     """End those of an organization that takes no passwords any more, and tickets to such."""
     tx.run(

@@ -1,1 +1,2 @@
-"""Endpoints and records of notifications."""
+"""Endpoints of notifications: `channels` (with rules and messages), `inbox`, and their records.
+Each file has its own `ROUTES`."""

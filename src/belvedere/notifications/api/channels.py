@@ -1,11 +1,11 @@
-"""Channels, rules and messages over HTTP."""
+"""Endpoints of channels, rules and messages."""
 
 from belvedere.egress.messages import Outcome
 from belvedere.notifications import service, store
-from belvedere.notifications.api import records as record
+from belvedere.notifications.api import records
 from belvedere.notifications.api.records import (
+    ChannelCredentials,
     ChannelRecord,
-    Credentials,
     MessageRecord,
     RuleRecord,
 )
@@ -21,125 +21,142 @@ from belvedere.rest.searches import run_search
 # Channels
 
 
-async def list_channels(ask: Ask) -> Reply:
-    listing = filters.read(ask.query, store.CHANNELS)
-    rows, total = await run_search(ask, service.listed, ChannelRow, ask.actor, listing)
-    return pagination.answer(ask, listing, [record.channel(row, ask.actor) for row in rows], total)
+async def list_channels(request: Ask) -> Reply:
+    listing = filters.read(request.query, store.CHANNELS)
+    rows, total = await run_search(request, service.list_page, ChannelRow, request.actor, listing)
+    return pagination.answer(
+        request, listing, [records.channel(row, request.actor) for row in rows], total
+    )
 
 
-async def show_channel(ask: Ask) -> ChannelRecord:
-    row = await ask.house.db.read(service.show, ChannelRow, ask.actor, ask.path["id"])
-    return record.channel(row, ask.actor)
+async def show_channel(request: Ask) -> ChannelRecord:
+    row = await request.house.db.read(service.show, ChannelRow, request.actor, request.path["id"])
+    return records.channel(row, request.actor)
 
 
-async def create_channel(ask: Ask) -> Reply:
-    if ask.body.url is None:
+async def create_channel(request: Ask) -> Reply:
+    if request.body.url is None:
         raise text_fields.bad("url", "This is required.")
-    checked = await _checked(ask, ask.body.url)
-    row = await ask.house.db.write(
-        service.create_channel, ask.house.keys, ask.actor, ask.body, checked
+    address = await _check_address(request, request.body.url)
+    row = await request.house.db.write(
+        service.create_channel, request.house.keys, request.actor, request.body, address
     )
-    return Reply(record.channel(row, ask.actor), 201)
+    return Reply(records.channel(row, request.actor), 201)
 
 
-async def change_channel(ask: Ask) -> ChannelRecord:
-    body, house = ask.body, ask.house
-    # Asked first: whoever may not see the channel must not learn anything of an address either.
-    await house.db.read(service.show, ChannelRow, ask.actor, ask.path["id"])
-    checked = None if body.url is None else await _checked(ask, body.url)
-    row = await house.db.write(
-        service.change_channel, house.keys, ask.actor, ask.path["id"], body, checked, ask.if_match
+async def change_channel(request: Ask) -> ChannelRecord:
+    body, services = request.body, request.house
+    # First: a caller who may not see the channel must not learn anything about an address.
+    await services.db.read(service.show, ChannelRow, request.actor, request.path["id"])
+    address = None if body.url is None else await _check_address(request, body.url)
+    row = await services.db.write(
+        service.change_channel,
+        services.keys,
+        request.actor,
+        request.path["id"],
+        body,
+        address,
+        request.if_match,
     )
-    return record.channel(row, ask.actor)
+    return records.channel(row, request.actor)
 
 
-async def _checked(ask: Ask, url: str) -> Outcome:
-    checked: Outcome = await ask.house.couriers.of(ask.actor.customer_id).check(
-        text_fields.prose("url", url, most=4_096)
+async def _check_address(request: Ask, url: str) -> Outcome:
+    outgoing = request.house.couriers.of(request.actor.customer_id)
+    address: Outcome = await outgoing.check(text_fields.prose("url", url, most=4_096))
+    if address.fault:
+        raise text_fields.bad("url", address.fault)
+    return address
+
+
+async def delete_channel(request: Ask) -> ChannelRecord:
+    row = await request.house.db.write(service.delete_channel, request.actor, request.path["id"])
+    return records.channel(row, request.actor)
+
+
+async def test_channel(request: Ask) -> Reply:
+    services = request.house
+    message = await services.db.write(service.begin_test, request.actor, request.path["id"])
+    attempted = await dispatcher.send(services.db, services.keys, services.couriers, message)
+    return Reply(records.message(attempted), 201)
+
+
+async def reveal(request: Ask) -> ChannelCredentials:
+    channel_id = request.path["id"]
+    secret = await request.house.db.write(
+        service.reveal_secret, request.house.keys, request.actor, channel_id
     )
-    if checked.fault:
-        raise text_fields.bad("url", checked.fault)
-    return checked
+    return ChannelCredentials(channel_id, secret)
 
 
-async def delete_channel(ask: Ask) -> ChannelRecord:
-    row = await ask.house.db.write(service.delete_channel, ask.actor, ask.path["id"])
-    return record.channel(row, ask.actor)
-
-
-async def test_channel(ask: Ask) -> Reply:
-    house = ask.house
-    message = await house.db.write(service.begin_test, ask.actor, ask.path["id"])
-    sent = await dispatcher.send(house.db, house.keys, house.couriers, message)
-    return Reply(record.message(sent), 201)
-
-
-async def reveal(ask: Ask) -> Credentials:
-    channel_id = ask.path["id"]
-    secret = await ask.house.db.write(service.reveal, ask.house.keys, ask.actor, channel_id)
-    return Credentials(channel_id, secret)
-
-
-async def rotate(ask: Ask) -> Reply:
-    channel_id = ask.path["id"]
-    secret = await ask.house.db.write(service.rotate, ask.house.keys, ask.actor, channel_id)
-    return Reply(Credentials(channel_id, secret), 201)
+async def rotate(request: Ask) -> Reply:
+    channel_id = request.path["id"]
+    secret = await request.house.db.write(
+        service.rotate_secret, request.house.keys, request.actor, channel_id
+    )
+    return Reply(ChannelCredentials(channel_id, secret), 201)
 
 
 # Rules
 
 
-async def list_rules(ask: Ask) -> Reply:
-    listing = filters.read(ask.query, store.RULES)
-    rows, total = await run_search(ask, service.listed, RuleRow, ask.actor, listing)
-    return pagination.answer(ask, listing, [record.rule(row, ask.actor) for row in rows], total)
-
-
-async def show_rule(ask: Ask) -> RuleRecord:
-    row = await ask.house.db.read(service.show, RuleRow, ask.actor, ask.path["id"])
-    return record.rule(row, ask.actor)
-
-
-async def create_rule(ask: Ask) -> Reply:
-    row = await ask.house.db.write(service.create_rule, ask.actor, ask.body)
-    return Reply(record.rule(row, ask.actor), 201)
-
-
-async def change_rule(ask: Ask) -> RuleRecord:
-    row = await ask.house.db.write(
-        service.change_rule, ask.actor, ask.path["id"], ask.body, ask.if_match
+async def list_rules(request: Ask) -> Reply:
+    listing = filters.read(request.query, store.RULES)
+    rows, total = await run_search(request, service.list_page, RuleRow, request.actor, listing)
+    return pagination.answer(
+        request, listing, [records.rule(row, request.actor) for row in rows], total
     )
-    return record.rule(row, ask.actor)
 
 
-async def delete_rule(ask: Ask) -> RuleRecord:
-    row = await ask.house.db.write(service.delete_rule, ask.actor, ask.path["id"])
-    return record.rule(row, ask.actor)
+async def show_rule(request: Ask) -> RuleRecord:
+    row = await request.house.db.read(service.show, RuleRow, request.actor, request.path["id"])
+    return records.rule(row, request.actor)
+
+
+async def create_rule(request: Ask) -> Reply:
+    row = await request.house.db.write(service.create_rule, request.actor, request.body)
+    return Reply(records.rule(row, request.actor), 201)
+
+
+async def change_rule(request: Ask) -> RuleRecord:
+    row = await request.house.db.write(
+        service.change_rule, request.actor, request.path["id"], request.body, request.if_match
+    )
+    return records.rule(row, request.actor)
+
+
+async def delete_rule(request: Ask) -> RuleRecord:
+    row = await request.house.db.write(service.delete_rule, request.actor, request.path["id"])
+    return records.rule(row, request.actor)
 
 
 # Messages
 
 
-async def list_messages(ask: Ask) -> Reply:
-    listing = filters.read(ask.query, messages.MESSAGES)
-    listing = await run_search(ask, messages.fitted, ask.actor.customer_id, listing)
-    async with heavy_read(ask, listing.size):
-        found, total = await run_search(ask, service.list_messages, ask.actor, listing)
-        records = [record.message(one) for one in found]
-    return pagination.answer(ask, listing, records, total)
+async def list_messages(request: Ask) -> Reply:
+    listing = filters.read(request.query, messages.MESSAGES)
+    listing = await run_search(request, messages.limit_page, request.actor.customer_id, listing)
+    async with heavy_read(request, listing.size):
+        rows, total = await run_search(request, service.list_messages, request.actor, listing)
+        page = [records.message(row) for row in rows]
+    return pagination.answer(request, listing, page, total)
 
 
-async def show_message(ask: Ask) -> MessageRecord:
-    found = await ask.house.db.read(messages.find, ask.actor.customer_id, ask.path["id"])
-    return record.message(found)
+async def show_message(request: Ask) -> MessageRecord:
+    message = await request.house.db.read(
+        messages.find, request.actor.customer_id, request.path["id"]
+    )
+    return records.message(message)
 
 
-async def retry(ask: Ask) -> MessageRecord:
-    return record.message(await ask.house.db.write(service.retry, ask.actor, ask.path["id"]))
+async def retry(request: Ask) -> MessageRecord:
+    return records.message(
+        await request.house.db.write(service.retry, request.actor, request.path["id"])
+    )
 
 
-def _row(method: str, path: str, handler: object, summary: str, **more: object) -> Route:
-    return Route(method, path, "admin", handler, summary, known=False, **more)  # type: ignore[arg-type]
+def _row(method: str, path: str, handler: object, summary: str, **options: object) -> Route:
+    return Route(method, path, "admin", handler, summary, known=False, **options)  # type: ignore[arg-type]
 
 
 _CHANNEL, _RULE, _MESSAGE = "/notify/channel", "/notify/rule", "/notify/message"
@@ -154,7 +171,7 @@ ROUTES: tuple[Route, ...] = (
         query=pagination.QUERY,
     ),
     _row(
-        "POST", _CHANNEL, create_channel, "Make a channel", body=ChannelBody, answer=ChannelRecord
+        "POST", _CHANNEL, create_channel, "Create a channel", body=ChannelBody, answer=ChannelRecord
     ),
     _row("GET", f"{_CHANNEL}/{{id}}", show_channel, "Show a channel", answer=ChannelRecord),
     _row(
@@ -178,7 +195,7 @@ ROUTES: tuple[Route, ...] = (
         "POST",
         f"{_CHANNEL}/{{id}}/test",
         test_channel,
-        "Send a test message now; the answer says whether it was taken",
+        "Send a test message now; the response says whether it was delivered",
         answer=MessageRecord,
         codes=("channel_disabled",),
     ),
@@ -186,20 +203,20 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         f"{_CHANNEL}/{{id}}/credentials",
         reveal,
-        "Read the secret that signs a webhook's calls; the reading is audited",
-        answer=Credentials,
+        "Read the signing secret of a webhook channel (audited)",
+        answer=ChannelCredentials,
         codes=("not_signed",),
     ),
     _row(
         "POST",
         f"{_CHANNEL}/{{id}}/credentials/rotate",
         rotate,
-        "Change that secret",
-        answer=Credentials,
+        "Rotate the signing secret of a webhook channel",
+        answer=ChannelCredentials,
         codes=("not_signed",),
     ),
     _row("GET", _RULE, list_rules, "List rules", answer=list[RuleRecord], query=pagination.QUERY),
-    _row("POST", _RULE, create_rule, "Make a rule", body=RuleBody, answer=RuleRecord),
+    _row("POST", _RULE, create_rule, "Create a rule", body=RuleBody, answer=RuleRecord),
     _row("GET", f"{_RULE}/{{id}}", show_rule, "Show a rule", answer=RuleRecord),
     _row(
         "PATCH",
@@ -215,7 +232,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         _MESSAGE,
         list_messages,
-        "What waits, went out or is dead, newest first",
+        "List messages, newest first",
         answer=list[MessageRecord],
         query=pagination.QUERY,
     ),
@@ -223,14 +240,14 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         f"{_MESSAGE}/{{id}}",
         show_message,
-        "One message with its tries",
+        "Show a message with its attempts",
         answer=MessageRecord,
     ),
     _row(
         "POST",
         f"{_MESSAGE}/{{id}}/retry",
         retry,
-        "Try a dead message again",
+        "Retry a dead message",
         answer=MessageRecord,
         codes=("not_dead",),
     ),

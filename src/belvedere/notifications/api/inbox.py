@@ -1,54 +1,58 @@
-"""My inbox over HTTP. A token is nobody and has none."""
+"""Endpoints of the caller's inbox. A token is not a person and has no inbox."""
 
 import msgspec
 
-from belvedere.notifications import inbox, wishes
+from belvedere.notifications import inbox
 from belvedere.notifications.api import records
-from belvedere.notifications.api.records import NotificationRecord, Read
-from belvedere.notifications.wishes import Wishes
+from belvedere.notifications.api.records import NotificationRecord, ReadCount
+from belvedere.notifications.inbox import InboxPreferences
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest.route import Ask, Reply, Route
 from belvedere.rest.searches import run_search
 
 
-async def listing(ask: Ask) -> Reply:
-    asked = filters.read(ask.query, inbox.NOTIFICATIONS)
-    found, total = await run_search(ask, inbox.listed, ask.actor, asked)
-    return pagination.answer(ask, asked, [records.notification(one) for one in found], total)
+async def listing(request: Ask) -> Reply:
+    page = filters.read(request.query, inbox.NOTIFICATIONS)
+    rows, total = await run_search(request, inbox.list_page, request.actor, page)
+    return pagination.answer(request, page, [records.notification(row) for row in rows], total)
 
 
-async def read(ask: Ask) -> NotificationRecord:
-    return await _mark(ask, is_read=True)
+async def read(request: Ask) -> NotificationRecord:
+    return await _mark(request, is_read=True)
 
 
-async def unread(ask: Ask) -> NotificationRecord:
-    return await _mark(ask, is_read=False)
+async def unread(request: Ask) -> NotificationRecord:
+    return await _mark(request, is_read=False)
 
 
-async def _mark(ask: Ask, *, is_read: bool) -> NotificationRecord:
-    found = await ask.house.db.write(inbox.read, ask.actor, ask.path["id"], is_read=is_read)
-    return records.notification(found)
+async def _mark(request: Ask, *, is_read: bool) -> NotificationRecord:
+    row = await request.house.db.write(
+        inbox.mark_read, request.actor, request.path["id"], is_read=is_read
+    )
+    return records.notification(row)
 
 
-async def read_all(ask: Ask) -> Read:
-    return Read(await ask.house.db.write(inbox.read_all, ask.actor))
+async def read_all(request: Ask) -> ReadCount:
+    return ReadCount(await request.house.db.write(inbox.mark_all_read, request.actor))
 
 
-class WishesBody(msgspec.Struct, forbid_unknown_fields=True):
-    """Kinds of events that shall not come."""
+class InboxPreferencesBody(msgspec.Struct, forbid_unknown_fields=True):
+    """Kinds of events that do not appear in the inbox."""
 
     muted: list[str]
 
 
-async def show_wishes(ask: Ask) -> Wishes:
-    found: Wishes = await ask.house.db.read(wishes.of, ask.actor)
-    return found
+async def show_preferences(request: Ask) -> InboxPreferences:
+    preferences: InboxPreferences = await request.house.db.read(inbox.preferences, request.actor)
+    return preferences
 
 
-async def put_wishes(ask: Ask) -> Wishes:
-    changed: Wishes = await ask.house.db.write(wishes.put, ask.actor, ask.body.muted)
-    return changed
+async def change_preferences(request: Ask) -> InboxPreferences:
+    preferences: InboxPreferences = await request.house.db.write(
+        inbox.change_preferences, request.actor, request.body.muted
+    )
+    return preferences
 
 
 ROUTES: tuple[Route, ...] = (
@@ -57,7 +61,7 @@ ROUTES: tuple[Route, ...] = (
         "/notification",
         "viewer",
         listing,
-        "My inbox, newest first",
+        "List my inbox, newest first",
         answer=list[NotificationRecord],
         known=False,
         people=True,
@@ -69,7 +73,7 @@ ROUTES: tuple[Route, ...] = (
         "viewer",
         read_all,
         "Mark everything in my inbox as read",
-        answer=Read,
+        answer=ReadCount,
         known=False,
         people=True,
     ),
@@ -77,9 +81,9 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         "/notification/preferences",
         "viewer",
-        show_wishes,
-        "What may come into my inbox, and what of it I do not want",
-        answer=Wishes,
+        show_preferences,
+        "Show which kinds of events appear in my inbox",
+        answer=InboxPreferences,
         known=False,
         people=True,
     ),
@@ -87,10 +91,10 @@ ROUTES: tuple[Route, ...] = (
         "PUT",
         "/notification/preferences",
         "viewer",
-        put_wishes,
-        "Say what shall not come into my inbox",
-        body=WishesBody,
-        answer=Wishes,
+        change_preferences,
+        "Choose which kinds of events do not appear in my inbox",
+        body=InboxPreferencesBody,
+        answer=InboxPreferences,
         known=False,
         people=True,
     ),
@@ -99,7 +103,7 @@ ROUTES: tuple[Route, ...] = (
         "/notification/{id}/read",
         "viewer",
         read,
-        "Mark one as read",
+        "Mark a notification as read",
         answer=NotificationRecord,
         known=False,
         people=True,
@@ -109,7 +113,7 @@ ROUTES: tuple[Route, ...] = (
         "/notification/{id}/unread",
         "viewer",
         unread,
-        "Mark one as new again",
+        "Mark a notification as unread",
         answer=NotificationRecord,
         known=False,
         people=True,

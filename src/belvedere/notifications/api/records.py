@@ -1,22 +1,22 @@
-"""The shapes in which channels, rules, messages and notifications leave the server."""
+"""Channels, rules, messages and notifications as the interface shows them."""
 
 import msgspec
 
 from belvedere.access import Actor
 from belvedere.base.clock import SECOND, iso, iso_or_none
-from belvedere.notifications import quiet_hours as quiet
-from belvedere.notifications.delivery.messages import Message, Try
+from belvedere.notifications import quiet_hours
+from belvedere.notifications.delivery.messages import DeliveryAttempt, Message
 from belvedere.notifications.inbox import Notification
-from belvedere.notifications.model import ChannelRow, RuleRow, quiet_of
+from belvedere.notifications.model import ChannelRow, RuleRow, quiet_hours_of
 
 
 class ChannelRecord(msgspec.Struct):
     id: str
     name: str
     enable: bool
-    # What kind of receiver it is.
+    # The kind of receiver, as Apprise names it.
     service: str
-    # As much of the address as may be seen.
+    # The part of the address that may be shown.
     url: str
     customer_id: str
     customer_name: str
@@ -53,7 +53,7 @@ class RuleRecord(msgspec.Struct):
 
 class TryRecord(msgspec.Struct):
     date: str
-    # Empty: it was taken.
+    # Empty: it was delivered.
     fault: str
 
 
@@ -67,27 +67,27 @@ class NoticeRecord(msgspec.Struct):
 
 
 class MessageRecord(msgspec.Struct):
-    """A message on its way, sent, or dead; its id is what the receiver was given as such."""
+    """A waiting, sent or dead message. The receiver gets the same id."""
 
     id: str
     state: str
     channel_id: str | None
     rule_id: str | None
-    # Of a mail by the installation: to whom.
+    # The address of a mail that the installation itself sends.
     recipient: str
     severity: str
     events: list[NoticeRecord]
     more: int
     attempts: int
     tries: list[TryRecord]
-    # When it is tried next, while it waits.
+    # The next attempt, while the message waits.
     due: str | None
     sent: str | None
     creation_date: str
 
 
 class NotificationRecord(msgspec.Struct):
-    """One line of my inbox."""
+    """One entry of my inbox."""
 
     id: str
     kind: str
@@ -100,14 +100,14 @@ class NotificationRecord(msgspec.Struct):
     creation_date: str
 
 
-class Read(msgspec.Struct):
-    """How many notifications were new."""
+class ReadCount(msgspec.Struct):
+    """How many notifications were unread."""
 
     count: int
 
 
-class Credentials(msgspec.Struct):
-    """The secret that signs what a channel posts."""
+class ChannelCredentials(msgspec.Struct):
+    """The secret that signs the calls of a webhook channel."""
 
     id: str
     secret: str
@@ -129,7 +129,7 @@ def channel(row: ChannelRow, actor: Actor) -> ChannelRecord:
 
 
 def rule(row: RuleRow, actor: Actor) -> RuleRecord:
-    hours = quiet_of(row)
+    hours = quiet_hours_of(row)
     lists = (row.channels, row.kinds, row.objects, row.states, row.tags)
     channels, kinds, objects, states, tags = (
         msgspec.json.decode(text, type=list[str]) for text in lists
@@ -147,7 +147,10 @@ def rule(row: RuleRow, actor: Actor) -> RuleRecord:
         quiet=None
         if hours is None
         else QuietRecord(
-            quiet.shown(hours.start), quiet.shown(hours.end), hours.zone, hours.but_critical
+            quiet_hours.format_minute(hours.start),
+            quiet_hours.format_minute(hours.end),
+            hours.zone,
+            hours.but_critical,
         ),
         group=row.window_ms // SECOND,
         customer_id=row.customer_id,
@@ -158,39 +161,42 @@ def rule(row: RuleRow, actor: Actor) -> RuleRecord:
     )
 
 
-def message(found: Message) -> MessageRecord:
+def message(row: Message) -> MessageRecord:
     return MessageRecord(
-        id=found.id,
-        state=found.state,
-        channel_id=found.channel_id,
-        rule_id=found.rule_id,
-        recipient=found.recipient,
-        severity=found.severity,
+        id=row.id,
+        state=row.state,
+        channel_id=row.channel_id,
+        rule_id=row.rule_id,
+        recipient=row.recipient,
+        severity=row.severity,
         events=[
-            NoticeRecord(one.kind, one.object, one.object_id, one.title, one.severity, iso(one.at))
-            for one in found.notice_list
+            NoticeRecord(
+                *(notice.kind, notice.object, notice.object_id, notice.title),
+                *(notice.severity, iso(notice.at)),
+            )
+            for notice in row.notice_list
         ],
-        more=found.more,
-        attempts=found.attempts,
+        more=row.more,
+        attempts=row.attempts,
         tries=[
-            TryRecord(iso(one.at), one.fault)
-            for one in msgspec.json.decode(found.tries, type=list[Try])
+            TryRecord(iso(attempt.at), attempt.fault)
+            for attempt in msgspec.json.decode(row.tries, type=list[DeliveryAttempt])
         ],
-        due=iso(found.due_at) if found.state == "waiting" else None,
-        sent=iso_or_none(found.sent_at),
-        creation_date=iso(found.created_at),
+        due=iso(row.due_at) if row.state == "waiting" else None,
+        sent=iso_or_none(row.sent_at),
+        creation_date=iso(row.created_at),
     )
 
 
-def notification(found: Notification) -> NotificationRecord:
+def notification(row: Notification) -> NotificationRecord:
     return NotificationRecord(
-        found.id,
-        found.kind,
-        found.object,
-        found.object_id,
-        found.severity,
-        found.title,
-        found.body,
-        found.read_at is not None,
-        iso(found.created_at),
+        row.id,
+        row.kind,
+        row.object,
+        row.object_id,
+        row.severity,
+        row.title,
+        row.body,
+        row.read_at is not None,
+        iso(row.created_at),
     )

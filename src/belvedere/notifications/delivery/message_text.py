@@ -1,7 +1,6 @@
-"""Notices as the text of a message, and as what our own webhooks post. Pure."""
+"""The text of a message, and the JSON that webhook channels post. Pure."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -12,24 +11,24 @@ MAX_TITLE = 200
 
 
 def one_line(text: str, most: int = MAX_TITLE) -> str:
-    """Whatever people called their things, without line breaks and other controls."""
-    found = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return found if len(found) <= most else found[: most - 1] + "…"
+    """The text without line breaks and other control characters, at most `most` characters."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def title(customer_name: str, notices: Sequence[Notice], more: int = 0) -> str:
     count = len(notices) + more
-    said = notices[0].title if count == 1 else f"{count} events: {notices[0].title}, …"
-    return one_line(f"[{customer_name}] {said}")
+    summary = notices[0].title if count == 1 else f"{count} events: {notices[0].title}, …"
+    return one_line(f"[{customer_name}] {summary}")
 
 
 def text(notices: Sequence[Notice], more: int = 0) -> str:
     if len(notices) == 1 and not more:
         return "\n".join(filter(None, _lines(notices[0])))
-    listed = ["\n  ".join(filter(None, _lines(one))) for one in notices]
+    items = ["\n  ".join(filter(None, _lines(notice))) for notice in notices]
     if more:
-        listed.append(f"and {more} more")
-    return "\n".join(f"- {one}" for one in listed)
+        items.append(f"and {more} more")
+    return "\n".join(f"- {item}" for item in items)
 
 
 def _lines(notice: Notice) -> tuple[str, ...]:
@@ -46,8 +45,8 @@ def payload(
     notices: Sequence[Notice],
     more: int,
 ) -> str:
-    """The body of a signed call: the same at every try."""
-    told: dict[str, Any] = {
+    """The body of a signed call, identical at every attempt."""
+    fields = {
         "id": message_id,
         "customer": customer_name,
         "title": title,
@@ -55,10 +54,10 @@ def payload(
         "events": [_event(notice) for notice in notices],
         "more": more,
     }
-    return msgspec.json.encode(told).decode()
+    return msgspec.json.encode(fields).decode()
 
 
-def _event(notice: Notice) -> dict[str, Any]:
+def _event(notice: Notice) -> dict[str, str]:
     return {
         "kind": notice.kind,
         "object": notice.object,
@@ -77,7 +76,7 @@ def test_notice(channel_id: str, channel_name: str, now: Millis) -> Notice:
         "channel.test",
         "channel",
         channel_id,
-        f"A test of the channel {channel_name}",
+        f"Test message for the channel {channel_name}",
         now,
-        text="Messages arrive here.",
+        text="This channel works.",
     )

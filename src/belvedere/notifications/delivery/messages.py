@@ -1,20 +1,20 @@
-"""The rows of messages."""
+"""The rows of messages: insert, read, save, purge."""
 
 from collections.abc import Sequence
 
 import msgspec
 
-from belvedere.base.clock import DAY, Millis
+from belvedere.base.clock import DAY, Millis, Step
 from belvedere.base.errors import NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
-from belvedere.notifications.model import MessageState, Notice, Severity
+from belvedere.notifications.model import MessageState, Notice, NoticeSeverity
 from belvedere.rest import response_budget
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 
-KEPT: Millis = 30 * DAY
-BATCH = 200
+RETENTION: Millis = 30 * DAY
+PURGE_BATCH_SIZE = 200
 
 MESSAGES = Listable(
     fields={
@@ -58,8 +58,8 @@ class Message(msgspec.Struct):
         return msgspec.json.decode(self.notices, type=list[Notice])
 
 
-class Try(msgspec.Struct):
-    """One attempt: when it ended, and what went wrong."""
+class DeliveryAttempt(msgspec.Struct):
+    """When an attempt ended, and its error; an empty `fault` means delivered."""
 
     at: Millis
     fault: str = ""
@@ -89,7 +89,7 @@ def insert(
         channel_id=channel_id,
         recipient=recipient,
         state=MessageState.WAITING.value,
-        severity=_worst(notices).value,
+        severity=_highest_severity(notices).value,
         title=title,
         notices=encode(list(notices)).decode(),
         more=0,
@@ -107,8 +107,9 @@ def insert(
     return message
 
 
-def _worst(notices: Sequence[Notice]) -> Severity:
-    return max((one.severity for one in notices), key=lambda one: one.rank, default=Severity.LOW)
+def _highest_severity(notices: Sequence[Notice]) -> NoticeSeverity:
+    severities = (notice.severity for notice in notices)
+    return max(severities, key=lambda severity: severity.rank, default=NoticeSeverity.LOW)
 
 
 def save(tx: Tx, message: Message) -> None:
@@ -126,21 +127,21 @@ def save(tx: Tx, message: Message) -> None:
     )
 
 
-def find(tx: Tx, customer_id: str, message_id: str, *, hold: bool = False) -> Message:
-    found = tx.one(
+def find(tx: Tx, customer_id: str, message_id: str, *, lock: bool = False) -> Message:
+    message = tx.one(
         Message,
         f"select {ROW} from messages where id = ? and customer_id = ?"
-        f"{tx.sql.lock_rows if hold else ''}",
+        f"{tx.sql.lock_rows if lock else ''}",
         message_id,
         customer_id,
     )
-    if found is None:
+    if message is None:
         raise NotFound("There is no such message.", code="message_not_found")
-    return found
+    return message
 
 
-def fitted(tx: Tx, customer_id: str, listing: Listing) -> Listing:
-    """The same page, no longer than an answer may be."""
+def limit_page(tx: Tx, customer_id: str, listing: Listing) -> Listing:
+    """The same page, shortened so that the response stays within its size limit."""
     sql = clauses(listing)
     rows = tx.rows(
         "select octet_length(notices) + octet_length(tries) from messages"
@@ -152,7 +153,7 @@ def fitted(tx: Tx, customer_id: str, listing: Listing) -> Listing:
     )
 
 
-def page(tx: Tx, customer_id: str, listing: Listing) -> list[Message]:
+def select_page(tx: Tx, customer_id: str, listing: Listing) -> list[Message]:
     sql = clauses(listing)
     return tx.all(
         Message,
@@ -161,22 +162,36 @@ def page(tx: Tx, customer_id: str, listing: Listing) -> list[Message]:
     )
 
 
-def total(tx: Tx, customer_id: str, listing: Listing) -> int:
+def count(tx: Tx, customer_id: str, listing: Listing) -> int:
     sql = clauses(listing)
-    counted = f"select count(*) from messages where customer_id = ?{sql.where}"
-    return int(tx.value(counted, customer_id, *sql.params))
+    query = f"select count(*) from messages where customer_id = ?{sql.where}"
+    return int(tx.value(query, customer_id, *sql.params))
 
 
-def forget_of(tx: Tx, channel_id: str) -> None:
+def delete_for_channel(tx: Tx, channel_id: str) -> None:
     tx.run("delete from messages where channel_id = ?", channel_id)
 
 
-def forget_old(tx: Tx) -> bool:
-    """Drop a batch of those that are over since long; whether there may be more."""
-    gone = tx.run(
+def purge_old(tx: Tx) -> bool:
+    """Delete a batch of old messages that are sent or dead; True if there may be more."""
+    deleted = tx.run(
         "delete from messages where id in (select id from messages where state <> 'waiting'"
         " and created_at < ? limit ?)",
-        tx.now - KEPT,
-        BATCH,
+        tx.now - RETENTION,
+        PURGE_BATCH_SIZE,
     )
-    return gone == BATCH
+    return deleted == PURGE_BATCH_SIZE
+
+
+def shift_times(tx: Tx, step: Step) -> None:
+    """The clock was set: messages wait as long as before. Retries and collected notices wait for a
+    duration; the end of quiet hours is a date."""
+    tx.run(
+        "update messages set due_at = due_at + ? where state = 'waiting' and (attempts > 0"
+        " or rule_id is null or rule_id not in (select id from rules where quiet <> '{}'))",
+        step.delta,
+    )
+    tx.run(
+        "update messages set claimed_until = claimed_until + ? where claimed_until is not null",
+        step.delta,
+    )

@@ -31,7 +31,7 @@ def greet(
         if not hello.renews:
             hosts.doubt_journal(tx, host_id, hello.journal_id)
         return refusal
-    registration.forget(tx, host_id)
+    registration.delete(tx, host_id)
     told = resync.reunite(tx, host_id, hello.journal_id, hello.entries, doubtful_until, forgotten)
     fences = [entry.fence for entry in hello.entries]
     held = attempts_by_fence(tx, fences)

@@ -212,7 +212,7 @@ async def send_messages(house: House) -> None:
 
 
 async def forget_messages(house: House) -> None:
-    for verb in (messages.forget_old, notices.forget_old):
+    for verb in (messages.purge_old, notices.purge_old):
         while await house.db.write(verb):
             await asyncio.sleep(0)
 

@@ -9,8 +9,8 @@ from belvedere.base.errors import NotFound
 from belvedere.db import Tx
 from belvedere.events import Event
 from belvedere.notifications.delivery import dispatcher, message_text
-from belvedere.notifications.delivery.dispatcher import Letter
-from belvedere.notifications.model import Severity, Told
+from belvedere.notifications.delivery.dispatcher import SealedMail
+from belvedere.notifications.model import AddressedNotice, NoticeSeverity
 from belvedere.server.notices.batch import Turn, told
 from belvedere.server.runtime import House
 
@@ -65,7 +65,7 @@ class Account(NamedTuple):
     email: str
 
 
-def tell(turn: Turn, event: Event, data: dict[str, Any]) -> Told:
+def tell(turn: Turn, event: Event, data: dict[str, Any]) -> AddressedNotice:
     """Into the inbox of the person alone; through channels only where a rule names the kind."""
     account = _account(turn.tx, event)
     details = _details(turn.tx, event, data).en.replace("\n", "; ").strip("; ")
@@ -75,7 +75,7 @@ def tell(turn: Turn, event: Event, data: dict[str, Any]) -> Told:
         data,
         title=TITLES[event.kind].en,
         text=details,
-        severity=Severity.HIGH,
+        severity=NoticeSeverity.HIGH,
         people=() if account is None else (account.user_id,),
     )
 
@@ -92,7 +92,7 @@ def write_mail(tx: Tx, house: House, event: Event, data: dict[str, Any]) -> None
         mail.format(title=title, details=detail, **about)
         for mail, title, detail in zip(_MAIL, titles, details, strict=True)
     ]
-    letter = Letter(f"{titles.en} / {titles.es}", "\n---\n\n".join(texts))
+    letter = SealedMail(f"{titles.en} / {titles.es}", "\n---\n\n".join(texts))
     whose_mail = (event.customer_id, account.email)
     dispatcher.write_mail(tx, house.keys, *whose_mail, letter, is_account=True)
 

@@ -14,7 +14,13 @@ from belvedere.db import Tx
 from belvedere.events import Event
 from belvedere.events.kinds import KINDS
 from belvedere.notifications.delivery import message_text
-from belvedere.notifications.model import MAX_TEXT, Notice, Rule, Severity, Told
+from belvedere.notifications.model import (
+    MAX_NOTICE_TEXT,
+    AddressedNotice,
+    Notice,
+    NoticeSeverity,
+    Rule,
+)
 
 
 @dataclass(slots=True)
@@ -73,13 +79,13 @@ def told(
     *,
     title: str = "",
     text: str = "",
-    severity: str = Severity.LOW,
+    severity: str = NoticeSeverity.LOW,
     place: str = "",
     is_alert: bool = False,
     about: Sequence[str | None] = (),
     tags: Sequence[str] = (),
     people: tuple[str, ...] = (),
-) -> Told:
+) -> AddressedNotice:
     """The notice of an event; what nobody found words for is said in the words of its kind."""
     name = next((str(data[key]) for key in _NAMES if key in data), event.object)
     said = title or f"{name}: {KINDS[event.kind]}"
@@ -89,12 +95,12 @@ def told(
         event.object_id,
         message_text.one_line(said),
         event.at,
-        Severity(severity),
+        NoticeSeverity(severity),
         str(data.get("state", "")),
-        message_text.one_line(text, MAX_TEXT),
+        message_text.one_line(text, MAX_NOTICE_TEXT),
         turn.link(event, place),
     )
-    return Told(
+    return AddressedNotice(
         event.customer_id,
         notice,
         is_alert,

@@ -9,15 +9,15 @@ from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx
 from belvedere.events import Event
 from belvedere.notifications import routing, store
-from belvedere.notifications.model import TOLD, Told
+from belvedere.notifications.model import NOTIFIABLE_KINDS, AddressedNotice
 from belvedere.server.notices import jobs, mails, objects
 from belvedere.server.notices.batch import Turn
 from belvedere.server.runtime import House
 
 OLD: Millis = 1 * DAY
-KINDS = TOLD | {"message.dead"}
+KINDS = NOTIFIABLE_KINDS | {"message.dead"}
 
-TELLERS: dict[str, Callable[[Turn, Event, dict[str, Any]], Told | None]] = {
+TELLERS: dict[str, Callable[[Turn, Event, dict[str, Any]], AddressedNotice | None]] = {
     "job": jobs.tell,
     "monitor": objects.tell_watched,
     "indicator": objects.tell_watched,
@@ -30,13 +30,13 @@ TELLERS: dict[str, Callable[[Turn, Event, dict[str, Any]], Told | None]] = {
 def tell(tx: Tx, house: House, found: Sequence[Event]) -> None:
     """Tell a batch, in order; not what is old news after a long silence."""
     found = [event for event in found if event.at > tx.now - OLD]
-    rules = store.live_rules(tx, {event.customer_id for event in found})
+    rules = store.active_rules(tx, {event.customer_id for event in found})
     turn = Turn(tx, house.settings.base_url, rules)
     said = (_told(turn, event) for event in found)
-    routing.tell(tx, [one for one in said if one is not None], rules)
+    routing.route(tx, [one for one in said if one is not None], rules)
     mails.write(tx, house, found)
 
 
-def _told(turn: Turn, event: Event) -> Told | None:
+def _told(turn: Turn, event: Event) -> AddressedNotice | None:
     teller = TELLERS.get(event.object, objects.tell_plain)
     return teller(turn, event, msgspec.json.decode(event.data))

@@ -11,7 +11,7 @@ from belvedere.events import Event
 from belvedere.jobs import permissions, specs
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.model import APPROVAL, JobRow
-from belvedere.notifications.model import Severity, Told
+from belvedere.notifications.model import AddressedNotice, NoticeSeverity
 from belvedere.server.notices.batch import Turn, tags_of, told
 
 BAD = frozenset({"failure", "timeout", "error"})
@@ -24,7 +24,7 @@ _WORDS = {
 }
 
 
-def tell(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
+def tell(turn: Turn, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
     """None, without a look at the database, for what nobody wants to hear: most jobs."""
     is_asked = event.kind == "job.created" and data["lifecycle"] == "onhold"
     is_note = event.kind == "job.created" and data["type"] == "NotificationJob"
@@ -48,7 +48,7 @@ def tell(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
         data,
         title=_asked(job) if is_asked else _title(event, data),
         text=_would_run(turn.tx, job) if is_asked else "",
-        severity=Severity.HIGH if is_asked or is_bad else Severity.LOW,
+        severity=NoticeSeverity.HIGH if is_asked or is_bad else NoticeSeverity.LOW,
         place="jobs",
         is_alert=(is_asked or is_bad) and not is_step,
         about=(job.task_id, job.workflow_id, job.workflow_job_id, job.host_id),
@@ -97,7 +97,7 @@ def _people(turn: Turn, job: JobRow, *, is_asked: bool) -> tuple[str, ...]:
     )
 
 
-def _note(turn: Turn, event: Event, data: dict[str, Any], job: JobRow) -> Told:
+def _note(turn: Turn, event: Event, data: dict[str, Any], job: JobRow) -> AddressedNotice:
     """A notification task: its subject, to those whom it names."""
     subject, body, to = note_of(turn.tx, job)
     return told(

@@ -19,8 +19,8 @@ from belvedere.jobs.approvals import page, plan
 from belvedere.jobs.approvals.plan import Plan
 from belvedere.jobs.model import APPROVAL, JobRow, Lifecycle
 from belvedere.notifications.delivery import dispatcher, message_text
-from belvedere.notifications.delivery.dispatcher import Letter
-from belvedere.notifications.model import MAX_TEXT
+from belvedere.notifications.delivery.dispatcher import SealedMail
+from belvedere.notifications.model import MAX_NOTICE_TEXT
 from belvedere.server.notices import accounts, jobs
 from belvedere.server.notices.batch import Turn
 from belvedere.server.runtime import House
@@ -61,7 +61,7 @@ def _invitation(tx: Tx, house: House, event: Event) -> None:
     _, token = one_time_links.make(tx, house.keys, *whose, proof=one_time_links.MAIL, beside=True)
     name = service.find(tx, event.customer_id).name
     body = _INVITATION.format(customer=name, link=_link(house, token))
-    letter = Letter(f"Invitation to {name}", body)
+    letter = SealedMail(f"Invitation to {name}", body)
     whose_mail = (event.customer_id, member.email)
     dispatcher.write_mail(tx, house.keys, *whose_mail, letter, is_account=True)
 
@@ -76,7 +76,7 @@ def _recovery(tx: Tx, house: House, event: Event) -> None:
     _, token = one_time_links.make(tx, house.keys, *whose, proof=one_time_links.MAIL)
     by = service.operator(service.find(tx, event.customer_id))
     memberships.tell(tx, by, "link", "link_made", member.id, None, {"kind": one_time_links.RESET})
-    letter = Letter("A new password for Belvedere", _RESET.format(link=_link(house, token)))
+    letter = SealedMail("A new password for Belvedere", _RESET.format(link=_link(house, token)))
     whose_mail = (event.customer_id, member.email)
     dispatcher.write_mail(tx, house.keys, *whose_mail, letter, is_account=True)
 
@@ -106,7 +106,7 @@ def _request(tx: Tx, house: House, event: Event) -> None:
             ways = _ways(tx, house, job, member.user_id)
             body = _ASKED.format(name=message_text.one_line(job.name), runs=runs, ways=ways)
             dispatcher.write_mail(
-                tx, house.keys, event.customer_id, member.email, Letter(title, body)
+                tx, house.keys, event.customer_id, member.email, SealedMail(title, body)
             )
 
 
@@ -129,7 +129,7 @@ def _runs(found: Plan) -> str:
 
 
 def _line(said: tuple[str, str]) -> str:
-    return message_text.one_line(" ".join(said), MAX_TEXT)
+    return message_text.one_line(" ".join(said), MAX_NOTICE_TEXT)
 
 
 def _note(tx: Tx, house: House, event: Event) -> None:
@@ -142,7 +142,7 @@ def _note(tx: Tx, house: House, event: Event) -> None:
     turn = Turn(tx, house.settings.base_url, ())
     for member in turn.members(event.customer_id):
         if jobs.is_recipient(member, to):
-            letter = Letter(message_text.one_line(subject), body)
+            letter = SealedMail(message_text.one_line(subject), body)
             dispatcher.write_mail(tx, house.keys, event.customer_id, member.email, letter)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from belvedere.access import Level, may_see
 from belvedere.events import Event
-from belvedere.notifications.model import Severity, Told
+from belvedere.notifications.model import AddressedNotice, NoticeSeverity
 from belvedere.server.notices import accounts
 from belvedere.server.notices.batch import Turn, tags_of, told
 
@@ -51,7 +51,7 @@ WATCHED = {
 }
 
 
-def tell_watched(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
+def tell_watched(turn: Turn, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
     """Nothing of what is mute, and no alert of what is disabled."""
     how = WATCHED[event.object]
     words = how.alerts.get(event.kind)
@@ -68,7 +68,7 @@ def tell_watched(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
         data,
         title=words.format(data.get("name") or data.get("title")) if words else "",
         text=how.text(data) if words else "",
-        severity=data.get(how.severity, Severity.LOW),
+        severity=data.get(how.severity, NoticeSeverity.LOW),
         place=how.table,
         is_alert=words is not None,
         about=(data.get("host_id"),),
@@ -77,7 +77,7 @@ def tell_watched(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
     )
 
 
-def tell_member(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
+def tell_member(turn: Turn, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
     """Whoever forgot a password needs somebody who makes a link; the rest is for the member."""
     if event.kind in accounts.TITLES:
         return accounts.tell(turn, event, data)
@@ -92,13 +92,13 @@ def tell_member(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
     )
 
 
-def tell_token(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
+def tell_token(turn: Turn, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
     """Who made it learns of it, in case it was somebody else."""
     is_own = event.kind in accounts.TITLES
     return accounts.tell(turn, event, data) if is_own else tell_plain(turn, event, data)
 
 
-def tell_message(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
+def tell_message(turn: Turn, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
     """In the inbox only: what could not be sent must not be sent about."""
     return told(
         turn,
@@ -106,11 +106,11 @@ def tell_message(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
         data,
         title="A message could not be delivered",
         text=str(data.get("fault", "")),
-        severity=Severity.HIGH,
+        severity=NoticeSeverity.HIGH,
         people=turn.people(event.customer_id, lambda one: one.level.reaches(Level.ADMIN)),
     )
 
 
-def tell_plain(turn: Turn, event: Event, data: dict[str, Any]) -> Told | None:
+def tell_plain(turn: Turn, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
     """Anything else that a rule names."""
     return told(turn, event, data) if turn.is_named(event) else None

@@ -19,7 +19,7 @@ export function ProviderButtons({
   providers,
   to,
 }: {
-  providers: Shape<'DoorRecord'>[]
+  providers: Shape<'SignInProviderRecord'>[]
   to?: string
 }) {
   const t = useText()
