@@ -60,7 +60,7 @@ ANSWERS: tuple[tuple[str, str, Any], ...] = (
     ("DELETE", f"/statuspage/{PAGE_ID}", PAGE),
 )
 REFUSED = (
-    ("status-page create Shop", 2, "say what it shows"),
+    ("status-page create Shop", 2, "the page is empty"),
     ("status-page show nothing", 1, "See: belvedere status-page list"),
     ("view delete nothing", 1, "See: belvedere view list"),
 )

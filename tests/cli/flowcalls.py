@@ -97,7 +97,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     (
         f"import recipe {HERE}/recipe.json --host web-1",
         ("POST", "/workflows/import", {"hostname": "web-1"}, _RECIPE),
-        "Task deploy is made",
+        "Task deploy is created",
     ),
     (
         "webhook create push --workflow release",
@@ -135,8 +135,8 @@ ANSWERS: list[tuple[str, str, Any]] = [
 
 REFUSED = [
     ("workflow edit release", 2, "Nothing to change"),
-    ("workflow create /nowhere/x.json", 1, "cannot be read"),
+    ("workflow create /nowhere/x.json", 1, "Cannot read"),
     (f"workflow create {HERE}/flowcalls.py", 1, "is not JSON"),
     (f"import recipe {HERE}/flowcalls.py", 1, "is not JSON"),
-    ("import recipe /nowhere/x.json", 1, "cannot be read"),
+    ("import recipe /nowhere/x.json", 1, "Cannot read"),
 ]

@@ -59,7 +59,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ),
     ("notify edit ops --disable", ("PATCH", _CHANNEL, {}, {"enable": False}), "changed"),
     ("notify remove ops", ("DELETE", _CHANNEL, {}, None), "deleted"),
-    ("notify test ops", ("POST", f"{_CHANNEL}/test", {}, None), "was taken"),
+    ("notify test ops", ("POST", f"{_CHANNEL}/test", {}, None), "was accepted"),
     ("notify secret ops", ("GET", f"{_CHANNEL}/credentials", {}, None), "5ec2e7"),
     ("notify secret ops --rotate", ("POST", f"{_CHANNEL}/credentials/rotate", {}, None), "5ec"),
     ("notify rules", ("GET", "/notify/rule", {}, None), "22:00-07:00 UTC"),
@@ -78,7 +78,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
                 "quiet": {"from": "22:00", "to": "07:00", "zone": "UTC"},
             },
         ),
-        "made",
+        "created",
     ),
     (
         "notify rule-edit nights --tag web --group 5m",
@@ -93,8 +93,8 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         "shop fails (+2)",
     ),
     (f"notify message {MESSAGE_ID}", ("GET", _MESSAGE, {}, None), "answered 500"),
-    (f"notify retry {MESSAGE_ID}", ("POST", f"{_MESSAGE}/retry", {}, None), "1 will be tried"),
-    ("notify retry --all", ("POST", f"{_MESSAGE}/retry", {}, None), "1 will be tried"),
+    (f"notify retry {MESSAGE_ID}", ("POST", f"{_MESSAGE}/retry", {}, None), "queued again: 1"),
+    ("notify retry --all", ("POST", f"{_MESSAGE}/retry", {}, None), "queued again: 1"),
     (
         "notify inbox",
         ("GET", "/notification", {"limit": "20", "where[read]": "false"}, None),

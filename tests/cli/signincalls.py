@@ -27,22 +27,22 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
     (
         "organization passwords off",
         ("PUT", "/api/customer", {}, {"providers_only": True}),
-        "through a provider only",
+        "only through a provider",
     ),
     ("member invitations", ("GET", WAITING, {}, None), "active with another account"),
     (
         "member accept globex",
         ("POST", WAITING, {}, {"id": OFFER["id"]}),
-        "You are user of globex now",
+        "You now have the level user in globex",
     ),
     (
         "member decline globex",
         ("DELETE", f"{WAITING}/{OFFER['id']}", {}, None),
-        "You declined the membership of globex",
+        "You declined the membership in globex",
     ),
     ("provider list", ("GET", "/api/provider", {}, None), "must be invited"),
-    ("provider disable Google", ("PATCH", PROVIDER, {}, {"enabled": False}), "Nobody comes in"),
-    ("provider enable Google", ("PATCH", PROVIDER, {}, {"enabled": True}), "lets members in"),
+    ("provider disable Google", ("PATCH", PROVIDER, {}, {"enabled": False}), "Google is disabled"),
+    ("provider enable Google", ("PATCH", PROVIDER, {}, {"enabled": True}), "Google is enabled"),
     (
         "provider switch-callback Google",
         ("PATCH", PROVIDER, {}, {"callback": "own"}),

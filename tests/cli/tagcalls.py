@@ -54,7 +54,7 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
         ),
         "is on 1 hosts",
     ),
-    ("definition delete backup", ("DELETE", DEFINITION, {}, None), "is gone"),
+    ("definition delete backup", ("DELETE", DEFINITION, {}, None), "is deleted"),
 ]
 ANSWERS: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/exec", EXECUTED),
@@ -66,8 +66,8 @@ ANSWERS: tuple[tuple[str, str, Any], ...] = (
     ("DELETE", DEFINITION, FOUND),
 )
 REFUSED = (
-    ("exec uptime", 2, "say where"),
-    ("exec --host web-1", 2, "say what to run"),
+    ("exec uptime", 2, "no hosts given"),
+    ("exec --host web-1", 2, "no command given"),
     ("definition show nothing", 1, "See: belvedere definition list"),
-    ("definition create task --tag web --from /nowhere/x", 1, "/nowhere/x cannot be read"),
+    ("definition create task --tag web --from /nowhere/x", 1, "Cannot read /nowhere/x"),
 )

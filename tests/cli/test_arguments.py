@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.cli.framework.command import Stop
-from belvedere.cli.jobs import arguments
+from belvedere.cli.framework.command import CommandError
+from belvedere.cli.jobs import run
 
 DEFINITIONS = [{"type": "fixed"}, {"type": "input"}, {"type": "file"}]
 
@@ -14,18 +14,18 @@ def test_it_works(tmp_path: Path) -> None:
     path = tmp_path / "a b.txt"
     path.write_text("Hi")
     url = "data:text/plain;name=a%20b.txt;base64,SGk="
-    assert arguments.sent(DEFINITIONS, ["@x", str(path)]) == ["@x", url]
-    assert arguments.sent(DEFINITIONS, ["", "@x", str(path)]) == ["", "@x", url]
+    assert run.argument_values(DEFINITIONS, ["@x", str(path)]) == ["@x", url]
+    assert run.argument_values(DEFINITIONS, ["", "@x", str(path)]) == ["", "@x", url]
 
 
 def test_a_data_url_stays_as_it_is() -> None:
-    assert arguments.sent([{"type": "file"}], ["data:;base64,SGk="]) == ["data:;base64,SGk="]
+    assert run.argument_values([{"type": "file"}], ["data:;base64,SGk="]) == ["data:;base64,SGk="]
 
 
 def test_a_wrong_number_of_values_is_left_to_the_server() -> None:
-    assert arguments.sent(DEFINITIONS, ["only one"]) == ["only one"]
+    assert run.argument_values(DEFINITIONS, ["only one"]) == ["only one"]
 
 
 def test_a_file_that_is_not_there_is_said() -> None:
-    with pytest.raises(Stop, match="/nowhere cannot be read"):
-        arguments.sent([{"type": "file"}], ["/nowhere"])
+    with pytest.raises(CommandError, match="Cannot read /nowhere"):
+        run.argument_values([{"type": "file"}], ["/nowhere"])

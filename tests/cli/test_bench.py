@@ -130,5 +130,5 @@ def missed(*names: str) -> dict[str, Any]:
 def test_only_check_makes_a_missed_goal_fail(
     check: bool, result: dict[str, Any], status: int
 ) -> None:
-    [verb] = bench.VERBS
-    assert verb.status(Namespace(check=check), result) == status
+    [command] = bench.COMMANDS
+    assert command.status(Namespace(check=check), result) == status

@@ -182,7 +182,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     (
         f"job resolve {clicast.JOB_ID} success --note seen",
         ("PUT", f"{JOB}/resolve", {}, {"outcome": "success", "note": "seen"}),
-        "settled",
+        "resolved",
     ),
     (
         f"job approve {clicast.JOB_ID}",
@@ -198,15 +198,15 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ),
     ("host list", ("GET", "/host", {}, None), "online"),
     ("host show WEB-1", ("GET", HOST, {}, None), "10.0.0.1"),
-    ("host rename web-1 web-9", ("PATCH", HOST, {}, {"hostname": "web-9"}), "called"),
+    ("host rename web-1 web-9", ("PATCH", HOST, {}, {"hostname": "web-9"}), "now named"),
     ("host disable web-1", ("PATCH", HOST, {}, {"enable": False}), "disabled"),
     (
         "host enable web-1",
         ("PATCH", HOST, {}, {"enable": True, "draining": False}),
-        "takes work",
+        "enabled",
     ),
-    ("host drain web-1", ("PATCH", HOST, {}, {"draining": True}), "finishes"),
-    ("host delete web-1", ("DELETE", HOST, {}, None), "gone"),
+    ("host drain web-1", ("PATCH", HOST, {}, {"draining": True}), "draining"),
+    ("host delete web-1", ("DELETE", HOST, {}, None), "deleted"),
     ("member list", ("GET", "/api/member", {}, None), "team:ops"),
     (
         "member invite eve@acme.example --level viewer --tag team:ops",
@@ -227,8 +227,16 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         ("PATCH", f"/api/member/{MEMBER_ID}", {}, {"credential": "admin"}),
         "max@acme.example",
     ),
-    ("member disable MAX", ("PATCH", f"/api/member/{MEMBER_ID}", {}, {"disabled": True}), "out"),
-    ("member enable max", ("PATCH", f"/api/member/{MEMBER_ID}", {}, {"disabled": False}), "in"),
+    (
+        "member disable MAX",
+        ("PATCH", f"/api/member/{MEMBER_ID}", {}, {"disabled": True}),
+        "disabled",
+    ),
+    (
+        "member enable max",
+        ("PATCH", f"/api/member/{MEMBER_ID}", {}, {"disabled": False}),
+        "enabled",
+    ),
     (f"member remove {MEMBER_ID}", ("DELETE", f"/api/member/{MEMBER_ID}", {}, None), "removed"),
     ("demo remove", ("DELETE", "/api/demo", {}, None), "Somebody has changed it."),
     ("demo remove --all", ("DELETE", "/api/demo", {"all": "true"}, None), "Report"),
@@ -300,7 +308,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
                 "fail_threshold": 2,
             },
         ),
-        "made",
+        "created",
     ),
     (
         "monitor create all --type nested --member shop",
@@ -310,13 +318,13 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
             {},
             {"name": "all", "type": "nested", "monitors": [clicast.MONITOR_ID]},
         ),
-        "made",
+        "created",
     ),
     ("monitor edit shop --timeout 5s", ("PATCH", MONITOR, {}, {"timeout": 5_000}), "changed"),
     ("monitor pause shop", ("PUT", f"{MONITOR}/pause", {}, {}), "paused"),
-    ("monitor resume shop", ("PUT", f"{MONITOR}/resume", {}, None), "again"),
-    ("monitor mute shop", ("PUT", f"{MONITOR}/mute", {}, {}), "Nobody"),
-    ("monitor unmute shop", ("PUT", f"{MONITOR}/unmute", {}, None), "again"),
+    ("monitor resume shop", ("PUT", f"{MONITOR}/resume", {}, None), "resumed"),
+    ("monitor mute shop", ("PUT", f"{MONITOR}/mute", {}, {}), "muted"),
+    ("monitor unmute shop", ("PUT", f"{MONITOR}/unmute", {}, None), "unmuted"),
     ("monitor push-url shop", ("GET", f"{MONITOR}/credentials", {}, None), "http://x/push"),
     ("monitor delete shop", ("DELETE", MONITOR, {}, None), "deleted"),
     ("schedule list", ("GET", "/schedule", {}, None), "nightly"),
@@ -336,11 +344,11 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
                 "task_arguments": ["red"],
             },
         ),
-        "nightly is made",
+        "nightly is created",
     ),
     ("schedule edit nightly --disable", ("PATCH", SCHEDULE, {}, {"enable": False}), "changed"),
     ("schedule pause nightly", ("PUT", f"{SCHEDULE}/pause", {}, {"note": ""}), "paused"),
-    ("schedule resume nightly", ("PUT", f"{SCHEDULE}/resume", {}, None), "goes on"),
+    ("schedule resume nightly", ("PUT", f"{SCHEDULE}/resume", {}, None), "resumed"),
     (
         "schedule preview nightly --count 3",
         ("GET", f"{SCHEDULE}/preview", {"count": "3"}, None),
@@ -349,7 +357,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     (
         "schedule preview --repeat @daily",
         ("POST", "/schedule/preview", {}, {"repeatEvery": "@daily", "count": "10"}),
-        "the clocks skip 02:30",
+        "the clock skips 02:30",
     ),
     (
         "schedule runs nightly --state missed",
@@ -411,8 +419,8 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ("indicator increase Disk/web-1", ("PATCH", f"{TILE}/increase", {}, None), "62.5"),
     ("indicator decrease Disk/web-1", ("PATCH", f"{TILE}/decrease", {}, None), "62.5"),
     ("indicator restart Disk/web-1", ("PATCH", f"{TILE}/restart", {}, None), "62.5"),
-    ("indicator rename Disk/web-1 Disk", ("PATCH", TILE, {}, {"title": "Disk"}), "called"),
-    ("indicator delete Disk/web-1", ("DELETE", TILE, {}, None), "gone"),
+    ("indicator rename Disk/web-1 Disk", ("PATCH", TILE, {}, {"title": "Disk"}), "now named"),
+    ("indicator delete Disk/web-1", ("DELETE", TILE, {}, None), "deleted"),
     (
         "indicator history Disk/web-1 --points 5",
         ("GET", f"{INDICATOR}/history", {"points": "5"}, None),
@@ -420,7 +428,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ),
     ("indicator badge Disk/web-1", ("GET", f"{INDICATOR}/badge.svg", {}, None), "<svg"),
     ("indicator publish Disk/web-1", ("POST", f"{INDICATOR}/public", {}, None), "http://x/-/"),
-    ("indicator unpublish Disk/web-1", ("DELETE", f"{INDICATOR}/public", {}, None), "Nobody"),
+    ("indicator unpublish Disk/web-1", ("DELETE", f"{INDICATOR}/public", {}, None), "revoked"),
     ("organization list", ("GET", "/api/session/profile", {}, None), "acme"),
     ("audit --limit 5", ("GET", "/api/audit", {"limit": "5"}, None), "task.change"),
     (
@@ -540,7 +548,7 @@ def test_every_remote_command_is_in_the_table() -> None:
     remote = {
         page.path.removeprefix("belvedere ")
         for page in reference.pages()
-        if any("--server" in each.option_strings for each in page.made._actions)
+        if any("--server" in each.option_strings for each in page.parser._actions)
     }
     # It asks for a time that nobody can know before.
     told = {row[0] for row in CALLS} | {"monitor history"}
@@ -639,9 +647,9 @@ def test_the_first_push_of_a_title_makes_the_indicator(
     ("words", "status", "told"),
     [
         ("task edit deploy", 2, "Nothing to change"),
-        ("schedule create deploy red", 2, "Say when"),
+        ("schedule create deploy red", 2, "No time given"),
         ("schedule edit nightly", 2, "Nothing to change"),
-        ("schedule preview", 2, "Name a schedule"),
+        ("schedule preview", 2, "Give a schedule"),
         ("webhook edit push", 2, "Nothing to change"),
         ("webhook trigger push x --body []", 2, "not both"),
         ("webhook trigger push --body {", 2, "--body is not JSON"),
@@ -650,10 +658,10 @@ def test_the_first_push_of_a_title_makes_the_indicator(
         *boardcalls.REFUSED,
         *tagcalls.REFUSED,
         *flowcalls.REFUSED,
-        ("task create x --script /nowhere/x.sh", 1, "/nowhere/x.sh cannot be read"),
-        ("task create x --env A", 2, "--env takes NAME=VALUE"),
-        ("job show deploy", 2, "'deploy' is no job id; see: belvedere job list"),
-        ("task timeout deploy soon", 2, "no duration"),
+        ("task create x --script /nowhere/x.sh", 1, "Cannot read /nowhere/x.sh"),
+        ("task create x --env A", 2, "--env needs NAME=VALUE"),
+        ("job show deploy", 2, "'deploy' is not a job id; see: belvedere job list"),
+        ("task timeout deploy soon", 2, "not a duration"),
         ("host show web-2", 1, "There is no host 'web-2'. Did you mean 'web-1'?"),
         ("member level zoe admin", 1, "See: belvedere member list"),
     ],

@@ -32,7 +32,7 @@ def test_it_works(belvedere: Belvedere, server: FakeServer, tmp_path: Path) -> N
     assert (tmp_path / "got" / "report.txt").read_bytes() == CONTENT
     # What is there is not overwritten.
     status, said = save(belvedere, tmp_path / "got")
-    assert status == 1 and "is there already" in said
+    assert status == 1 and "already exists" in said
 
 
 def test_what_did_not_come_whole_is_thrown_away(
@@ -41,7 +41,7 @@ def test_what_did_not_come_whole_is_thrown_away(
     server.on("GET", PATH, [FOUND])
     server.on("GET", f"{PATH}/report.txt", Say(raw=[CONTENT[:4]]))
     status, said = save(belvedere, tmp_path)
-    assert status == 1 and "did not come whole" in said
+    assert status == 1 and "incomplete or damaged" in said
     assert list(tmp_path.iterdir()) == []
 
 
@@ -51,5 +51,5 @@ def test_a_server_cannot_choose_where_it_lands(
 ) -> None:
     server.on("GET", PATH, [{**FOUND, "name": name}])
     status, said = save(belvedere, tmp_path / "got")
-    assert status == 1 and "is no name" in said
+    assert status == 1 and "not a valid file name" in said
     assert not (tmp_path / "evil").exists()

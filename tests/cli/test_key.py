@@ -15,7 +15,7 @@ def test_it_works(stranger: Belvedere, tmp_path: Path) -> None:
     before = key_file.load(tmp_path / "data")
     assert "first" in stranger("key", "show", *data).out
     said = stranger("key", "rotate", *data)
-    assert said.status == 0 and "1 older keys are dropped" in said.out, said.err
+    assert said.status == 0 and "1 old keys were dropped" in said.out, said.err
     after = key_file.load(tmp_path / "data")
     assert list(after.seals) != list(before.seals) and after.hash == before.hash
     shown = json.loads(stranger("key", "show", "--json", *data).out)
@@ -26,8 +26,8 @@ def test_it_goes_in_steps_for_several_servers(stranger: Belvedere, tmp_path: Pat
     data = ("--data", str(tmp_path / "data"))
     stranger(*CREATE, *data)
     added = stranger("key", "add", *data)
-    assert "Nothing is sealed with it yet" in added.out
-    assert "0 older keys" in stranger("key", "rotate", "--keep", *data).out
+    assert "Nothing is encrypted with it yet" in added.out
+    assert "0 old keys" in stranger("key", "rotate", "--keep", *data).out
     assert len(key_file.load(tmp_path / "data").seals) == 2
-    assert "1 older keys" in stranger("key", "drop", *data).out
+    assert "1 old keys" in stranger("key", "drop", *data).out
     assert len(key_file.load(tmp_path / "data").seals) == 1

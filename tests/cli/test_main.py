@@ -11,8 +11,7 @@ import clicast
 from belvedere import __version__
 from belvedere.base.errors import Conflict, Fault
 from belvedere.cli import main, reference
-from belvedere.cli.framework import command as verb
-from belvedere.cli.framework import dispatch
+from belvedere.cli.framework import command, dispatch
 from cli.conftest import Belvedere
 from fakeserver import FakeServer, Say
 
@@ -35,7 +34,7 @@ def test_it_tells_its_version(stranger: Belvedere) -> None:
 def test_it_lists_its_commands(stranger: Belvedere, words: list[str]) -> None:
     ran = stranger(*words)
     assert ran.status == 0
-    assert all(f"  {noun.name} " in ran.out for noun in main.NOUNS)
+    assert all(f"  {noun.name} " in ran.out for noun in main.COMMAND_GROUPS)
 
 
 def test_without_a_word_it_explains_itself_as_wrong_usage(stranger: Belvedere) -> None:
@@ -46,8 +45,8 @@ def test_without_a_word_it_explains_itself_as_wrong_usage(stranger: Belvedere) -
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["tsk"], "belvedere: there is no command 'tsk'; did you mean task?\n"),
-        (["task", "lst"], "belvedere: there is no task command 'lst'; did you mean list?\n"),
+        (["tsk"], "belvedere: unknown command 'tsk'; did you mean task?\n"),
+        (["task", "lst"], "belvedere: unknown task command 'lst'; did you mean list?\n"),
         (["task", "show"], "the following arguments are required: TASK"),
         (["task", "list", "--colour"], "unrecognized arguments: --colour"),
         (["job", "resolve", clicast.JOB_ID, "maybe"], "invalid choice: 'maybe'"),
@@ -77,7 +76,7 @@ def test_every_example_can_be_called(path: str) -> None:
         words = shlex.split(words[1].removeprefix("$(").removesuffix(")"))
     depth = len(path.split()) + 1
     assert words[:depth] == ["belvedere", *path.split()]
-    assert verb.parse(PAGES[path].made, words[depth:])
+    assert command.parse(PAGES[path].parser, words[depth:])
 
 
 def test_only_the_command_that_is_called_is_imported() -> None:
@@ -135,7 +134,7 @@ def test_an_interrupt_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     def interrupted() -> int:
         raise KeyboardInterrupt
 
-    assert dispatch.guarded(interrupted) == 130
+    assert dispatch.run_guarded(interrupted) == 130
     assert capsys.readouterr().err == "belvedere: interrupted\n"
 
 
@@ -143,7 +142,7 @@ def test_a_refusal_of_our_own_rooms_is_one_line(capsys: pytest.CaptureFixture[st
     def refused() -> int:
         raise Conflict("Taken.", faults=(Fault("name", "is taken"),))
 
-    assert dispatch.guarded(refused) == 1
+    assert dispatch.run_guarded(refused) == 1
     assert capsys.readouterr().err == "belvedere: Taken.\n  name: is taken\n"
 
 
@@ -151,7 +150,7 @@ def test_a_missing_library_says_what_to_install(capsys: pytest.CaptureFixture[st
     def lacking() -> int:
         raise ModuleNotFoundError("No module named 'apsw'", name="apsw")
 
-    assert dispatch.guarded(lacking) == 1
+    assert dispatch.run_guarded(lacking) == 1
     said = capsys.readouterr().err
     assert said.startswith("belvedere: apsw is not installed; ") and "pip install belvedere" in said
 
@@ -164,14 +163,14 @@ def test_a_machine_that_says_no_is_one_line(stranger: Belvedere) -> None:
 
 def test_a_certificate_that_cannot_be_read_is_named(stranger: Belvedere) -> None:
     ran = stranger("up", "--tls-cert", "/nowhere/x.pem", "--tls-key", "/nowhere/x.key")
-    assert ran.err == "belvedere: --tls-cert: /nowhere/x.pem cannot be read.\n"
+    assert ran.err == "belvedere: --tls-cert: cannot read /nowhere/x.pem.\n"
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
     code = (
         "import sys; from belvedere.cli.framework import dispatch\n"
         "def flood():\n  print('x' * 1_000_000); return 0\n"
-        "sys.exit(dispatch.guarded(flood))"
+        "sys.exit(dispatch.run_guarded(flood))"
     )
     command = f"{shlex.quote(sys.executable)} -c {shlex.quote(code)} | head -c 1 >/dev/null"
     ran = subprocess.run(

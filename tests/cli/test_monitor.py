@@ -26,7 +26,7 @@ def prepare(server: FakeServer) -> None:
 def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
     prepare(server)
     ran = belvedere("monitor", "history", "shop", "--last", "6h")
-    assert "Uptime 90 % of 10 checks; 80 % of the time is known." in ran.out
+    assert "Uptime 90 % of 10 checks; data for 80 % of the time." in ran.out
     assert "ms 12.5" in ran.out
     began = datetime.fromisoformat(server.asked[-1].query["from"])
     assert abs(datetime.now(UTC) - timedelta(hours=6) - began) < timedelta(minutes=1)

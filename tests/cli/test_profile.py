@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from belvedere.cli.framework import profile
-from belvedere.cli.framework.command import Stop
-from belvedere.cli.framework.profile import Profile
+from belvedere.cli.framework.command import CommandError
+from belvedere.cli.framework.profile import LoginProfile
 
-LOGIN = Profile("https://one.example", "acme", "bvs_login")
+LOGIN = LoginProfile("https://one.example", "acme", "bvs_login")
 
 
 def asked(**given: str) -> Namespace:
@@ -38,7 +38,7 @@ def test_the_environment_wins_over_the_login(home: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("BELVEDERE_SERVER", "https://two.example/")
     monkeypatch.setenv("BELVEDERE_TOKEN", "bvt_env")
     monkeypatch.setenv("BELVEDERE_CUSTOMER", "globex")
-    assert profile.current(asked()) == Profile("https://two.example", "globex", "bvt_env")
+    assert profile.current(asked()) == LoginProfile("https://two.example", "globex", "bvt_env")
 
 
 def test_an_option_wins_over_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +51,7 @@ def test_an_option_wins_over_the_environment(home: Path, monkeypatch: pytest.Mon
 def test_a_credential_is_never_shown_to_another_server(home: Path) -> None:
     profile.save(LOGIN)
     assert profile.current(asked(server="https://evil.example")).token == ""
-    with pytest.raises(Stop, match="not signed in to https://evil.example"):
+    with pytest.raises(CommandError, match="not signed in to https://evil.example"):
         profile.connect(asked(server="https://evil.example"))
 
 
@@ -59,14 +59,14 @@ def test_a_broken_file_says_what_to_do(home: Path) -> None:
     path = home / "belvedere" / "config.json"
     path.parent.mkdir()
     path.write_text("{")
-    with pytest.raises(Stop, match="belvedere login"):
-        profile.saved()
+    with pytest.raises(CommandError, match="belvedere login"):
+        profile.load()
 
 
 def test_forgetting_keeps_the_address_for_the_next_login(home: Path) -> None:
-    profile.forget()
-    assert profile.saved() == Profile()
+    profile.forget_token()
+    assert profile.load() == LoginProfile()
     profile.save(LOGIN)
-    profile.forget()
-    profile.forget()
-    assert profile.saved() == Profile("https://one.example", "acme", "")
+    profile.forget_token()
+    profile.forget_token()
+    assert profile.load() == LoginProfile("https://one.example", "acme", "")

@@ -135,13 +135,13 @@ def test_no_line_is_lost_when_the_connection_is_cut(
     resumed = [one.headers.get("Last-Event-ID") for one in server.asked if one.path == LOG]
     assert resumed == [None, "4", "4", "10"]
     # Two outages, the first with two failed returns.
-    assert ran.err.count("Trying again") == 2
+    assert ran.err.count("Reconnecting") == 2
 
 
 def test_a_server_that_restarts_at_the_end_is_waited_for(
     belvedere: Belvedere, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "WAITS_S", (0, 0, 0))
+    monkeypatch.setattr(following, "RETRY_WAITS_S", (0, 0, 0))
     away = Say({"code": "unavailable", "message": "Starting."}, 503)
     server.on("GET", JOB, clicast.job(), away, Say(silent=True), clicast.ended("failure", 7))
     assert belvedere("run", "deploy", "--follow").status == 7
@@ -152,7 +152,7 @@ def test_a_shared_name_lists_the_hosts(belvedere: Belvedere, server: FakeServer)
     server.on("GET", "/task", two)
     ran = belvedere("run", "deploy")
     assert ran.status == 2
-    told = "belvedere: 2 tasks are called 'deploy'; choose with --host: web-1, web-2\n"
+    told = "belvedere: 2 tasks are named 'deploy'; choose one with --host: web-1, web-2\n"
     assert ran.err == told
     assert belvedere("run", "deploy", "--host", "web-2").status == 0
     assert server.bodies("POST", "/job")[0]["task"] == "65a0000000000000000000a2"
@@ -168,7 +168,7 @@ def test_a_name_shared_on_one_host_lists_the_ids(belvedere: Belvedere, server: F
 def test_a_host_without_the_task_is_said(belvedere: Belvedere) -> None:
     ran = belvedere("run", "deploy", "--host", "db-1")
     assert ran.status == 1
-    assert "no task 'deploy' on db-1; there is one on web-1" in ran.err
+    assert "no task 'deploy' on db-1, only on web-1" in ran.err
 
 
 def test_a_wrong_name_suggests_the_right_one(belvedere: Belvedere, server: FakeServer) -> None:
@@ -198,4 +198,4 @@ def test_a_job_that_waits_says_for_what(belvedere: Belvedere, server: FakeServer
     waiting = clicast.job(waiting_reason="host_offline", waiting_detail=detail)
     server.on("GET", JOB, waiting, clicast.ended("normal"))
     ran = belvedere("run", "deploy", "--wait")
-    assert "waits: its host web-1 is offline since 2026-03-01 10:00:00 UTC" in ran.err
+    assert "is waiting: host web-1 is offline since 2026-03-01 10:00:00 UTC" in ran.err

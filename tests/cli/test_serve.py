@@ -56,7 +56,7 @@ def test_the_environment_counts_where_no_option_is_given(
     assert [(found.port, found.demo) for _, found in started] == [(7, False), (8, False)]
 
 
-@pytest.mark.parametrize("each", serve.VERBS, ids=lambda each: each.name)
-def test_no_secret_is_an_option(each: command.Verb) -> None:
-    options = {action.dest for action in command.parser_of(each.name, each)._actions}
+@pytest.mark.parametrize("each", serve.COMMANDS, ids=lambda each: each.name)
+def test_no_secret_is_an_option(each: command.Command) -> None:
+    options = {action.dest for action in command.command_parser(each.name, each)._actions}
     assert not options.intersection(SECRETS)

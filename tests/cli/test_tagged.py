@@ -40,7 +40,7 @@ def test_it_is_listed_shown_and_deleted(belvedere: Belvedere, server: FakeServer
     assert "backup" in belvedere("definition", "list").out
     assert "web-1" in belvedere("definition", "show", "backup").out
     assert json.loads(belvedere("definition", "show", DEFINITION_ID, "--json").out) == FOUND
-    assert belvedere("definition", "delete", "backup").out == "backup is gone from 1 hosts.\n"
+    assert belvedere("definition", "delete", "backup").out == "backup is deleted from 1 hosts.\n"
 
 
 def test_a_file_that_is_no_object_is_refused(
@@ -49,4 +49,4 @@ def test_a_file_that_is_no_object_is_refused(
     file = tmp_path / "backup.json"
     file.write_text("[]")
     ran = belvedere("definition", "create", "task", "--tag", "web", "--from", str(file))
-    assert ran.status == 1 and "one JSON object" in ran.err
+    assert ran.status == 1 and "contain a JSON object" in ran.err

@@ -104,10 +104,10 @@ def test_what_never_ends_hides_one_line_and_holds_no_memory() -> None:
     assert kept.feed("a\x1b]0;") == "a"
     for _ in range(1_000):
         assert kept.feed("x" * 1_000) == ""
-    assert len(kept._held) <= 1
+    assert len(kept._pending) <= 1
     assert kept.feed("\nnext") == "\nnext"
     kept = Filter()
-    assert len(kept.feed("\x1b[" + "1;" * 100_000)) <= 200_000 and len(kept._held) <= 80
+    assert len(kept.feed("\x1b[" + "1;" * 100_000)) <= 200_000 and len(kept._pending) <= 80
 
 
 def test_a_colour_does_not_outlive_the_output() -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from belvedere.cli.framework import time_words
-from belvedere.cli.framework.command import Stop
+from belvedere.cli.framework.command import CommandError
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -20,7 +20,7 @@ def test_it_works(text: str, millis: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "soon", "10x", "-5s", "s"])
 def test_it_refuses_what_is_no_duration(text: str) -> None:
-    with pytest.raises(Stop, match="no duration") as caught:
+    with pytest.raises(CommandError, match="not a duration") as caught:
         time_words.duration_ms(text)
     assert caught.value.status == 2
 

@@ -179,7 +179,7 @@ def test_no_line_is_lost_when_the_server_restarts(house: House) -> None:
     lines = [line for line in ("".join(seen) + rest).splitlines() if line != "waiting"]
     assert lines == [f"line {n}" for n in range(1, 401)]
     assert status == 5
-    assert told.count("Trying again; nothing is lost.") == 1
+    assert told.count("Reconnecting; no output is lost.") == 1
 
 
 def test_ctrl_c_leaves_the_job_running(house: House) -> None:
@@ -215,7 +215,7 @@ def test_a_disabled_host_is_said_and_waited_for(house: House) -> None:
     running = house.begin("run", "patient", "--follow")
     assert running.stderr is not None
     assert "is disabled" in running.stderr.readline()
-    assert "takes work again" in house.run("host", "enable", house.hostname).stdout
+    assert "is enabled" in house.run("host", "enable", house.hostname).stdout
     assert end(running)[:2] == (0, "at last\n")
 
 

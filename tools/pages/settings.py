@@ -25,7 +25,7 @@ ELSEWHERE = (
 
 
 def page() -> str:
-    flags = {flag for verb in serve.VERBS for each in verb.options for flag in each.flags}
+    flags = {flag for verb in serve.COMMANDS for each in verb.options for flag in each.flags}
     server = table(
         ("Environment", "Option", "Default", "Meaning"),
         (

@@ -1,1 +1,8 @@
-"""The `belvedere` command: one file per noun, each a client of the public interface."""
+"""The command line `belvedere`.
+
+`main` has the table of command groups and imports only the module of the group that was called. A
+module has a table `COMMANDS` with rows of `framework.command.Command`; `framework.dispatch` parses
+the words, runs the command and prints its result. The modules are sorted by subject: `automation`,
+`jobs`, `monitoring`, `access` and `server`. `reference` writes the page of the documentation from
+the same tables, and `completion` the scripts for shells.
+"""

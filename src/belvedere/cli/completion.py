@@ -1,12 +1,12 @@
-"""`belvedere completion`: completion scripts, made from the commands that there are."""
+"""`belvedere completion`: shell completion scripts, generated from the commands."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.command import Args, Command, option
 
 if TYPE_CHECKING:
-    from belvedere.cli.reference import Page
+    from belvedere.cli.reference import CommandPage
 
 BASH = """\
 _belvedere() {{
@@ -16,10 +16,10 @@ _belvedere() {{
     *) words="" ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ]; then
-    words="{nouns}"
+    words="{groups}"
   elif [ "$COMP_CWORD" -eq 2 ]; then
     case "${{COMP_WORDS[1]}}" in
-{verbs}
+{group_cases}
     esac
   fi
   COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
@@ -36,30 +36,34 @@ def script(args: Args) -> str:
 def bash() -> str:
     from belvedere.cli import reference
 
-    nouns: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     cases: list[str] = []
     for page in reference.pages():
-        _, noun, *verb = page.path.split()
+        _, group, *names = page.path.split()
         flags = " ".join(_flags(page))
-        nouns.setdefault(noun, []).extend(verb or [flags])
-        cases.append(f'    "{noun} {verb[0] if verb else ""}"*) words="{flags}" ;;')
-    verbs = [f'      {noun}) words="{" ".join(words)}" ;;' for noun, words in nouns.items()]
-    return BASH.format(cases="\n".join(cases), nouns=" ".join(nouns), verbs="\n".join(verbs))
+        groups.setdefault(group, []).extend(names or [flags])
+        cases.append(f'    "{group} {names[0] if names else ""}"*) words="{flags}" ;;')
+    group_cases = [
+        f'      {group}) words="{" ".join(words)}" ;;' for group, words in groups.items()
+    ]
+    return BASH.format(
+        cases="\n".join(cases), groups=" ".join(groups), group_cases="\n".join(group_cases)
+    )
 
 
-def _flags(page: "Page") -> Iterator[str]:
-    for action in page.made._actions:
+def _flags(page: "CommandPage") -> Iterator[str]:
+    for action in page.parser._actions:
         yield from (flag for flag in action.option_strings if flag.startswith("--"))
 
 
-VERBS = (
-    Verb(
+COMMANDS = (
+    Command(
         "completion",
         script,
         "Print a completion script for bash or zsh.",
         'eval "$(belvedere completion bash)"',
         print,
-        options=(option("shell", choices=("bash", "zsh"), help="which shell"),),
+        options=(option("shell", choices=("bash", "zsh"), help="the shell"),),
         is_remote=False,
         has_json=False,
     ),

@@ -1,6 +1,6 @@
-"""The door: finds the command, runs it, and turns what went wrong into one line and a status.
+"""Entry point of `belvedere`: finds the command, runs it, and reports errors in one line.
 
-Only the module of the command that was called is imported, so that `belvedere agent` and
+Only the module of the called command is imported, so that `belvedere agent` and
 `belvedere --version` start quickly and stay small.
 """
 
@@ -13,56 +13,62 @@ from typing import NamedTuple
 from belvedere import __version__
 
 
-class Noun(NamedTuple):
-    """A first word: the module that knows it, and what it is for."""
+class CommandGroup(NamedTuple):
+    """A first word on the command line: its name, its module and its help text."""
 
     name: str
     module: str
     help: str
 
 
-NOUNS = (
-    Noun("up", "server.serve", "start a server with one local agent on this machine"),
-    Noun("server", "server.serve", "start a server on a database of your choice"),
-    Noun("agent", "server.agent", "let this host take work from a server"),
-    Noun("login", "access.session", "sign in to a server and remember it"),
-    Noun("logout", "access.session", "end the session and forget it"),
-    Noun("whoami", "access.session", "say who you are, where, and what you may do"),
-    Noun("run", "jobs.run", "run a task; its exit status can follow the job"),
-    Noun("exec", "jobs.exec", "run a command on hosts or tags"),
-    Noun("task", "automation.task", "what can be run"),
-    Noun("workflow", "automation.workflow", "tasks in order"),
-    Noun("job", "jobs.job", "what ran, runs or waits"),
-    Noun("host", "monitoring.host", "where work runs"),
-    Noun("definition", "automation.definition", "one task or monitor for every host with a tag"),
-    Noun("schedule", "automation.schedule", "when tasks run by themselves"),
-    Noun("secret", "automation.secret", "values that scripts get by their environment"),
-    Noun("monitor", "monitoring.monitor", "what is watched"),
-    Noun("webhook", "automation.webhook", "doors from outside"),
-    Noun("indicator", "monitoring.indicator", "what the dashboard shows on top"),
-    Noun("search", "monitoring.search", "find anything by its name"),
-    Noun("view", "monitoring.saved_view", "lists of the console, saved with their filters"),
-    Noun("status-page", "monitoring.status_page", "what everybody may see"),
-    Noun("notify", "monitoring.notify", "who is told, and what became of it"),
-    Noun("enrolment", "access.enrolment", "tokens that let new hosts in"),
-    Noun("member", "access.member", "the people of the organization"),
-    Noun("second-factor", "access.second_factor", "codes of an app beside your password"),
-    Noun("provider", "access.provider", "where members sign in instead of with a password"),
-    Noun("token", "access.token", "integration tokens for programs"),
-    Noun("acl", "access.acl", "who may see and run something"),
-    Noun("import", "automation.recipe", "take over what was exported as a recipe"),
-    Noun("key", "server.key", "the installation's key, on the server's machine"),
-    Noun("organization", "access.organization", "organizations on this server"),
-    Noun("audit", "access.audit", "who changed what"),
-    Noun("demo", "server.demo", "the samples of the first start"),
-    Noun("doctor", "server.doctor", "check the installation and its data"),
-    Noun("bench", "server.bench", "measure this installation"),
-    Noun("completion", "completion", "print a completion script for your shell"),
+COMMAND_GROUPS = (
+    CommandGroup("up", "server.serve", "start a server with one local agent on this machine"),
+    CommandGroup("server", "server.serve", "start a server on a database of your choice"),
+    CommandGroup("agent", "server.agent", "run jobs and checks of a server on this host"),
+    CommandGroup("login", "access.session", "sign in to a server and save the login"),
+    CommandGroup("logout", "access.session", "end the session and delete the saved login"),
+    CommandGroup(
+        "whoami", "access.session", "show who you are signed in as, where, and your level"
+    ),
+    CommandGroup("run", "jobs.run", "run a task, and wait for it if you like"),
+    CommandGroup("exec", "jobs.exec", "run a command on hosts"),
+    CommandGroup("task", "automation.task", "manage tasks"),
+    CommandGroup("workflow", "automation.workflow", "manage and run workflows"),
+    CommandGroup("job", "jobs.job", "list jobs, read logs, cancel, approve, restart"),
+    CommandGroup("host", "monitoring.host", "manage hosts"),
+    CommandGroup(
+        "definition", "automation.definition", "manage a task or monitor for every host with a tag"
+    ),
+    CommandGroup("schedule", "automation.schedule", "manage schedules of tasks"),
+    CommandGroup(
+        "secret", "automation.secret", "manage environment variables and secrets for scripts"
+    ),
+    CommandGroup("monitor", "monitoring.monitor", "manage monitors"),
+    CommandGroup("webhook", "automation.webhook", "manage webhooks"),
+    CommandGroup("indicator", "monitoring.indicator", "manage indicators on the dashboard"),
+    CommandGroup("search", "monitoring.search", "search everything by name"),
+    CommandGroup("view", "monitoring.saved_view", "list and delete saved views of the console"),
+    CommandGroup("status-page", "monitoring.status_page", "manage public status pages"),
+    CommandGroup("notify", "monitoring.notify", "manage notifications"),
+    CommandGroup("enrolment", "access.enrolment", "manage enrolment tokens for new hosts"),
+    CommandGroup("member", "access.member", "manage members of the organization"),
+    CommandGroup("second-factor", "access.second_factor", "manage your second factor"),
+    CommandGroup("provider", "access.provider", "manage sign-in providers (OpenID Connect)"),
+    CommandGroup("token", "access.token", "manage integration tokens for programs"),
+    CommandGroup("acl", "access.acl", "manage who may see and run something"),
+    CommandGroup("import", "automation.recipe", "import a recipe of Belvedere or TheEye"),
+    CommandGroup("key", "server.key", "manage the encryption keys, on the server's machine"),
+    CommandGroup("organization", "access.organization", "manage organizations on this server"),
+    CommandGroup("audit", "access.audit", "show the audit log"),
+    CommandGroup("demo", "server.demo", "remove the demo objects of the first start"),
+    CommandGroup("doctor", "server.doctor", "check the installation and its data"),
+    CommandGroup("bench", "server.bench", "measure the performance of this installation"),
+    CommandGroup("completion", "completion", "print a completion script for your shell"),
 )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The exit status of one command line."""
+    """Run a command line and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words in (["--version"], ["-V"]):
         print(f"belvedere {__version__}")
@@ -70,45 +76,48 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not words or words[0] in ("--help", "-h", "help"):
         print(overview())
         return 0 if words else 2
-    noun = next((each for each in NOUNS if each.name == words[0]), None)
+    group = next((candidate for candidate in COMMAND_GROUPS if candidate.name == words[0]), None)
     if argv is None and words[0] in ("up", "server", "agent"):
         _hide_secrets(words[0])
-    from belvedere.cli.framework import dispatch as call
+    from belvedere.cli.framework import dispatch
 
-    if noun is None:
-        return call.complain(call.unknown("command", words[0], [each.name for each in NOUNS]), 2)
-    return call.guarded(lambda: call.perform(noun.name, module_of(noun), words[1:]))
+    if group is None:
+        return dispatch.report_error(
+            dispatch.unknown("command", words[0], [candidate.name for candidate in COMMAND_GROUPS]),
+            2,
+        )
+    return dispatch.run_guarded(lambda: dispatch.perform(group.name, module_of(group), words[1:]))
 
 
 def _hide_secrets(name: str) -> None:
-    """Of the programs that go on running, before anything else is loaded: they may start again."""
-    from belvedere.base import secret_environment as private_environment
+    """In long-running programs, before anything else is loaded: they may re-execute themselves."""
+    from belvedere.base import secret_environment
 
     if name == "agent":
         from belvedere.agent.setup.settings import TOKEN_VARIABLE
 
-        private_environment.hide([TOKEN_VARIABLE])
+        secret_environment.hide([TOKEN_VARIABLE])
         return
     from belvedere.settings import SECRETS
 
-    private_environment.hide(SECRETS)
+    secret_environment.hide(SECRETS)
 
 
-def module_of(noun: Noun) -> ModuleType:
-    return import_module(f"belvedere.cli.{noun.module}")
+def module_of(group: CommandGroup) -> ModuleType:
+    return import_module(f"belvedere.cli.{group.module}")
 
 
 def overview() -> str:
-    lines = [f"  {noun.name:<13} {noun.help}" for noun in NOUNS]
+    lines = [f"  {group.name:<13} {group.help}" for group in COMMAND_GROUPS]
     return "\n".join(
         (
             "usage: belvedere COMMAND [...]",
             "",
-            "Runs scripts on hosts and shows what came of them.",
+            "Runs scripts on hosts, monitors hosts and services, and shows the results.",
             "",
             *lines,
             "",
-            "belvedere COMMAND --help says more; belvedere --version tells the version.",
+            "Run belvedere COMMAND --help for details, belvedere --version for the version.",
         )
     )
 

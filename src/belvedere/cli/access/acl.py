@@ -1,23 +1,22 @@
-"""`belvedere acl`: who may see and run something."""
+"""`belvedere acl`: who may see and run a task, workflow, indicator or monitor."""
 
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import quote
 
 from belvedere.base.ids import is_id
 from belvedere.cli.framework import lookup, rendering
-from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.command import Args, Command, CommandOption, Record, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
 
-NAME = option("name", metavar="NAME", help="the task's name or id; with --kind, of something else")
+NAME = option("name", metavar="NAME", help="name or id of the task, or of the object of --kind")
 KIND = option(
     "--kind",
     default="task",
     choices=("task", "workflow", "indicator", "monitor"),
-    help="what it is the ACL of (default task)",
+    help="the kind of the object (default task)",
 )
-HOST = option("--host", metavar="HOST", help="the host, where several tasks share the name")
+HOST = option("--host", metavar="HOST", help="the host, if several tasks have this name")
 USERS = option(
     "users", metavar="WHO", nargs="*", help="e-mails, user names or member tags (key:value)"
 )
@@ -26,114 +25,122 @@ USERS = option(
 def _indicator(client: Client, args: Args) -> str:
     if is_id(args.name):
         return f"/indicator/{args.name}"
-    found = client.get(f"/indicator/title/{quote(args.name, safe='')}")
-    return f"/indicator/{found['id']}"
+    indicator = client.get(f"/indicator/title/{quote(args.name, safe='')}")
+    return f"/indicator/{indicator['id']}"
 
 
-PLACES: dict[str, Callable[[Client, Args], str]] = {
+OBJECT_PATHS: dict[str, Callable[[Client, Args], str]] = {
     "task": lambda client, args: f"/task/{lookup.task(client, args.name, args.host)['id']}",
     "workflow": lambda client, args: f"/workflows/{lookup.workflow(client, args.name)['id']}",
     "indicator": _indicator,
     "monitor": lambda client, args: f"/monitor/{lookup.monitor(client, args.name)['id']}",
 }
-NOBODY = {
-    "task": "The ACL is empty: only managers see the task, and only admins run it.",
-    "workflow": "The ACL is empty: only managers see the workflow, and only admins run it.",
-    "indicator": "The ACL is empty: only managers see the indicator.",
-    "monitor": "The ACL is empty: everybody sees the monitor.",
+EMPTY_TEXTS = {
+    "task": "The ACL is empty: only managers may see the task, and only admins may run it.",
+    "workflow": "The ACL is empty: only managers may see the workflow, and only admins may run it.",
+    "indicator": "The ACL is empty: only managers may see the indicator.",
+    "monitor": "The ACL is empty: every member may see the monitor.",
 }
 
 
-def _door(args: Args) -> tuple[Client, str]:
+def _connect_acl(args: Args) -> tuple[Client, str]:
     client = connect(args)
-    return client, f"{PLACES[args.kind](client, args)}/acl"
+    return client, f"{OBJECT_PATHS[args.kind](client, args)}/acl"
 
 
-def entries(args: Args) -> Any:
-    client, path = _door(args)
-    return _told(args, client.get(path))
+def entries(args: Args) -> object:
+    client, path = _connect_acl(args)
+    return _with_kind(args, client.get(path))
 
 
-def replace(args: Args) -> Any:
-    client, path = _door(args)
-    return _told(args, client.put(path, {"users": args.users}))
+def replace(args: Args) -> object:
+    client, path = _connect_acl(args)
+    return _with_kind(args, client.put(path, {"users": args.users}))
 
 
-def _patch(action: str) -> Any:
-    def patch(args: Args) -> Any:
-        client, path = _door(args)
-        return _told(args, client.patch(path, {"users": args.users, "action": action}))
+def _patch(action: str) -> Callable[[Args], object]:
+    def patch(args: Args) -> object:
+        client, path = _connect_acl(args)
+        return _with_kind(args, client.patch(path, {"users": args.users, "action": action}))
 
     return patch
 
 
-def explain(args: Args) -> Any:
+def explain(args: Args) -> object:
     client = connect(args)
-    object_id = PLACES[args.kind](client, args).rpartition("/")[2]
+    object_id = OBJECT_PATHS[args.kind](client, args).rpartition("/")[2]
     query = {"object": args.kind, "id": object_id, **({"user": args.user} if args.user else {})}
     return client.get("/access/explain", query)
 
 
-def clear(args: Args) -> Any:
-    client, path = _door(args)
-    return _told(args, client.delete(path))
+def clear(args: Args) -> object:
+    client, path = _connect_acl(args)
+    return _with_kind(args, client.delete(path))
 
 
-def _told(args: Args, acl: Any) -> Any:
+def _with_kind(args: Args, acl: Record) -> Record:
     return acl if args.json else {**acl, "kind": args.kind}
 
 
-def show_acl(acl: Any) -> None:
-    rendering.table(("who",), ((entry,) for entry in acl["users"]), NOBODY[acl["kind"]])
-
-
-def show_explained(found: Any) -> None:
+def show_acl(acl: Record) -> None:
     rendering.table(
-        ("who", "level", "sees", "runs", "why*"),
+        ("member or tag",), ((entry,) for entry in acl["users"]), EMPTY_TEXTS[acl["kind"]]
+    )
+
+
+def show_explained(report: Record) -> None:
+    rendering.table(
+        ("member", "level", "may see", "may run", "reason*"),
         (
             (
-                one["email"],
-                one["credential"],
-                "yes" if one["sees"] else "no",
-                "yes" if one["runs"] else "no",
-                one["why"],
+                member["email"],
+                member["credential"],
+                "yes" if member["sees"] else "no",
+                "yes" if member["runs"] else "no",
+                member["why"],
             )
-            for one in found["members"]
+            for member in report["members"]
         ),
     )
 
 
-def _verb(name: str, ask: Any, help_text: str, example: str, *options: Any) -> Verb:
-    return Verb(name, ask, help_text, example, show_acl, options=(NAME, *options, KIND, HOST))
+def _acl_command(
+    name: str,
+    run: Callable[[Args], object],
+    help_text: str,
+    example: str,
+    *options: CommandOption,
+) -> Command:
+    return Command(name, run, help_text, example, show_acl, options=(NAME, *options, KIND, HOST))
 
 
-VERBS = (
-    _verb("show", entries, "Show who may see and run it.", "belvedere acl show deploy"),
-    _verb(
+COMMANDS = (
+    _acl_command("show", entries, "Show the ACL of an object.", "belvedere acl show deploy"),
+    _acl_command(
         "set",
         replace,
-        "Replace the whole ACL.",
+        "Replace the ACL.",
         "belvedere acl set deploy ada@example.org team:ops",
         USERS,
     ),
-    _verb(
+    _acl_command(
         "add",
         _patch("add"),
-        "Let more people see and run it.",
+        "Add members or tags to the ACL.",
         "belvedere acl add release max@example.org --kind workflow",
         USERS,
     ),
-    _verb(
+    _acl_command(
         "remove",
         _patch("remove"),
-        "Take people off the ACL.",
+        "Remove members or tags from the ACL.",
         "belvedere acl remove deploy max@example.org",
         USERS,
     ),
-    Verb(
+    Command(
         "explain",
         explain,
-        "Say who may see and run it, and why.",
+        "Show who may see and run it, and why.",
         "belvedere acl explain deploy --user max@example.org",
         show_explained,
         options=(
@@ -143,10 +150,11 @@ VERBS = (
             HOST,
         ),
     ),
-    _verb(
+    _acl_command(
         "clear",
         clear,
-        "Empty the ACL. Then only managers see it and only admins run it; a monitor all see.",
+        "Empty the ACL. Then only managers may see it and only admins may run it, but every member"
+        " may see a monitor.",
         "belvedere acl clear deploy",
     ),
 )

@@ -1,38 +1,36 @@
 """`belvedere audit`: who changed what."""
 
-from typing import Any
-
 from belvedere.cli.framework import rendering, time_words
-from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.command import Args, Command, Record, option
 from belvedere.cli.framework.profile import connect
 
 
-def entries(args: Args) -> Any:
-    query: dict[str, Any] = {"limit": args.limit}
+def entries(args: Args) -> object:
+    query: Record = {"limit": args.limit}
     if args.object:
         query["object_id"] = args.object
     return connect(args).get("/api/audit", query)
 
 
-def show_entries(rows: Any) -> None:
+def show_entries(rows: list[Record]) -> None:
     rendering.table(
         ("when", "who*", "action", "on", "from*"),
         (
             (
-                time_words.local(each["date"])[:16],
-                each["user"],
-                each["action"],
-                each["object_id"],
-                each["address"],
+                time_words.local(row["date"])[:16],
+                row["user"],
+                row["action"],
+                row["object_id"],
+                row["address"],
             )
-            for each in rows
+            for row in rows
         ),
-        "Nothing was changed yet.",
+        "No changes yet.",
     )
 
 
-VERBS = (
-    Verb(
+COMMANDS = (
+    Command(
         "audit",
         entries,
         "List who changed what, newest first. --json adds the values before and after.",
@@ -40,7 +38,7 @@ VERBS = (
         show_entries,
         options=(
             option("--limit", type=int, default=30, metavar="N", help="how many (default 30)"),
-            option("--object", metavar="ID", help="only changes of the record with this id"),
+            option("--object", metavar="ID", help="only changes of the object with this id"),
         ),
     ),
 )

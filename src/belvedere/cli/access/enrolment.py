@@ -1,17 +1,15 @@
-"""`belvedere enrolment`: tokens that let new hosts in."""
-
-from typing import Any
+"""`belvedere enrolment`: tokens for enrolling hosts."""
 
 from belvedere.cli.framework import lookup, rendering, time_words
-from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.command import Args, Command, Record, option
 from belvedere.cli.framework.profile import connect
 
 
-def listed(args: Args) -> Any:
+def list_all(args: Args) -> object:
     return connect(args).get("/api/enrolment")
 
 
-def create(args: Args) -> Any:
+def create(args: Args) -> object:
     client = connect(args)
     expires_in = time_words.duration_ms(args.expires) // 1_000
     if args.host:
@@ -21,46 +19,46 @@ def create(args: Args) -> Any:
     return {**client.post("/api/enrolment", body), "server": client.server}
 
 
-def delete(args: Args) -> Any:
+def delete(args: Args) -> object:
     client = connect(args)
-    found = lookup.named("enrolment", client.get("/api/enrolment"), args.enrolment)
-    client.delete(f"/api/enrolment/{found['id']}")
-    return found
+    enrolment = lookup.by_name("enrolment", client.get("/api/enrolment"), args.enrolment)
+    client.delete(f"/api/enrolment/{enrolment['id']}")
+    return enrolment
 
 
-def show_enrolments(enrolments: Any) -> None:
+def show_enrolments(enrolments: list[Record]) -> None:
     rendering.table(
-        ("id", "name*", "begins", "uses left", "expires"),
+        ("id", "name*", "prefix", "uses left", "expires"),
         (
             (
-                each["id"],
-                each["name"],
-                each.get("prefix"),
-                each.get("uses_left"),
-                time_words.age(each.get("expires")),
+                enrolment["id"],
+                enrolment["name"],
+                enrolment.get("prefix"),
+                enrolment.get("uses_left"),
+                time_words.age(enrolment.get("expires")),
             )
-            for each in enrolments
+            for enrolment in enrolments
         ),
-        "No enrolment is open. Make one with: belvedere enrolment create",
+        "No open enrolments. Create one with: belvedere enrolment create",
     )
 
 
-def show_new(enrolment: Any) -> None:
+def show_new(enrolment: Record) -> None:
     server, token = enrolment["server"], enrolment["token"]
     machine = "the machine of this host" if enrolment.get("host_id") else "the new host"
-    rendering.note(f"the token is shown this once; on {machine}, paste this line:")
+    rendering.note(f"the token is shown only once; run this on {machine}:")
     rendering.note(f"  curl -fsSL {server}/-/install.sh | BELVEDERE_ENROLMENT_TOKEN={token} sh")
-    rendering.note("or, where Belvedere is installed, run this and paste the token:")
+    rendering.note("or, if Belvedere is already installed there, run this and paste the token:")
     rendering.note(f"  belvedere agent --server {server} --token-file -")
     print(token)
 
 
-VERBS = (
-    Verb("list", listed, "List open enrolments.", "belvedere enrolment list", show_enrolments),
-    Verb(
+COMMANDS = (
+    Command("list", list_all, "List open enrolments.", "belvedere enrolment list", show_enrolments),
+    Command(
         "create",
         create,
-        "Make an enrolment token and print it, once, with the command for the new host.",
+        "Create an enrolment token and print it once, with the command for the new host.",
         "belvedere enrolment create --uses 20 --expires 1d",
         show_new,
         options=(
@@ -68,18 +66,29 @@ VERBS = (
             option(
                 "--host",
                 metavar="HOST",
-                help="create it for this existing host, to enrol it again; its name or id",
+                help="enrol this existing host again; its name or id",
             ),
-            option("--uses", type=int, default=1, metavar="N", help="hosts it lets in (default 1)"),
-            option("--expires", default="1h", metavar="DURATION", help="for how long (default 1h)"),
+            option(
+                "--uses",
+                type=int,
+                default=1,
+                metavar="N",
+                help="number of hosts it can enrol (default 1)",
+            ),
+            option(
+                "--expires",
+                default="1h",
+                metavar="DURATION",
+                help="how long it is valid (default 1h)",
+            ),
         ),
     ),
-    Verb(
+    Command(
         "delete",
         delete,
-        "Revoke an enrolment; hosts that came in with it stay.",
+        "Revoke an enrolment; hosts that were enrolled with it stay.",
         "belvedere enrolment delete 65a000000000000000000001",
-        lambda found: print(f"The enrolment {found['name']!r} is revoked."),
+        lambda enrolment: print(f"The enrolment {enrolment['name']!r} is revoked."),
         options=(option("enrolment", metavar="ENROLMENT", help="its name or id"),),
     ),
 )

@@ -1,22 +1,21 @@
-"""`belvedere member`: the people of the organization."""
-
-from typing import Any
+"""`belvedere member`: the members of the organization."""
 
 from belvedere.cli.framework import lookup, rendering, time_words
-from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.command import Args, Command, CommandError, Record, Show, option
 from belvedere.cli.framework.profile import connect
 from belvedere.cli.server import operator_client
+from belvedere.client.http_client import Client
 
 MEMBER = option("member", metavar="MEMBER", help="e-mail, user name or id")
-WAITING = "/api/session/invitation"
+INVITATION_PATH = "/api/session/invitation"
 LEVELS = ("viewer", "user", "manager", "admin", "owner")
 
 
-def listed(args: Args) -> Any:
+def list_all(args: Args) -> object:
     return connect(args).get("/api/member")
 
 
-def invite(args: Args) -> Any:
+def invite(args: Args) -> object:
     body = {
         "user": {"email": args.email, "name": args.name or ""},
         "credential": args.level,
@@ -25,220 +24,228 @@ def invite(args: Args) -> Any:
     return connect(args).post("/api/member", body)
 
 
-def level(args: Args) -> Any:
+def level(args: Args) -> object:
     return _change(args, {"credential": args.level})
 
 
-def disable(args: Args) -> Any:
+def disable(args: Args) -> object:
     return _change(args, {"disabled": True})
 
 
-def enable(args: Args) -> Any:
+def enable(args: Args) -> object:
     return _change(args, {"disabled": False})
 
 
-def _change(args: Args, body: dict[str, Any]) -> Any:
+def _change(args: Args, body: Record) -> object:
     client = connect(args)
     return client.patch(f"/api/member/{lookup.member(client, args.member)['id']}", body)
 
 
-def remove(args: Args) -> Any:
+def remove(args: Args) -> object:
     client = connect(args)
-    found = lookup.member(client, args.member)
-    client.delete(f"/api/member/{found['id']}")
-    return found
+    member = lookup.member(client, args.member)
+    client.delete(f"/api/member/{member['id']}")
+    return member
 
 
-def waiting(args: Args) -> Any:
-    return connect(args).get(WAITING)
+def list_invitations(args: Args) -> object:
+    return connect(args).get(INVITATION_PATH)
 
 
-def accept(args: Args) -> Any:
+def accept(args: Args) -> object:
     client = connect(args)
-    return client.post(WAITING, {"id": _offer(client, args.organization)})
+    return client.post(INVITATION_PATH, {"id": _invitation_id(client, args.organization)})
 
 
-def decline(args: Args) -> Any:
+def decline(args: Args) -> object:
     client = connect(args)
-    return client.delete(f"{WAITING}/{_offer(client, args.organization)}")
+    return client.delete(f"{INVITATION_PATH}/{_invitation_id(client, args.organization)}")
 
 
-def _offer(client: Any, organization: str) -> str:
-    for each in client.get(WAITING):
-        if organization in (each["customer_name"], each["id"]):
-            return str(each["id"])
-    raise Stop(f"There is no membership to accept or decline in {organization!r}.")
+def _invitation_id(client: Client, organization: str) -> str:
+    for invitation in client.get(INVITATION_PATH):
+        if organization in (invitation["customer_name"], invitation["id"]):
+            return str(invitation["id"])
+    raise CommandError(f"There is no membership to accept or decline in {organization!r}.")
 
 
-def reset_password(args: Args) -> Any:
-    return operator_client.ask_operator(args, "/member/reset-password", _account(args))
+def reset_password(args: Args) -> object:
+    return operator_client.call_operator(args, "/member/reset-password", _account(args))
 
 
-def reset_second_factor(args: Args) -> Any:
-    return operator_client.ask_operator(args, "/member/reset-second-factor", _account(args))
+def reset_second_factor(args: Args) -> object:
+    return operator_client.call_operator(args, "/member/reset-second-factor", _account(args))
 
 
 def _account(args: Args) -> dict[str, str]:
-    named = {"organization": args.organization} if args.organization else {}
-    return {"email": args.member, **named}
+    fields = {"organization": args.organization} if args.organization else {}
+    return {"email": args.member, **fields}
 
 
-def show_members(members: Any) -> None:
+def show_members(members: list[Record]) -> None:
     rendering.table(
         ("id", "e-mail*", "level", "state", "tags*"),
         (
             (
-                each["id"],
-                each["user"]["email"],
-                each["credential"],
-                _condition(each),
-                [f"{tag['k']}:{tag['v']}" for tag in each["tags"]],
+                member["id"],
+                member["user"]["email"],
+                member["credential"],
+                _state(member),
+                [f"{tag['k']}:{tag['v']}" for tag in member["tags"]],
             )
-            for each in members
+            for member in members
         ),
     )
 
 
-def _condition(member: Any) -> str:
+def _state(member: Record) -> str:
     if member["invited"]:
         return "invited"
     return "disabled" if member["disabled"] else "active"
 
 
-def show_waiting(found: Any) -> None:
+def show_invitations(invitations: list[Record]) -> None:
     rendering.table(
         ("id", "organization*", "level", "state"),
         (
             (
-                each["id"],
-                each["customer_name"],
-                each["credential"],
-                "invited" if each["invitation"] else "active with another account",
+                invitation["id"],
+                invitation["customer_name"],
+                invitation["credential"],
+                "invited" if invitation["invitation"] else "active with another account",
             )
-            for each in found
+            for invitation in invitations
         ),
-        "No membership waits for you.",
+        "No open invitations.",
     )
 
 
-def show_link(answer: Any) -> None:
-    """The link alone on stdout, so that it can be piped to wherever it is handed over."""
-    link = answer["invitation"]
-    rendering.note(f"hand this link over; it works once and ends {time_words.age(link['expires'])}")
-    rendering.note("whoever has it signs in with: belvedere login --link")
+def show_link(result: Record) -> None:
+    """Only the link goes to stdout, so that it can be piped."""
+    link = result["invitation"]
+    rendering.note(
+        f"send this link to the member; it works once and expires {time_words.age(link['expires'])}"
+    )
+    rendering.note("on the command line it is used with: belvedere login --link")
     print(link["link"])
 
 
-def show_password(answer: Any) -> None:
+def show_password(result: Record) -> None:
     rendering.note(
-        f"the new password of {answer['email']}, shown this once; all sessions have ended"
+        f"the new password of {result['email']}, shown only once; all sessions have ended"
     )
-    print(answer["password"])
+    print(result["password"])
 
 
-def _say(text: str) -> Any:
+def _confirmation(text: str) -> Show:
     return lambda member: print(text.format(member["user"]["email"], member["credential"]))
 
 
-_WHOSE = (
-    option("member", metavar="EMAIL", help="whose"),
+_ACCOUNT_OPTIONS = (
+    option("member", metavar="EMAIL", help="e-mail address of the account"),
     option(
         "--organization",
         metavar="NAME",
-        help="whose account, where several organizations have one with this e-mail",
+        help="the organization, if several have an account with this e-mail address",
     ),
     *operator_client.OPTIONS,
 )
 
-VERBS = (
-    Verb("list", listed, "List the members.", "belvedere member list", show_members),
-    Verb(
+COMMANDS = (
+    Command("list", list_all, "List members.", "belvedere member list", show_members),
+    Command(
         "invite",
         invite,
-        "Invite somebody; prints a link to hand over.",
+        "Invite a member; prints the link to send.",
         "belvedere member invite max@example.org --level manager",
         show_link,
         options=(
-            option("email", metavar="EMAIL", help="whom"),
-            option(
-                "--level", choices=LEVELS, default="user", help="what they may do (default user)"
-            ),
+            option("email", metavar="EMAIL", help="e-mail address of the new member"),
+            option("--level", choices=LEVELS, default="user", help="their level (default user)"),
             option("--name", help="their name"),
-            option("--tag", action="append", metavar="KEY:VALUE", help="a tag that ACLs can name"),
+            option(
+                "--tag",
+                action="append",
+                metavar="KEY:VALUE",
+                help="a tag that ACLs can use; can be repeated",
+            ),
         ),
     ),
-    Verb(
+    Command(
         "level",
         level,
-        "Change what a member may do.",
+        "Change the level of a member.",
         "belvedere member level max@example.org admin",
-        _say("{} is {} now."),
+        _confirmation("{} now has the level {}."),
         options=(MEMBER, option("level", choices=LEVELS, help="the new level")),
     ),
-    Verb(
+    Command(
         "disable",
         disable,
-        "Keep a member out; sessions end at once.",
+        "Disable a member; their sessions end immediately.",
         "belvedere member disable max@example.org",
-        _say("{} is kept out."),
+        _confirmation("{} is disabled."),
         options=(MEMBER,),
     ),
-    Verb(
+    Command(
         "enable",
         enable,
-        "Let a disabled member in again.",
+        "Enable a disabled member.",
         "belvedere member enable max@example.org",
-        _say("{} may come in again."),
+        _confirmation("{} is enabled."),
         options=(MEMBER,),
     ),
-    Verb(
+    Command(
         "remove",
         remove,
-        "Take somebody out of the organization.",
+        "Remove a member from the organization.",
         "belvedere member remove max@example.org",
-        _say("{} is removed."),
+        _confirmation("{} is removed."),
         options=(MEMBER,),
     ),
-    Verb(
+    Command(
         "invitations",
-        waiting,
-        "List organizations that have your e-mail address as a member and that you have not"
-        " accepted.",
+        list_invitations,
+        "List memberships for your e-mail address that you have not accepted yet.",
         "belvedere member invitations",
-        show_waiting,
+        show_invitations,
     ),
-    Verb(
+    Command(
         "accept",
         accept,
-        "Accept a membership for your own account, to which you are signed in by its password.",
+        "Accept a membership for your account. You must be signed in with its password.",
         "belvedere member accept acme",
-        lambda offer: print(f"You are {offer['credential']} of {offer['customer_name']} now."),
+        lambda membership: print(
+            f"You now have the level {membership['credential']} in {membership['customer_name']}."
+        ),
         options=(option("organization", metavar="ORGANIZATION", help="its name"),),
     ),
-    Verb(
+    Command(
         "decline",
         decline,
-        "Decline a membership for your own account; an invitation ends.",
+        "Decline a membership for your account; an invitation is revoked.",
         "belvedere member decline acme",
-        lambda offer: print(f"You declined the membership of {offer['customer_name']}."),
+        lambda membership: print(f"You declined the membership in {membership['customer_name']}."),
         options=(option("organization", metavar="ORGANIZATION", help="its name"),),
     ),
-    Verb(
+    Command(
         "reset-password",
         reset_password,
-        "Give a member a new password and print it, once. Works on the server's own machine.",
+        "Set a new password for a member and print it once. Works on the server's machine only.",
         "belvedere member reset-password ada@example.org",
         show_password,
-        options=_WHOSE,
+        options=_ACCOUNT_OPTIONS,
         is_remote=False,
     ),
-    Verb(
+    Command(
         "reset-second-factor",
         reset_second_factor,
-        "Take a lost second factor from a member. Works on the server's own machine.",
+        "Remove a member's lost second factor. Works on the server's machine only.",
         "belvedere member reset-second-factor ada@example.org",
-        lambda answer: print(f"{answer['email']} signs in by the password alone; sessions ended."),
-        options=_WHOSE,
+        lambda result: print(
+            f"{result['email']} now signs in with the password only; all sessions have ended."
+        ),
+        options=_ACCOUNT_OPTIONS,
         is_remote=False,
     ),
 )

@@ -1,9 +1,7 @@
-"""`belvedere provider`: where members sign in instead of with a password."""
-
-from typing import Any
+"""`belvedere provider`: sign-in with OpenID Connect instead of a password."""
 
 from belvedere.cli.framework import lookup, rendering, terminal
-from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.command import Args, Command, Record, Show, option
 from belvedere.cli.framework.profile import connect
 
 PATH = "/api/provider"
@@ -11,11 +9,11 @@ LEVELS = ("viewer", "user", "manager", "admin")
 PROVIDER = option("provider", metavar="PROVIDER", help="its name or id")
 
 
-def listed(args: Args) -> Any:
+def list_all(args: Args) -> object:
     return connect(args).get(PATH)
 
 
-def add(args: Args) -> Any:
+def add(args: Args) -> object:
     body = {
         "name": args.name,
         "issuer": args.issuer,
@@ -27,117 +25,124 @@ def add(args: Args) -> Any:
     return connect(args).post(PATH, body)
 
 
-def disable(args: Args) -> Any:
+def disable(args: Args) -> object:
     return _change(args, {"enabled": False})
 
 
-def enable(args: Args) -> Any:
+def enable(args: Args) -> object:
     return _change(args, {"enabled": True})
 
 
-def switch(args: Args) -> Any:
+def switch_callback(args: Args) -> object:
     return _change(args, {"callback": "own"})
 
 
-def remove(args: Args) -> Any:
+def remove(args: Args) -> object:
     client = connect(args)
-    found = lookup.named("provider", client.get(PATH), args.provider)
-    return client.delete(f"{PATH}/{found['id']}")
+    provider = lookup.by_name("provider", client.get(PATH), args.provider)
+    return client.delete(f"{PATH}/{provider['id']}")
 
 
-def _change(args: Args, body: dict[str, Any]) -> Any:
+def _change(args: Args, body: Record) -> object:
     client = connect(args)
-    found = lookup.named("provider", client.get(PATH), args.provider)
-    return client.patch(f"{PATH}/{found['id']}", body)
+    provider = lookup.by_name("provider", client.get(PATH), args.provider)
+    return client.patch(f"{PATH}/{provider['id']}", body)
 
 
-def show_providers(providers: Any) -> None:
+def show_providers(providers: list[Record]) -> None:
     rendering.table(
-        ("id", "name*", "issuer*", "newcomers", "domains*", "callback", "state"),
+        ("id", "name*", "issuer*", "new members", "domains*", "callback", "state"),
         (
             (
-                each["id"],
-                each["name"],
-                each["issuer"],
-                each["level"] or "must be invited",
-                each["domains"],
-                each.get("callback_kind", "shared"),
-                "enabled" if each["enabled"] else "disabled",
+                provider["id"],
+                provider["name"],
+                provider["issuer"],
+                provider["level"] or "must be invited",
+                provider["domains"],
+                provider.get("callback_kind", "shared"),
+                "enabled" if provider["enabled"] else "disabled",
             )
-            for each in providers
+            for provider in providers
         ),
-        "No provider. Add one with: belvedere provider add NAME",
+        "No providers. Add one with: belvedere provider add NAME",
     )
 
 
-def show_added(provider: Any) -> None:
-    """The address alone on stdout: it is what must be entered at the provider."""
-    rendering.note(f"{provider['name']} is added; allow it to send people back to this address:")
+def show_added(provider: Record) -> None:
+    """Only the address goes to stdout: it has to be registered at the provider."""
+    rendering.note(f"{provider['name']} is added; register this callback address at the provider:")
     print(provider["callback"])
 
 
-def show_switched(provider: Any) -> None:
-    rendering.note(f"{provider['name']} sends people back to its own address from now on:")
+def show_switched(provider: Record) -> None:
+    rendering.note(f"{provider['name']} now uses its own callback address:")
     print(provider["callback"])
 
 
-def _say(text: str) -> Any:
+def _confirmation(text: str) -> Show:
     return lambda provider: print(text.format(provider["name"]))
 
 
-VERBS = (
-    Verb("list", listed, "List the providers.", "belvedere provider list", show_providers),
-    Verb(
+COMMANDS = (
+    Command("list", list_all, "List providers.", "belvedere provider list", show_providers),
+    Command(
         "add",
         add,
-        "Let members sign in at an OpenID provider. The client's secret is asked, or read from"
-        " stdin.",
+        "Let members sign in with an OpenID Connect provider. The client secret is prompted for, or"
+        " read from stdin.",
         "belvedere provider add Google --issuer https://accounts.google.com --client-id ID",
         show_added,
         options=(
-            option("name", metavar="NAME", help="what the button says"),
-            option("--issuer", required=True, metavar="URL", help="who vouches for people"),
-            option("--client-id", required=True, metavar="ID", help="what we are called there"),
+            option("name", metavar="NAME", help="the text of the sign-in button"),
+            option("--issuer", required=True, metavar="URL", help="the issuer URL of the provider"),
+            option(
+                "--client-id", required=True, metavar="ID", help="the client id at the provider"
+            ),
             option("--public", action="store_true", help="the client has no secret"),
-            option("--domain", action="append", metavar="DOMAIN", help="only e-mails of this"),
+            option(
+                "--domain",
+                action="append",
+                metavar="DOMAIN",
+                help="only e-mail addresses of this domain; can be repeated",
+            ),
             option(
                 "--level",
                 choices=LEVELS,
-                help="of whoever comes without an invitation; without it nobody does",
+                help="level of people who sign in without an invitation (default: not allowed)",
             ),
         ),
     ),
-    Verb(
+    Command(
         "disable",
         disable,
-        "Let nobody in through a provider; sessions through it end.",
+        "Disable a provider; sessions that were opened through it end.",
         "belvedere provider disable Google",
-        _say("Nobody comes in through {}."),
+        _confirmation("{} is disabled."),
         options=(PROVIDER,),
     ),
-    Verb(
+    Command(
         "enable",
         enable,
-        "Use a provider again.",
+        "Enable a disabled provider.",
         "belvedere provider enable Google",
-        _say("{} lets members in."),
+        _confirmation("{} is enabled."),
         options=(PROVIDER,),
     ),
-    Verb(
+    Command(
         "switch-callback",
-        switch,
-        "Let an older provider send people back to its own address. Register that address at the"
+        switch_callback,
+        "Switch an older provider to its own callback address. Register that address at the"
         " provider first.",
         "belvedere provider switch-callback Google",
         show_switched,
         options=(PROVIDER,),
     ),
-    Verb(
+    Command(
         "remove",
         remove,
-        "Delete a provider; sessions through it end.",
+        "Delete a provider; sessions that were opened through it end.",
         "belvedere provider remove Google",
-        _say("{} is removed."),
+        _confirmation("{} is removed."),
         options=(PROVIDER,),
     ),
 )

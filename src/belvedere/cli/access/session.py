@@ -1,76 +1,77 @@
-"""Signing in and out, and who one is."""
+"""`belvedere login`, `logout` and `whoami`."""
 
 import re
-from typing import Any
 
 from belvedere.cli.access import second_factor
 from belvedere.cli.framework import profile, rendering, terminal
-from belvedere.cli.framework.command import Args, Stop, Verb, option
-from belvedere.cli.framework.profile import Profile, client_for
+from belvedere.cli.framework.command import Args, Command, CommandError, Record, option
+from belvedere.cli.framework.profile import LoginProfile, client_for
 from belvedere.client.errors import Problem
 from belvedere.client.http_client import Client
 
-# The token stands behind the #, so that it never reaches a log on its way.
+# The token is in the fragment, so that it is never sent to a server or written to its log.
 LINK = re.compile(r"(https?://.+)/ui/[a-z]+#(\S+)")
 
 
-def login(args: Args) -> Any:
-    """Get a credential in one of three ways, see that it works, and remember it."""
-    found = profile.current(args)
+def login(args: Args) -> object:
+    """Get a credential in one of three ways, check that it works, and save it."""
+    target = profile.current(args)
     if args.link:
         server, token = _by_link(args)
     elif args.token:
-        server, token = found.server, terminal.secret("Integration token: ")
+        server, token = target.server, terminal.secret("Integration token: ")
     else:
         email = args.email or terminal.line("E-mail: ")
         password = terminal.secret("Password: ")
-        server, token = found.server, _by_password(args, found, email, password)
-    with client_for(Profile(server, found.customer, token), args) as client:
-        who = client.get("/api/session/profile")
-    kept = Profile(server, who["current_customer"]["name"], token)
-    profile.save(kept)
-    return {"server": kept.server, "customer": kept.customer, "profile": who}
+        server, token = target.server, _by_password(args, target, email, password)
+    with client_for(LoginProfile(server, target.customer, token), args) as client:
+        user = client.get("/api/session/profile")
+    saved = LoginProfile(server, user["current_customer"]["name"], token)
+    profile.save(saved)
+    return {"server": saved.server, "customer": saved.customer, "profile": user}
 
 
-def _by_password(args: Args, found: Profile, email: str, password: str) -> str:
-    with client_for(Profile(found.server, found.customer), args) as client:
-        return _entered(
+def _by_password(args: Args, target: LoginProfile, email: str, password: str) -> str:
+    with client_for(LoginProfile(target.server, target.customer), args) as client:
+        return _finish_login(
             client, client.post("/api/auth/login", {"email": email, "password": password})
         )
 
 
-def _entered(client: Client, answer: Any) -> str:
-    """The session's token; on the way to it a code, where the person has a second factor or must
+def _finish_login(client: Client, response: Record) -> str:
+    """The session's token, after prompting for a code if the account has a second factor or has to
     set one up."""
-    path, asks = "/api/auth/login/second-factor", answer.get("second_factor")
-    if asks == "setup":
-        rendering.note("this organization asks for a second factor")
-        second_factor.tell_secret(client.post(f"{path}/setup", {"ticket": answer["ticket"]}))
-    if asks:
-        code = second_factor.ask_code()
-        answer = client.post(path, {"ticket": answer["ticket"], "code": code})
-    if answer.get("recovery_codes"):
-        rendering.note("recovery codes, shown this once; each signs you in once without the app:")
-        rendering.note("  " + " ".join(answer["recovery_codes"]))
-    return str(answer["access_token"])
+    path, step = "/api/auth/login/second-factor", response.get("second_factor")
+    if step == "setup":
+        rendering.note("this organization requires a second factor")
+        second_factor.show_secret(client.post(f"{path}/setup", {"ticket": response["ticket"]}))
+    if step:
+        code = second_factor.prompt_code()
+        response = client.post(path, {"ticket": response["ticket"], "code": code})
+    if response.get("recovery_codes"):
+        rendering.note("recovery codes, shown only once; each signs you in once without the app:")
+        rendering.note("  " + " ".join(response["recovery_codes"]))
+    return str(response["access_token"])
 
 
 def _by_link(args: Args) -> tuple[str, str]:
-    """A one-time link: an invitation, or the way to a new password."""
-    found = LINK.fullmatch(terminal.line("Link: "))
-    if found is None:
-        raise Stop("That is no one-time link; one looks like https://HOST/ui/link#bvl_….")
-    server, token = found[1], found[2]
-    with client_for(Profile(server), args) as client:
-        seen = client.post("/api/auth/link", {"token": token})
-        email = seen["email"]
-        if not seen.get("password", True):
-            raise Stop(
-                f"The organization {seen['customer_name']} takes no passwords; open the link in a"
-                " browser and sign in through its provider."
+    """A one-time link: an invitation, or a password reset."""
+    match = LINK.fullmatch(terminal.line("Link: "))
+    if match is None:
+        raise CommandError(
+            "This is not a one-time link; it should look like https://HOST/ui/link#bvl_…."
+        )
+    server, token = match[1], match[2]
+    with client_for(LoginProfile(server), args) as client:
+        link = client.post("/api/auth/link", {"token": token})
+        email = link["email"]
+        if not link.get("password", True):
+            raise CommandError(
+                f"The organization {link['customer_name']} does not allow passwords. Open the link"
+                " in a browser and sign in through its provider."
             )
-        is_invitation = seen["kind"] == "invitation"
-        if is_invitation and (args.account or seen["has_password"]):
+        is_invitation = link["kind"] == "invitation"
+        if is_invitation and (args.account or link["has_password"]):
             password = terminal.secret(f"Password of {email}: ")
         else:
             password = terminal.new_password(email)
@@ -78,82 +79,86 @@ def _by_link(args: Args) -> tuple[str, str]:
         if is_invitation:
             if args.account:
                 body["account"] = True
-            return server, _entered(client, client.post("/api/auth/invitation", body))
+            return server, _finish_login(client, client.post("/api/auth/invitation", body))
         client.put("/api/auth/password/reset", body)
-    return server, _by_password(args, Profile(server), email, password)
+    return server, _by_password(args, LoginProfile(server), email, password)
 
 
-def show_login(answer: Any) -> None:
-    who = answer["profile"]
-    name = who["email"] or who["username"]
-    print(f"Signed in to {answer['server']} as {name}, organization {answer['customer']}.")
+def show_login(result: Record) -> None:
+    user = result["profile"]
+    name = user["email"] or user["username"]
+    print(f"Signed in to {result['server']} as {name}, organization {result['customer']}.")
 
 
-def logout(args: Args) -> Any:
-    """End the session on the server if it can be reached; forget it here in any case."""
-    found = profile.current(args)
+def logout(args: Args) -> object:
+    """End the session on the server if it can be reached; delete the saved login in any case."""
+    target = profile.current(args)
     has_ended = False
-    # An integration token lives on: it may be in use elsewhere.
-    if found.token.startswith("bvs_"):
+    # An integration token stays valid: it may be in use elsewhere.
+    if target.token.startswith("bvs_"):
         try:
-            with client_for(found, args) as client:
+            with client_for(target, args) as client:
                 client.post("/api/session/logout")
                 has_ended = True
         except Problem as problem:
             rendering.note(f"the session could not be ended on the server: {problem.message}")
-    profile.forget()
-    return {"server": found.server, "ended": has_ended}
+    profile.forget_token()
+    return {"server": target.server, "ended": has_ended}
 
 
-def whoami(args: Args) -> Any:
+def whoami(args: Args) -> object:
     return profile.connect(args).get("/api/session/profile")
 
 
-def show_whoami(who: Any) -> None:
+def show_whoami(user: Record) -> None:
     rendering.fields(
         (
-            ("name", who["name"] or who["username"]),
-            ("e-mail", who["email"]),
-            ("organization", who["current_customer"]["name"]),
-            ("level", who["credential"]),
-            ("member of", [each["name"] for each in who["customers"]]),
+            ("name", user["name"] or user["username"]),
+            ("e-mail", user["email"]),
+            ("organization", user["current_customer"]["name"]),
+            ("level", user["credential"]),
+            ("member of", [customer["name"] for customer in user["customers"]]),
         )
     )
 
 
-VERBS = (
-    Verb(
+COMMANDS = (
+    Command(
         "login",
         login,
-        "Sign in and remember the server. Password and code are asked, or read from stdin.",
+        "Sign in and save the login. Password and code are prompted for, or read from stdin.",
         "belvedere login --server https://belvedere.example.org --email ada@example.org",
         show_login,
         options=(
-            option("--email", help="who you are; asked if not given"),
-            option("--token", action="store_true", help="with an integration token; it is asked"),
+            option("--email", help="your e-mail address (prompted for if omitted)"),
+            option(
+                "--token",
+                action="store_true",
+                help="sign in with an integration token (prompted for)",
+            ),
             option(
                 "--link",
                 action="store_true",
-                help="with a one-time link (an invitation or a new password); it is asked",
+                help="sign in with a one-time link (invitation or password reset; prompted for)",
             ),
             option(
                 "--account",
                 action="store_true",
-                help="with --link: join with the account that you have on this server already",
+                help="with --link: join with your existing account on this server",
             ),
         ),
     ),
-    Verb(
+    Command(
         "logout",
         logout,
-        "End the session and forget the credential.",
+        "End the session and delete the saved credential.",
         "belvedere logout",
-        lambda answer: print(f"Signed out of {answer['server']}."),
+        lambda result: print(f"Signed out of {result['server']}."),
     ),
-    Verb(
+    Command(
         "whoami",
         whoami,
-        "Say who you are, in which organization, and at which level.",
+        "Show who you are signed in as, the organization and your level.",
         "belvedere whoami",
         show_whoami,
     ),

@@ -1,10 +1,8 @@
 """`belvedere definition`: one task or monitor for every host with a tag."""
 
-from typing import Any
-
 from belvedere.cli.automation import task_options
 from belvedere.cli.framework import lookup, rendering, time_words
-from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.command import Args, Command, Record, Show, option
 from belvedere.cli.framework.profile import connect
 
 DEFINITION = option("definition", metavar="DEFINITION", help="its name or id")
@@ -17,16 +15,16 @@ SOURCE = option(
 )
 
 
-def listed(args: Args) -> Any:
+def list_all(args: Args) -> object:
     return connect(args).get("/definition")
 
 
-def one(args: Args) -> Any:
+def get(args: Args) -> object:
     client = connect(args)
     return client.get(f"/definition/{lookup.definition(client, args.definition)['id']}")
 
 
-def create(args: Args) -> Any:
+def create(args: Args) -> object:
     body = {
         "kind": args.kind,
         "host_tag": args.tag,
@@ -35,96 +33,99 @@ def create(args: Args) -> Any:
     return connect(args).post("/definition", body)
 
 
-def replace(args: Args) -> Any:
-    """Unless somebody changed it meanwhile."""
+def replace(args: Args) -> object:
+    """Unless the definition was changed in the meantime."""
     client = connect(args)
-    found = lookup.definition(client, args.definition)
+    definition = lookup.definition(client, args.definition)
     body = {
-        "kind": found["kind"],
-        "host_tag": args.tag or found["host_tag"],
+        "kind": definition["kind"],
+        "host_tag": args.tag or definition["host_tag"],
         "definition": task_options.in_file(args.source),
     }
-    headers = {"If-Match": str(found["version"])}
-    return client.request("PUT", f"/definition/{found['id']}", body, headers=headers).body
+    headers = {"If-Match": str(definition["version"])}
+    return client.request("PUT", f"/definition/{definition['id']}", body, headers=headers).body
 
 
-def delete(args: Args) -> Any:
+def delete(args: Args) -> object:
     client = connect(args)
     return client.delete(f"/definition/{lookup.definition(client, args.definition)['id']}")
 
 
-def show_definitions(definitions: Any) -> None:
+def show_definitions(definitions: list[Record]) -> None:
     rendering.table(
         ("id", "kind", "name*", "tag", "hosts", "changed"),
         (
             (
-                each["id"],
-                each["kind"],
-                each["name"],
-                each["host_tag"],
-                len(each["instances"]),
-                time_words.age(each["last_update"]),
+                definition["id"],
+                definition["kind"],
+                definition["name"],
+                definition["host_tag"],
+                len(definition["instances"]),
+                time_words.age(definition["last_update"]),
             )
-            for each in definitions
+            for definition in definitions
         ),
-        "No definition yet. Make one with: belvedere definition create task --tag TAG --from FILE",
+        "No definitions yet. Create one with:"
+        " belvedere definition create task --tag TAG --from FILE",
     )
 
 
-def show_definition(found: Any) -> None:
+def show_definition(definition: Record) -> None:
     rendering.fields(
         (
-            ("id", found["id"]),
-            ("kind", found["kind"]),
-            ("name", found["name"]),
-            ("tag", found["host_tag"]),
-            ("version", found["version"]),
-            ("hosts", [each["hostname"] for each in found["instances"]]),
-            ("changed", time_words.when(found["last_update"])),
+            ("id", definition["id"]),
+            ("kind", definition["kind"]),
+            ("name", definition["name"]),
+            ("tag", definition["host_tag"]),
+            ("version", definition["version"]),
+            ("hosts", [instance["hostname"] for instance in definition["instances"]]),
+            ("changed", time_words.when(definition["last_update"])),
         )
     )
 
 
-def _say(text: str) -> Any:
-    return lambda found: print(text.format(name=found["name"], count=len(found["instances"])))
+def _confirmation(text: str) -> Show:
+    return lambda definition: print(
+        text.format(name=definition["name"], count=len(definition["instances"]))
+    )
 
 
-VERBS = (
-    Verb("list", listed, "List the definitions.", "belvedere definition list", show_definitions),
-    Verb(
+COMMANDS = (
+    Command("list", list_all, "List definitions.", "belvedere definition list", show_definitions),
+    Command(
         "show",
-        one,
-        "Show one, and the hosts that have it.",
+        get,
+        "Show a definition and its hosts.",
         "belvedere definition show backup",
         show_definition,
         options=(DEFINITION,),
     ),
-    Verb(
+    Command(
         "create",
         create,
-        "Define a task or monitor for every host that carries a tag, now or later.",
+        "Define a task or monitor for every host with a tag, now and in the future.",
         "belvedere definition create task --tag web --from backup.json",
-        _say("{name} is on {count} hosts."),
+        _confirmation("{name} is on {count} hosts."),
         options=(
-            option("kind", choices=("task", "monitor"), help="what it is"),
-            option("--tag", required=True, metavar="TAG", help="the hosts that shall have it"),
+            option("kind", choices=("task", "monitor"), help="the kind"),
+            option("--tag", required=True, metavar="TAG", help="the tag of the hosts"),
             SOURCE,
         ),
     ),
-    Verb(
+    Command(
         "replace",
         replace,
-        "Define it anew, on all hosts at once.",
+        "Replace a definition on all its hosts.",
         "belvedere definition replace backup --from backup.json",
-        _say("{name} is on {count} hosts."),
-        options=(DEFINITION, SOURCE, option("--tag", metavar="TAG", help="another tag")),
+        _confirmation("{name} is on {count} hosts."),
+        options=(DEFINITION, SOURCE, option("--tag", metavar="TAG", help="the new tag")),
     ),
-    Verb(
+    Command(
         "delete",
         delete,
-        "Delete it with everything that it made.",
+        "Delete a definition with its tasks or monitors.",
         "belvedere definition delete backup",
-        _say("{name} is gone from {count} hosts."),
+        _confirmation("{name} is deleted from {count} hosts."),
         options=(DEFINITION,),
     ),
 )

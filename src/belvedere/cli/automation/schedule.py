@@ -1,70 +1,73 @@
-"""`belvedere schedule`: when tasks run by themselves."""
+"""`belvedere schedule`: tasks that run at set times."""
 
 from datetime import datetime
-from typing import Any
 
 from belvedere.cli.framework import lookup, rendering, time_words
-from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.command import Args, Command, CommandError, Record, Show, option
 from belvedere.cli.framework.profile import connect
-from belvedere.cli.jobs import arguments
+from belvedere.cli.jobs import run
 from belvedere.client.http_client import Client
 
 SCHEDULE = option("schedule", metavar="SCHEDULE", help="its name or id")
-COUNT = option("--count", default="10", metavar="N", help="how many (default 10)")
+COUNT = option("--count", default="10", metavar="N", help="number of runs (default 10)")
 REPEAT = option(
-    "--repeat", metavar="WHEN", help="a cron text ('30 2 * * mon-fri') or an interval ('every 15m')"
+    "--repeat",
+    metavar="WHEN",
+    help="a cron expression ('30 2 * * mon-fri') or an interval ('every 15m')",
 )
-DATE = option("--date", metavar="DATE", help="the one or the first run, such as 2026-03-01T09:00")
+DATE = option(
+    "--date", metavar="DATE", help="date of the only or first run, such as 2026-03-01T09:00"
+)
 ZONE = option("--zone", metavar="ZONE", help="an IANA time zone such as Europe/Berlin")
 OVERLAP = option(
     "--overlap",
     choices=("skip", "queue"),
-    help="while an earlier job is open: leave the run out, or queue it",
+    help="if an earlier job is still open: skip the run, or queue it",
 )
 MISSED = option(
     "--missed",
     choices=("skip", "once"),
-    help="runs missed while no server ran: leave them out, or run once",
+    help="runs missed while no server was running: skip them, or run once",
 )
 
 
-def listed(args: Args) -> Any:
+def list_all(args: Args) -> object:
     client = connect(args)
     if args.task:
         return client.get(f"/task/{lookup.task(client, args.task)['id']}/schedule")
     return client.get("/schedule")
 
 
-def one(args: Args) -> Any:
-    return _found(connect(args), args)
+def get(args: Args) -> object:
+    return _lookup(connect(args), args)
 
 
-def create(args: Args) -> Any:
+def create(args: Args) -> object:
     client = connect(args)
     task = lookup.task(client, args.task, args.host)
-    body = _said(args)
+    body = _body(args)
     if not body.keys() & {"repeatEvery", "runDate"}:
-        raise Stop("Say when: with --repeat, --date or both.", 2)
+        raise CommandError("No time given; use --repeat, --date or both.", 2)
     if args.values:
-        body["task_arguments"] = arguments.sent(task["task_arguments"], args.values)
+        body["task_arguments"] = run.argument_values(task["task_arguments"], args.values)
     return client.post(f"/task/{task['id']}/schedule", body)
 
 
-def edit(args: Args) -> Any:
-    """Change what was said and nothing else, unless somebody changed it meanwhile."""
+def edit(args: Args) -> object:
+    """Change only the given fields, unless the schedule was changed in the meantime."""
     client = connect(args)
-    found = _found(client, args)
-    body = _said(args)
+    schedule = _lookup(client, args)
+    body = _body(args)
     if args.enable is not None:
         body["enable"] = args.enable
     if not body:
-        raise Stop("Nothing to change; say what, for example with --repeat.", 2)
-    headers = {"If-Match": str(found["version"])}
-    return client.request("PATCH", f"/schedule/{found['id']}", body, headers=headers).body
+        raise CommandError("Nothing to change. Use an option, for example --repeat.", 2)
+    headers = {"If-Match": str(schedule["version"])}
+    return client.request("PATCH", f"/schedule/{schedule['id']}", body, headers=headers).body
 
 
-def _said(args: Args) -> dict[str, Any]:
-    said = {
+def _body(args: Args) -> Record:
+    values = {
         "name": args.name,
         "repeatEvery": args.repeat,
         "runDate": args.date,
@@ -72,39 +75,39 @@ def _said(args: Args) -> dict[str, Any]:
         "overlap": args.overlap,
         "missed": args.missed,
     }
-    return {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def pause(args: Args) -> Any:
+def pause(args: Args) -> object:
     client = connect(args)
-    body: dict[str, Any] = {"note": args.note}
+    body: Record = {"note": args.note}
     if args.for_:
         body["until"] = time_words.from_now(args.for_)
     return client.put(f"{_path(client, args)}/pause", body)
 
 
-def resume(args: Args) -> Any:
+def resume(args: Args) -> object:
     client = connect(args)
     return client.put(f"{_path(client, args)}/resume")
 
 
-def delete(args: Args) -> Any:
+def delete(args: Args) -> object:
     client = connect(args)
     return client.delete(_path(client, args))
 
 
-def preview(args: Args) -> Any:
+def preview(args: Args) -> object:
     client = connect(args)
     if args.schedule:
         return client.get(f"{_path(client, args)}/preview", {"count": args.count})
     body = {"repeatEvery": args.repeat, "runDate": args.date, "timezone": args.zone}
-    said = {name: value for name, value in body.items() if value is not None}
-    if not said.keys() & {"repeatEvery", "runDate"}:
-        raise Stop("Name a schedule, or say when with --repeat or --date.", 2)
-    return client.post("/schedule/preview", {**said, "count": args.count})
+    values = {name: value for name, value in body.items() if value is not None}
+    if not values.keys() & {"repeatEvery", "runDate"}:
+        raise CommandError("Give a schedule, or a time with --repeat or --date.", 2)
+    return client.post("/schedule/preview", {**values, "count": args.count})
 
 
-def runs(args: Args) -> Any:
+def runs(args: Args) -> object:
     client = connect(args)
     query = {"limit": args.limit}
     if args.state:
@@ -112,141 +115,146 @@ def runs(args: Args) -> Any:
     return client.get(f"{_path(client, args)}/run", query)
 
 
-def _found(client: Client, args: Args) -> dict[str, Any]:
+def _lookup(client: Client, args: Args) -> Record:
     return lookup.schedule(client, args.schedule)
 
 
 def _path(client: Client, args: Args) -> str:
-    return f"/schedule/{_found(client, args)['id']}"
+    return f"/schedule/{_lookup(client, args)['id']}"
 
 
-def show_schedules(found: Any) -> None:
+def show_schedules(schedules: list[Record]) -> None:
     rendering.table(
         ("id", "state", "schedule*", "when*", "zone", "next", "last"),
         (
             (
-                each["id"],
-                _state(each),
-                each["name"],
-                _when(each),
-                each["timezone"],
-                time_words.age(each["nextRunAt"]),
-                time_words.age(each["lastRunAt"]),
+                schedule["id"],
+                _state(schedule),
+                schedule["name"],
+                _when(schedule),
+                schedule["timezone"],
+                time_words.age(schedule["nextRunAt"]),
+                time_words.age(schedule["lastRunAt"]),
             )
-            for each in found
+            for schedule in schedules
         ),
-        "No schedule that you may see. Admins make one with:"
+        "No schedules that you may see. Admins create one with:"
         " belvedere schedule create TASK --repeat '30 2 * * *'",
     )
 
 
-def show_schedule(found: Any) -> None:
-    pause = found["pause"] or {}
+def show_schedule(schedule: Record) -> None:
+    pause = schedule["pause"] or {}
     rendering.fields(
         (
-            ("id", found["id"]),
-            ("schedule", found["name"]),
-            ("state", _state(found)),
-            (found["target"], found["task_id"] or found["workflow_id"]),
-            ("repeats", found["repeatEvery"]),
-            ("date", time_words.when(found["runDate"])),
-            ("zone", found["timezone"]),
-            ("arguments", found["task_arguments"]),
-            ("while a job is open", found["overlap"]),
-            ("what was missed", found["missed"]),
+            ("id", schedule["id"]),
+            ("schedule", schedule["name"]),
+            ("state", _state(schedule)),
+            (schedule["target"], schedule["task_id"] or schedule["workflow_id"]),
+            ("repeats", schedule["repeatEvery"]),
+            ("date", time_words.when(schedule["runDate"])),
+            ("zone", schedule["timezone"]),
+            ("arguments", schedule["task_arguments"]),
+            ("overlap", schedule["overlap"]),
+            ("missed runs", schedule["missed"]),
             ("paused until", time_words.when(pause.get("until")) if pause.get("until") else None),
-            ("because", pause.get("note")),
-            ("next", time_words.when(found["nextRunAt"])),
-            ("last", time_words.when(found["lastRunAt"])),
-            ("last job", found["last_job_id"]),
-            ("version", found["version"]),
+            ("note", pause.get("note")),
+            ("next", time_words.when(schedule["nextRunAt"])),
+            ("last", time_words.when(schedule["lastRunAt"])),
+            ("last job", schedule["last_job_id"]),
+            ("version", schedule["version"]),
         )
     )
 
 
-def show_fires(fires: Any) -> None:
+def show_fires(fires: list[Record]) -> None:
     rendering.table(
-        ("in its zone", "here", "clock change"),
-        ((_plain(each["local"]), time_words.local(each["date"]), _change(each)) for each in fires),
-        "It never runs again.",
+        ("schedule's time", "your time", "clock change"),
+        (
+            (_local_text(fire["local"]), time_words.local(fire["date"]), _clock_change(fire))
+            for fire in fires
+        ),
+        "No further runs.",
     )
 
 
-def show_runs(found: Any) -> None:
+def show_runs(runs: list[Record]) -> None:
     rendering.table(
-        ("instant", "state", "count", "reason", "job", "message*"),
+        ("time", "state", "count", "reason", "job", "message*"),
         (
             (
-                time_words.local(each["nominal"]),
-                each["state"],
-                each["count"],
-                each["reason"],
-                each["job_id"],
-                each["message"],
+                time_words.local(run["nominal"]),
+                run["state"],
+                run["count"],
+                run["reason"],
+                run["job_id"],
+                run["message"],
             )
-            for each in found
+            for run in runs
         ),
-        "Nothing was due yet.",
+        "No runs yet.",
     )
 
 
-def _state(found: Any) -> str:
-    if not found["enable"]:
+def _state(schedule: Record) -> str:
+    if not schedule["enable"]:
         return "disabled"
-    return "paused" if found["pause"] else "active"
+    return "paused" if schedule["pause"] else "active"
 
 
-def _when(found: Any) -> str:
-    return str(found["repeatEvery"] or time_words.local(found["runDate"]))
+def _when(schedule: Record) -> str:
+    return str(schedule["repeatEvery"] or time_words.local(schedule["runDate"]))
 
 
-def _plain(local: str) -> str:
+def _local_text(local: str) -> str:
     moment = datetime.fromisoformat(local)
     return moment.strftime("%a %Y-%m-%d %H:%M:%S ") + local[19:]
 
 
-def _change(fire: Any) -> str:
-    told = {
+def _clock_change(fire: Record) -> str:
+    text = {
         None: "",
-        "moved": f"the clocks skip {str(fire['meant'])[11:16]}",
-        "repeated": "the clocks show it twice; it runs at the first",
-        "changed": "the clocks changed since the run before",
+        "moved": f"the clock skips {str(fire['meant'])[11:16]}",
+        "repeated": "this time occurs twice; it runs at the first",
+        "changed": "the clock changed since the previous run",
     }[fire["clock_change"]]
-    return f"{told}{', ' if told else ''}paused" if fire["paused"] else told
+    return f"{text}{', ' if text else ''}paused" if fire["paused"] else text
 
 
-def _say(text: str) -> Any:
-    return lambda found: print(text.format(found["name"], time_words.local(found["nextRunAt"])))
+def _confirmation(text: str) -> Show:
+    return lambda schedule: print(
+        text.format(schedule["name"], time_words.local(schedule["nextRunAt"]))
+    )
 
 
-VERBS = (
-    Verb(
+COMMANDS = (
+    Command(
         "list",
-        listed,
-        "List the schedules of what you may see.",
+        list_all,
+        "List the schedules that you may see.",
         "belvedere schedule list",
         show_schedules,
-        options=(option("--task", metavar="TASK", help="only those of this task"),),
+        options=(option("--task", metavar="TASK", help="only schedules of this task"),),
     ),
-    Verb(
+    Command(
         "show",
-        one,
-        "Show one schedule.",
+        get,
+        "Show a schedule.",
         "belvedere schedule show backup",
         show_schedule,
         options=(SCHEDULE,),
     ),
-    Verb(
+    Command(
         "create",
         create,
-        "Let a task run by itself.",
+        "Create a schedule for a task.",
         "belvedere schedule create backup --repeat '30 2 * * *' --zone Europe/Berlin",
-        _say("Schedule {} is made; it runs next at {}."),
+        _confirmation("Schedule {} is created; the next run is at {}."),
         options=(
             option("task", metavar="TASK", help="the task's name or id"),
             option("values", metavar="VALUE", nargs="*", help="the task's arguments, in order"),
-            option("--host", metavar="HOST", help="which, where several tasks share the name"),
-            option("--name", metavar="NAME", help="its name (default: the task's)"),
+            option("--host", metavar="HOST", help="the host, if several tasks have this name"),
+            option("--name", metavar="NAME", help="its name (default: the name of the task)"),
             REPEAT,
             DATE,
             ZONE,
@@ -254,48 +262,48 @@ VERBS = (
             MISSED,
         ),
     ),
-    Verb(
+    Command(
         "edit",
         edit,
-        "Change a schedule. What is not named stays as it is.",
+        "Change a schedule. Fields that you do not give are unchanged.",
         "belvedere schedule edit backup --repeat '0 4 * * *'",
-        _say("Schedule {} is changed."),
+        _confirmation("Schedule {} is changed."),
         options=(
             SCHEDULE,
-            option("--name", metavar="NAME", help="another name"),
+            option("--name", metavar="NAME", help="the new name"),
             REPEAT,
             DATE,
             ZONE,
             OVERLAP,
             MISSED,
-            option("--enable", action="store_true", default=None, help="switch it on"),
-            option("--disable", dest="enable", action="store_false", help="switch it off"),
+            option("--enable", action="store_true", default=None, help="enable it"),
+            option("--disable", dest="enable", action="store_false", help="disable it"),
         ),
     ),
-    Verb(
+    Command(
         "pause",
         pause,
-        "Start nothing for a while; what falls into it is written down as missed.",
+        "Pause a schedule; runs in the pause are recorded as missed.",
         "belvedere schedule pause backup --for 2d --note 'the disks move'",
-        _say("Schedule {} is paused."),
+        _confirmation("Schedule {} is paused."),
         options=(
             SCHEDULE,
             option("--for", dest="for_", metavar="DURATION", help="default: until it is resumed"),
             option("--note", default="", metavar="TEXT", help="why"),
         ),
     ),
-    Verb(
+    Command(
         "resume",
         resume,
-        "End a pause.",
+        "Resume a paused schedule.",
         "belvedere schedule resume backup",
-        _say("Schedule {} goes on."),
+        _confirmation("Schedule {} is resumed."),
         options=(SCHEDULE,),
     ),
-    Verb(
+    Command(
         "preview",
         preview,
-        "Tell when it runs next, and what clock changes do to it.",
+        "Show the next runs, and how clock changes affect them.",
         "belvedere schedule preview --repeat '30 2 * * *' --zone Europe/Berlin",
         show_fires,
         options=(
@@ -306,24 +314,24 @@ VERBS = (
             COUNT,
         ),
     ),
-    Verb(
+    Command(
         "runs",
         runs,
-        "Tell what became of its instants: a job, or why it was missed.",
+        "Show past runs: the job, or why a run was missed.",
         "belvedere schedule runs backup --state missed",
         show_runs,
         options=(
             SCHEDULE,
             option("--state", choices=("started", "missed"), help="only these"),
-            option("--limit", default="20", metavar="N", help="at most so many (default 20)"),
+            option("--limit", default="20", metavar="N", help="maximum number (default 20)"),
         ),
     ),
-    Verb(
+    Command(
         "delete",
         delete,
-        "Delete a schedule; its jobs go on.",
+        "Delete a schedule; its jobs continue.",
         "belvedere schedule delete backup",
-        _say("Schedule {} is deleted."),
+        _confirmation("Schedule {} is deleted."),
         options=(SCHEDULE,),
     ),
 )

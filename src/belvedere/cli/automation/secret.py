@@ -1,29 +1,28 @@
-"""`belvedere secret`: values that scripts get by their environment."""
+"""`belvedere secret`: environment variables and secrets for scripts."""
 
 import sys
-from typing import Any
 from urllib.parse import quote
 
 from belvedere.cli.framework import lookup, rendering, terminal, time_words
-from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.command import Args, Command, Record, Show, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
 
 NAME = option("name", metavar="NAME", help="the name of the variable in the environment")
 TASK = option("--task", metavar="TASK", help="only for scripts of this task")
-HOST = option("--host", metavar="HOST", help="which, where several tasks share the name")
+HOST = option("--host", metavar="HOST", help="the host, if several tasks have this name")
 
 
-def listed(args: Args) -> Any:
+def list_all(args: Args) -> object:
     client = connect(args)
     task_id = _task(client, args)
     return client.get("/secret", {"where[task_id]": task_id} if task_id else None)
 
 
-def put(args: Args) -> Any:
-    """The value is never a word of the command line, which `ps` and the shell's history show."""
+def put(args: Args) -> object:
+    """The value is never an argument: `ps` and the shell's history would show it."""
     client = connect(args)
-    body: dict[str, Any] = {"value": _value(args), "secret": not args.variable}
+    body: Record = {"value": _value(args), "secret": not args.variable}
     if args.description is not None:
         body["description"] = args.description
     if task_id := _task(client, args):
@@ -34,12 +33,12 @@ def put(args: Args) -> Any:
 def _value(args: Args) -> str:
     if sys.stdin.isatty():
         return terminal.secret(f"Value of {args.name}: ")
-    # All of it, a key has many lines; the newline that `echo` adds is not meant.
+    # All of stdin, because a key has many lines; without the newline that `echo` adds.
     value = sys.stdin.read()
     return value[:-1] if value.endswith("\n") else value
 
 
-def delete(args: Args) -> Any:
+def delete(args: Args) -> object:
     client = connect(args)
     task_id = _task(client, args)
     query = {"task_id": task_id} if task_id else None
@@ -54,64 +53,68 @@ def _task(client: Client, args: Args) -> str:
     return str(lookup.task(client, args.task, args.host)["id"]) if args.task else ""
 
 
-def show_secrets(found: Any) -> None:
+def show_secrets(secrets: list[Record]) -> None:
     rendering.table(
-        ("name", "kind", "for", "value*", "set", "by*", "description*"),
+        ("name", "kind", "for", "value*", "changed", "changed by*", "description*"),
         (
             (
-                each["name"],
-                "secret" if each["secret"] else "variable",
-                each["task_id"] or "every task",
-                each.get("value", "***"),
-                time_words.age(each["last_update"]),
-                each["updated_by"],
-                each["description"],
+                secret["name"],
+                "secret" if secret["secret"] else "variable",
+                secret["task_id"] or "every task",
+                secret.get("value", "***"),
+                time_words.age(secret["last_update"]),
+                secret["updated_by"],
+                secret["description"],
             )
-            for each in found
+            for secret in secrets
         ),
-        "No secret yet. Set one with: belvedere secret set NAME",
+        "No secrets yet. Set one with: belvedere secret set NAME",
     )
 
 
-def _say(text: str) -> Any:
-    return lambda found: print(
+def _confirmation(text: str) -> Show:
+    return lambda secret: print(
         text.format(
-            "Secret" if found["secret"] else "Variable",
-            found["name"],
-            f" for the task {found['task_id']}" if found["task_id"] else "",
+            "Secret" if secret["secret"] else "Variable",
+            secret["name"],
+            f" for the task {secret['task_id']}" if secret["task_id"] else "",
         )
     )
 
 
-VERBS = (
-    Verb(
+COMMANDS = (
+    Command(
         "list",
-        listed,
-        "List the secrets by name, and the variables with their values.",
+        list_all,
+        "List secrets by name, and variables with their values.",
         "belvedere secret list",
         show_secrets,
         options=(TASK, HOST),
     ),
-    Verb(
+    Command(
         "set",
         put,
-        "Set a secret; its value is asked for, or read from standard input.",
+        "Set a secret; its value is prompted for, or read from standard input.",
         "belvedere secret set API_KEY --task deploy",
-        _say("{0} {1} is set{2}."),
+        _confirmation("{0} {1} is set{2}."),
         options=(
             NAME,
             TASK,
             HOST,
-            option("--variable", action="store_true", help="it may be seen: not hidden in output"),
+            option(
+                "--variable",
+                action="store_true",
+                help="not a secret: the value is visible and not masked in output",
+            ),
             option("--description", metavar="TEXT", help="what it is for"),
         ),
     ),
-    Verb(
+    Command(
         "delete",
         delete,
-        "Delete a secret; scripts that run keep it.",
+        "Delete a secret; running scripts keep it.",
         "belvedere secret delete API_KEY --task deploy",
-        _say("{0} {1} is deleted{2}."),
+        _confirmation("{0} {1} is deleted{2}."),
         options=(NAME, TASK, HOST),
     ),
 )

@@ -1,35 +1,34 @@
-"""`belvedere task`: what can be run."""
+"""`belvedere task`: the tasks that can be run."""
 
 import shlex
-from typing import Any
 
 from belvedere.cli.automation import recipe, task_options
 from belvedere.cli.framework import lookup, rendering, time_words
-from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.command import Args, Command, CommandError, Record, Show, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
 
 TASK = option("task", metavar="TASK", help="the task's name or id")
-HOST = option("--host", metavar="HOST", help="the host, where several tasks share the name")
+HOST = option("--host", metavar="HOST", help="the host, if several tasks have this name")
 
 
-def listed(args: Args) -> Any:
+def list_all(args: Args) -> object:
     tasks = connect(args).get("/task", {"unassigned": "true"})
     if not args.host:
         return tasks
-    return [each for each in tasks if args.host in (each["hostname"], each.get("host_id"))]
+    return [task for task in tasks if args.host in (task["hostname"], task.get("host_id"))]
 
 
-def one(args: Args) -> Any:
+def get(args: Args) -> object:
     client = connect(args)
     task = client.get(f"/task/{_id(client, args)}")
     if task.get("approvers") and not args.json:
-        names = {each["user_id"]: each["user"]["email"] for each in client.get("/api/member")}
-        task["approvers"] = [names.get(each, each) for each in task["approvers"]]
+        names = {member["user_id"]: member["user"]["email"] for member in client.get("/api/member")}
+        task["approvers"] = [names.get(member, member) for member in task["approvers"]]
     return task
 
 
-def create(args: Args) -> Any:
+def create(args: Args) -> object:
     client = connect(args)
     body = {"type": args.type, **task_options.fields(args)}
     if args.name:
@@ -41,33 +40,33 @@ def create(args: Args) -> Any:
     return client.post("/task", body)
 
 
-def edit(args: Args) -> Any:
-    """Change what was said and nothing else, unless somebody changed the task meanwhile."""
+def edit(args: Args) -> object:
+    """Change only the given fields, unless the task was changed in the meantime."""
     body = task_options.fields(args)
     if args.name:
         body["name"] = args.name
     if args.enable is not None:
         body["enable"] = args.enable
     if not body:
-        raise Stop("Nothing to change; say what, for example with --script FILE.", 2)
+        raise CommandError("Nothing to change. Use an option, for example --script FILE.", 2)
     client = connect(args)
     task = lookup.task(client, args.task, args.host)
     headers = {"If-Match": str(task["version"])}
     return client.request("PATCH", f"/task/{task['id']}", body, headers=headers).body
 
 
-def delete(args: Args) -> Any:
+def delete(args: Args) -> object:
     client = connect(args)
     return client.delete(f"/task/{_id(client, args)}")
 
 
-def timeout(args: Args) -> Any:
+def timeout(args: Args) -> object:
     client = connect(args)
     body = {"timeout": task_options.timeout_ms(args.timeout)}
     return client.put(f"/api/task/{_id(client, args)}/timeout", body)
 
 
-def credentials(args: Args) -> Any:
+def credentials(args: Args) -> object:
     client = connect(args)
     path = f"/task/{_id(client, args)}/credentials"
     if not args.rotate:
@@ -76,7 +75,7 @@ def credentials(args: Args) -> Any:
     return client.post(f"{path}/rotate", {"overlap": overlap})
 
 
-def export(args: Args) -> Any:
+def export(args: Args) -> object:
     client = connect(args)
     return client.get(f"/task/{_id(client, args)}/serialize")
 
@@ -85,24 +84,25 @@ def _id(client: Client, args: Args) -> str:
     return str(lookup.task(client, args.task, args.host)["id"])
 
 
-def show_tasks(tasks: Any) -> None:
+def show_tasks(tasks: list[Record]) -> None:
     rendering.table(
         ("id", "task*", "type", "host*", "arguments*"),
         (
             (
-                each["id"],
-                each["name"],
-                each["type"] if each["enable"] else "disabled",
-                each["hostname"],
-                _arguments(each),
+                task["id"],
+                task["name"],
+                task["type"] if task["enable"] else "disabled",
+                task["hostname"],
+                _arguments(task),
             )
-            for each in tasks
+            for task in tasks
         ),
-        "No task that you may see. Admins make one with: belvedere task create NAME --script FILE",
+        "No tasks that you may see. Admins create one with:"
+        " belvedere task create NAME --script FILE",
     )
 
 
-def show_task(task: Any) -> None:
+def show_task(task: Record) -> None:
     rendering.fields(
         (
             ("id", task["id"]),
@@ -123,117 +123,121 @@ def show_task(task: Any) -> None:
     )
 
 
-def _arguments(task: Any) -> list[str]:
-    """Labels, with the kind where it is not plain text."""
-    kinds = [(one.get("label") or "?", one.get("type")) for one in task.get("task_arguments") or ()]
+def _arguments(task: Record) -> list[str]:
+    """Labels, with the type if it is not plain text."""
+    kinds = [
+        (argument.get("label") or "?", argument.get("type"))
+        for argument in task.get("task_arguments") or ()
+    ]
     return [label if kind == "input" else f"{label}:{kind}" for label, kind in kinds]
 
 
-def _timeout(task: Any) -> str:
-    given = task.get("timeout")
-    return time_words.span(given / 1_000) if given else "10 min (default)"
+def _timeout(task: Record) -> str:
+    timeout_ms = task.get("timeout")
+    return time_words.span(timeout_ms / 1_000) if timeout_ms else "10 min (default)"
 
 
-def _say(text: str) -> Any:
+def _confirmation(text: str) -> Show:
     return lambda task: print(text.format(task["name"]))
 
 
-VERBS = (
-    Verb(
+COMMANDS = (
+    Command(
         "list",
-        listed,
+        list_all,
         "List the tasks that you may see.",
         "belvedere task list --host web-1",
         show_tasks,
         options=(option("--host", metavar="HOST", help="only tasks of this host"),),
     ),
-    Verb(
+    Command(
         "show",
-        one,
-        "Show one task.",
+        get,
+        "Show a task.",
         "belvedere task show deploy --host web-1",
         show_task,
         options=(TASK, HOST),
     ),
-    Verb(
+    Command(
         "create",
         create,
-        "Make a task.",
+        "Create a task.",
         "belvedere task create deploy --host web-1 --script deploy.sh --argument version",
         lambda task: print(
-            f"Task {task['name']} is made. Run it with: belvedere run {shlex.quote(task['name'])}"
+            f"Task {task['name']} is created."
+            f" Run it with: belvedere run {shlex.quote(task['name'])}"
         ),
         options=(
             option("name", metavar="NAME", nargs="?", help="the task's name"),
-            option("--host", metavar="HOST", help="where it runs"),
+            option("--host", metavar="HOST", help="the host that runs it"),
             option(
                 "--type",
                 default="script",
                 choices=("script", "scraper", "approval", "dummy", "notification"),
-                help="what it does (default script)",
+                help="the type (default script)",
             ),
-            option("--timeout", metavar="DURATION", help="it is stopped after this long"),
+            option("--timeout", metavar="DURATION", help="stop the script after this time"),
             *task_options.OPTIONS,
         ),
     ),
-    Verb(
+    Command(
         "edit",
         edit,
-        "Change a task. What is not named stays as it is.",
+        "Change a task. Fields that you do not give are unchanged.",
         "belvedere task edit deploy --script deploy.sh",
-        _say("Task {} is changed."),
+        _confirmation("Task {} is changed."),
         options=(
             TASK,
             HOST,
-            option("--name", metavar="NAME", help="another name"),
-            option("--enable", action="store_true", default=None, help="let it run again"),
-            option("--disable", dest="enable", action="store_false", help="refuse to run it"),
+            option("--name", metavar="NAME", help="the new name"),
+            option("--enable", action="store_true", default=None, help="enable it"),
+            option("--disable", dest="enable", action="store_false", help="disable it"),
             *task_options.OPTIONS,
         ),
     ),
-    Verb(
+    Command(
         "delete",
         delete,
         "Delete a task; its waiting jobs expire.",
         "belvedere task delete deploy --host web-1",
-        _say("Task {} is deleted."),
+        _confirmation("Task {} is deleted."),
         options=(TASK, HOST),
     ),
-    Verb(
+    Command(
         "export",
         export,
         "Print a task with its script as a recipe, for: belvedere import recipe.",
         "belvedere task export deploy",
-        recipe.print_one,
+        recipe.print_recipe,
         options=(TASK, HOST),
     ),
-    Verb(
+    Command(
         "timeout",
         timeout,
-        "Set after how long a running script is stopped.",
+        "Set the timeout of a task's script.",
         "belvedere task timeout deploy 30m",
-        lambda task: print(f"Task {task['name']} is stopped after {_timeout(task)}."),
+        lambda task: print(f"The timeout of task {task['name']} is {_timeout(task)}."),
         options=(
             TASK,
             option("timeout", metavar="DURATION", help="30s, 10m, 2h, or `default`"),
             HOST,
         ),
     ),
-    Verb(
+    Command(
         "credentials",
         credentials,
-        "Print a task's secret key, which runs this task and nothing else; reading is audited.",
+        "Print a task's secret key, which can run only this task; reading it is audited.",
         "belvedere task credentials deploy --rotate --overlap 1h",
-        lambda answer: print(answer["secret"]),
+        lambda credentials: print(credentials["secret"]),
         options=(
             TASK,
             HOST,
-            option("--rotate", action="store_true", help="change it first"),
+            option("--rotate", action="store_true", help="rotate it first"),
             option(
                 "--overlap",
                 default="0s",
                 metavar="DURATION",
-                help="how long the old key still works (default: not at all)",
+                help="how long the old key stays valid (default 0s)",
             ),
         ),
     ),

@@ -1,12 +1,11 @@
-"""`belvedere webhook`: doors from outside."""
+"""`belvedere webhook`: endpoints through which other systems start tasks and workflows."""
 
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from belvedere.cli.framework import lookup, rendering, time_words
-from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.command import Args, Command, CommandError, Record, Show, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
 
@@ -15,17 +14,17 @@ DELIVERY = option("delivery", metavar="DELIVERY", help="the delivery's id")
 SIGNATURES = ("none", "hmac-sha256", "github", "gitlab", "stripe", "slack")
 
 
-def listed(args: Args) -> Any:
+def list_all(args: Args) -> object:
     return connect(args).get("/webhook")
 
 
-def one(args: Args) -> Any:
-    return _found(connect(args), args)
+def get(args: Args) -> object:
+    return _lookup(connect(args), args)
 
 
-def create(args: Args) -> Any:
+def create(args: Args) -> object:
     client = connect(args)
-    body: dict[str, Any] = {"name": args.name, "tasks": _tasks(client, args.task)}
+    body: Record = {"name": args.name, "tasks": _tasks(client, args.task)}
     if args.workflow:
         body["workflows"] = _workflows(client, args.workflow)
     if args.signature:
@@ -33,122 +32,126 @@ def create(args: Args) -> Any:
     return client.post("/webhook", body)
 
 
-def edit(args: Args) -> Any:
-    """Change what was said and nothing else, unless somebody changed the webhook meanwhile."""
+def edit(args: Args) -> object:
+    """Change only the given fields, unless the webhook was changed in the meantime."""
     client = connect(args)
-    hook = _found(client, args)
-    given = {"name": args.name, "enable": args.enable, "signature": args.signature}
-    body = {name: value for name, value in given.items() if value is not None}
+    hook = _lookup(client, args)
+    values = {"name": args.name, "enable": args.enable, "signature": args.signature}
+    body = {name: value for name, value in values.items() if value is not None}
     if args.attach or args.detach:
-        gone = _tasks(client, args.detach)
-        kept = [task for task in hook["tasks"] if task not in gone]
-        body["tasks"] = [*kept, *_tasks(client, args.attach)]
+        removed = _tasks(client, args.detach)
+        remaining = [task for task in hook["tasks"] if task not in removed]
+        body["tasks"] = [*remaining, *_tasks(client, args.attach)]
     if args.attach_workflow or args.detach_workflow:
-        gone = _workflows(client, args.detach_workflow)
-        kept = [flow for flow in hook["workflows"] if flow not in gone]
-        body["workflows"] = [*kept, *_workflows(client, args.attach_workflow)]
+        removed = _workflows(client, args.detach_workflow)
+        remaining = [flow for flow in hook["workflows"] if flow not in removed]
+        body["workflows"] = [*remaining, *_workflows(client, args.attach_workflow)]
     if not body:
-        raise Stop("Nothing to change; say what, for example with --attach TASK.", 2)
+        raise CommandError("Nothing to change. Use an option, for example --attach TASK.", 2)
     headers = {"If-Match": str(hook["version"])}
     return client.request("PATCH", f"/webhook/{hook['id']}", body, headers=headers).body
 
 
-def delete(args: Args) -> Any:
+def delete(args: Args) -> object:
     client = connect(args)
     return client.delete(_path(client, args))
 
 
-def trigger(args: Args) -> Any:
+def trigger(args: Args) -> object:
     client = connect(args)
     return client.post(f"{_path(client, args)}/trigger", _payload(args))
 
 
-def _payload(args: Args) -> Any:
+def _payload(args: Args) -> object:
     if args.body is None:
         return args.values
     if args.values:
-        raise Stop("Give the arguments, or all of the body with --body, not both.", 2)
+        raise CommandError("Use either arguments or --body, not both.", 2)
     try:
         return json.loads(args.body)
     except ValueError as fault:
-        raise Stop(f"--body is not JSON: {fault}", 2) from None
+        raise CommandError(f"--body is not JSON: {fault}", 2) from None
 
 
-def credentials(args: Args) -> Any:
+def credentials(args: Args) -> object:
     client = connect(args)
-    hook = _found(client, args)
+    hook = _lookup(client, args)
     path = f"/webhook/{hook['id']}/credentials"
     if args.rotate or args.secret_file is not None:
-        body: dict[str, Any] = {"overlap": time_words.duration_ms(args.overlap) // 1_000}
+        body: Record = {"overlap": time_words.duration_ms(args.overlap) // 1_000}
         if args.secret_file is not None:
             body["secret"] = _secret(args.secret_file)
-        answer = client.post(f"{path}/rotate", body)
+        secret = client.post(f"{path}/rotate", body)
     else:
-        answer = client.get(path)
-    door = f"{client.server}/{hook['customer_name']}/webhook/{hook['id']}/trigger"
-    return {**answer, "url": f"{door}/secret/{answer['secret']}", "signed_url": f"{door}/signed"}
+        secret = client.get(path)
+    endpoint = f"{client.server}/{hook['customer_name']}/webhook/{hook['id']}/trigger"
+    return {
+        **secret,
+        "url": f"{endpoint}/secret/{secret['secret']}",
+        "signed_url": f"{endpoint}/signed",
+    }
 
 
 def _secret(path: str) -> str:
-    """From a file or standard input: `ps` shows what stands on a command line."""
+    """From a file or standard input: `ps` would show an argument."""
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text()
     except (OSError, UnicodeDecodeError) as fault:
-        raise Stop(f"The secret cannot be read: {fault}", 2) from None
+        raise CommandError(f"Cannot read the secret: {fault}", 2) from None
     return text.strip()
 
 
-def deliveries(args: Args) -> Any:
+def deliveries(args: Args) -> object:
     client = connect(args)
     return client.get(f"{_path(client, args)}/delivery", {"limit": args.limit})
 
 
-def delivery(args: Args) -> Any:
+def delivery(args: Args) -> object:
     client = connect(args)
     return client.get(f"{_path(client, args)}/delivery/{args.delivery}")
 
 
-def replay(args: Args) -> Any:
+def replay(args: Args) -> object:
     client = connect(args)
     return client.post(f"{_path(client, args)}/delivery/{args.delivery}/replay")
 
 
-def _found(client: Client, args: Args) -> dict[str, Any]:
+def _lookup(client: Client, args: Args) -> Record:
     return lookup.webhook(client, args.webhook)
 
 
 def _path(client: Client, args: Args) -> str:
-    return f"/webhook/{_found(client, args)['id']}"
+    return f"/webhook/{_lookup(client, args)['id']}"
 
 
-def _tasks(client: Client, named: list[str] | None) -> list[str]:
-    return [str(lookup.task(client, text)["id"]) for text in named or ()]
+def _tasks(client: Client, names: list[str] | None) -> list[str]:
+    return [str(lookup.task(client, text)["id"]) for text in names or ()]
 
 
-def _workflows(client: Client, named: list[str] | None) -> list[str]:
-    return [str(lookup.workflow(client, text)["id"]) for text in named or ()]
+def _workflows(client: Client, names: list[str] | None) -> list[str]:
+    return [str(lookup.workflow(client, text)["id"]) for text in names or ()]
 
 
-def show_webhooks(hooks: Any) -> None:
+def show_webhooks(hooks: list[Record]) -> None:
     rendering.table(
         ("id", "state", "webhook*", "tasks", "workflows", "calls", "last call"),
         (
             (
-                each["id"],
-                "active" if each["enable"] else "disabled",
-                each["name"],
-                len(each["tasks"]),
-                len(each["workflows"]),
-                each["trigger_count"],
-                time_words.age(each["last_triggered"]),
+                hook["id"],
+                "active" if hook["enable"] else "disabled",
+                hook["name"],
+                len(hook["tasks"]),
+                len(hook["workflows"]),
+                hook["trigger_count"],
+                time_words.age(hook["last_triggered"]),
             )
-            for each in hooks
+            for hook in hooks
         ),
-        "No webhook yet. Admins make one with: belvedere webhook create NAME --task TASK",
+        "No webhooks yet. Admins create one with: belvedere webhook create NAME --task TASK",
     )
 
 
-def show_webhook(hook: Any) -> None:
+def show_webhook(hook: Record) -> None:
     rendering.fields(
         (
             ("id", hook["id"]),
@@ -165,159 +168,190 @@ def show_webhook(hook: Any) -> None:
     )
 
 
-def show_deliveries(found: Any) -> None:
+def show_deliveries(deliveries: list[Record]) -> None:
     rendering.table(
         ("id", "when", "verdict", "address", "by", "jobs"),
         (
             (
-                each["id"],
-                time_words.local(each["date"]),
-                each["verdict"],
-                each["address"],
-                each["user"] or each["door"],
-                len(each["jobs"]),
+                delivery["id"],
+                time_words.local(delivery["date"]),
+                delivery["verdict"],
+                delivery["address"],
+                delivery["user"] or delivery["door"],
+                len(delivery["jobs"]),
             )
-            for each in found
+            for delivery in deliveries
         ),
-        "Nobody has called it yet.",
+        "No deliveries yet.",
     )
 
 
-def show_delivery(found: Any) -> None:
+def show_delivery(delivery: Record) -> None:
     rendering.fields(
         (
-            ("id", found["id"]),
-            ("when", time_words.when(found["date"])),
-            ("verdict", found["verdict"]),
-            ("address", found["address"]),
-            ("by", found["user"] or found["door"]),
-            ("its own id", found["delivery"]),
-            ("replay of", found["replay_of"]),
-            ("jobs", [job["id"] for job in found["jobs"]]),
-            ("content type", found["content_type"]),
-            *((f"  {name}", value) for name, value in found["headers"].items()),
-            ("body", found["body"]),
+            ("id", delivery["id"]),
+            ("when", time_words.when(delivery["date"])),
+            ("verdict", delivery["verdict"]),
+            ("address", delivery["address"]),
+            ("by", delivery["user"] or delivery["door"]),
+            ("sender's id", delivery["delivery"]),
+            ("replay of", delivery["replay_of"]),
+            ("jobs", [job["id"] for job in delivery["jobs"]]),
+            ("content type", delivery["content_type"]),
+            *((f"  {name}", value) for name, value in delivery["headers"].items()),
+            ("body", delivery["body"]),
         )
     )
 
 
-def show_started(answer: Any) -> None:
-    if not answer["jobs"]:
-        print("Nothing is attached; nothing was started.")
-    for job in answer["jobs"]:
+def show_started(result: Record) -> None:
+    if not result["jobs"]:
+        print("Nothing was started: no task or workflow is attached.")
+    for job in result["jobs"]:
         print(f"Job {job['id']} is started.")
 
 
-def _say(text: str) -> Any:
+def _confirmation(text: str) -> Show:
     return lambda hook: print(text.format(hook["name"]))
 
 
-VERBS = (
-    Verb("list", listed, "List the webhooks.", "belvedere webhook list", show_webhooks),
-    Verb(
+COMMANDS = (
+    Command("list", list_all, "List webhooks.", "belvedere webhook list", show_webhooks),
+    Command(
         "show",
-        one,
-        "Show one webhook.",
+        get,
+        "Show a webhook.",
         "belvedere webhook show push",
         show_webhook,
         options=(WEBHOOK,),
     ),
-    Verb(
+    Command(
         "create",
         create,
-        "Make a webhook.",
+        "Create a webhook.",
         "belvedere webhook create push --task deploy --signature github",
-        _say("Webhook {0} is made. Its address: belvedere webhook credentials {0}"),
+        _confirmation(
+            "Webhook {0} is created. Show its address with: belvedere webhook credentials {0}"
+        ),
         options=(
             option("name", metavar="NAME", help="the webhook's name"),
-            option("--task", metavar="TASK", action="append", help="runs it; repeat it for more"),
-            option("--workflow", metavar="WORKFLOW", action="append", help="runs it, too"),
-            option("--signature", choices=SIGNATURES, help="how callers prove themselves"),
+            option(
+                "--task",
+                metavar="TASK",
+                action="append",
+                help="a task that it runs; can be repeated",
+            ),
+            option(
+                "--workflow",
+                metavar="WORKFLOW",
+                action="append",
+                help="a workflow that it runs; can be repeated",
+            ),
+            option("--signature", choices=SIGNATURES, help="how callers sign their requests"),
         ),
     ),
-    Verb(
+    Command(
         "edit",
         edit,
-        "Change a webhook. What is not named stays as it is.",
+        "Change a webhook. Fields that you do not give are unchanged.",
         "belvedere webhook edit push --attach smoke-test",
-        _say("Webhook {} is changed."),
+        _confirmation("Webhook {} is changed."),
         options=(
             WEBHOOK,
-            option("--name", metavar="NAME", help="another name"),
-            option("--attach", metavar="TASK", action="append", help="a task that it runs too"),
-            option("--detach", metavar="TASK", action="append", help="a task it no longer runs"),
-            option("--attach-workflow", metavar="WORKFLOW", action="append", help="the same"),
-            option("--detach-workflow", metavar="WORKFLOW", action="append", help="for workflows"),
-            option("--signature", choices=SIGNATURES, help="how callers prove themselves"),
-            option("--enable", action="store_true", default=None, help="let it be called again"),
-            option("--disable", dest="enable", action="store_false", help="refuse calls"),
+            option("--name", metavar="NAME", help="the new name"),
+            option(
+                "--attach", metavar="TASK", action="append", help="a task to add; can be repeated"
+            ),
+            option(
+                "--detach",
+                metavar="TASK",
+                action="append",
+                help="a task to remove; can be repeated",
+            ),
+            option(
+                "--attach-workflow", metavar="WORKFLOW", action="append", help="a workflow to add"
+            ),
+            option(
+                "--detach-workflow",
+                metavar="WORKFLOW",
+                action="append",
+                help="a workflow to remove",
+            ),
+            option("--signature", choices=SIGNATURES, help="how callers sign their requests"),
+            option("--enable", action="store_true", default=None, help="enable it"),
+            option(
+                "--disable",
+                dest="enable",
+                action="store_false",
+                help="disable it: requests are rejected",
+            ),
         ),
     ),
-    Verb(
+    Command(
         "delete",
         delete,
-        "Delete a webhook; remote access is revoked.",
+        "Delete a webhook; its address and secret stop working.",
         "belvedere webhook delete push",
-        _say("Webhook {} is deleted."),
+        _confirmation("Webhook {} is deleted."),
         options=(WEBHOOK,),
     ),
-    Verb(
+    Command(
         "trigger",
         trigger,
-        "Call a webhook: everything attached to it runs.",
+        "Trigger a webhook: all attached tasks and workflows run.",
         "belvedere webhook trigger push main 3f2a91c",
         show_started,
         options=(
             WEBHOOK,
             option("values", metavar="VALUE", nargs="*", help="the arguments, in order"),
-            option("--body", metavar="JSON", help="all of the body, instead of arguments"),
+            option("--body", metavar="JSON", help="the request body, instead of arguments"),
         ),
     ),
-    Verb(
+    Command(
         "credentials",
         credentials,
-        "Print the address that callers use, with the secret in it; reading is audited.",
+        "Print the address that callers use, including the secret; reading it is audited.",
         "belvedere webhook credentials push --rotate --overlap 1h",
-        lambda answer: print(answer["url"]),
+        lambda credentials: print(credentials["url"]),
         options=(
             WEBHOOK,
-            option("--rotate", action="store_true", help="change the secret first"),
+            option("--rotate", action="store_true", help="rotate the secret first"),
             option(
                 "--secret-file",
                 metavar="FILE",
-                help="change it to the one that Stripe or Slack gave you; - reads standard input",
+                help="set the secret that Stripe or Slack gave you; - is standard input",
             ),
             option(
                 "--overlap",
                 default="0s",
                 metavar="DURATION",
-                help="how long the old secret still works (default: not at all)",
+                help="how long the old secret stays valid (default 0s)",
             ),
         ),
     ),
-    Verb(
+    Command(
         "deliveries",
         deliveries,
-        "List what came in, newest first.",
+        "List deliveries, newest first.",
         "belvedere webhook deliveries push",
         show_deliveries,
         options=(
             WEBHOOK,
-            option("--limit", default="20", metavar="N", help="at most so many (default 20)"),
+            option("--limit", default="20", metavar="N", help="maximum number (default 20)"),
         ),
     ),
-    Verb(
+    Command(
         "delivery",
         delivery,
-        "Show one delivery with its headers and body.",
+        "Show a delivery with its headers and body.",
         "belvedere webhook delivery push 65a0000000000000000000b1",
         show_delivery,
         options=(WEBHOOK, DELIVERY),
     ),
-    Verb(
+    Command(
         "replay",
         replay,
-        "Run a delivery once more.",
+        "Process a delivery again.",
         "belvedere webhook replay push 65a0000000000000000000b1",
         show_started,
         options=(WEBHOOK, DELIVERY),

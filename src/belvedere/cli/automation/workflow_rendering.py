@@ -1,95 +1,94 @@
-"""Workflows and their jobs, as people see them."""
-
-from typing import Any
+"""Workflows and their jobs as text for people."""
 
 from belvedere.cli.framework import rendering, time_words
+from belvedere.cli.framework.command import Record
 from belvedere.cli.jobs import outcome
 
 
-def workflows(flows: Any) -> None:
+def workflows(records: list[Record]) -> None:
     rendering.table(
         ("id", "state", "workflow*", "steps", "started by", "changed"),
         (
             (
-                each["id"],
-                "active" if each["enable"] else "disabled",
-                each["name"],
-                len(each["graph"]["nodes"]),
-                len(each["triggers"]),
-                time_words.age(each["last_update"]),
+                workflow["id"],
+                "active" if workflow["enable"] else "disabled",
+                workflow["name"],
+                len(workflow["graph"]["nodes"]),
+                len(workflow["triggers"]),
+                time_words.age(workflow["last_update"]),
             )
-            for each in flows
+            for workflow in records
         ),
-        "No workflow yet. Admins make one with: belvedere workflow create FILE",
+        "No workflows yet. Admins create one with: belvedere workflow create FILE",
     )
 
 
-def workflow(flow: Any) -> None:
-    names = {task["id"]: task["name"] for task in flow["tasks"]}
-    names |= {each["id"]: f"workflow {each['name']}" for each in flow["workflows"]}
+def workflow(record: Record) -> None:
+    names = {task["id"]: task["name"] for task in record["tasks"]}
+    names |= {nested["id"]: f"workflow {nested['name']}" for nested in record["workflows"]}
     rendering.fields(
         (
-            ("id", flow["id"]),
-            ("workflow", flow["name"]),
-            ("state", "active" if flow["enable"] else "disabled"),
-            ("at a time", "many" if flow["multitasking"] else "one"),
-            ("description", flow["description"]),
-            ("begins with", flow["start"]),
-            *((f"  {node['id']}", _node(node, flow, names)) for node in flow["graph"]["nodes"]),
-            ("started by", flow["triggers"]),
-            ("acl", flow["acl"]),
-            ("version", flow["version"]),
-            ("changed", time_words.when(flow["last_update"])),
+            ("id", record["id"]),
+            ("workflow", record["name"]),
+            ("state", "active" if record["enable"] else "disabled"),
+            ("at a time", "many" if record["multitasking"] else "one"),
+            ("description", record["description"]),
+            ("starts with", record["start"]),
+            *((f"  {node['id']}", _node(node, record, names)) for node in record["graph"]["nodes"]),
+            ("started by", record["triggers"]),
+            ("acl", record["acl"]),
+            ("version", record["version"]),
+            ("changed", time_words.when(record["last_update"])),
         )
     )
 
 
-def _node(node: Any, flow: Any, names: dict[str, str]) -> str:
+def _node(node: Record, record: Record, names: dict[str, str]) -> str:
     """`task, waits for all; success → b, failure → c`"""
     followers = [
         f"{edge['on']} → {edge['target']}{_bound(edge)}"
-        for edge in flow["graph"]["edges"]
+        for edge in record["graph"]["edges"]
         if edge["source"] == node["id"]
     ]
-    runs = node.get("workflow_id") or node["task_id"]
-    told = names.get(runs, runs)
+    target_id: str = node.get("workflow_id") or node["task_id"]
+    text = names.get(target_id, target_id)
     if node.get("join") == "all":
-        told += ", waits for all"
-    return f"{told}; {', '.join(followers)}" if followers else told
+        text += ", waits for all"
+    return f"{text}; {', '.join(followers)}" if followers else text
 
 
-def _bound(edge: Any) -> str:
+def _bound(edge: Record) -> str:
     return f" (at most {edge['max_visits']}×)" if edge.get("max_visits") else ""
 
 
-def steps(found: Any) -> None:
-    """Visits are told where a node was reached more than once."""
-    again = {job["name"] for job in found if (job["visit"] or 1) > 1}
-    jobs([{**job, "name": _visit(job)} if job["name"] in again else job for job in found])
+def steps(step_jobs: list[Record]) -> None:
+    """With the number of the visit, if a node was visited more than once."""
+    repeated = {job["name"] for job in step_jobs if (job["visit"] or 1) > 1}
+    jobs([{**job, "name": _visit(job)} if job["name"] in repeated else job for job in step_jobs])
 
 
-def _visit(job: Any) -> str:
+def _visit(job: Record) -> str:
     return f"{job['name']} (visit {job['visit']})" if job["visit"] else job["name"]
 
 
-def jobs(found: Any) -> None:
+def jobs(records: list[Record]) -> None:
     rendering.table(
-        ("id", "state", "name*", "when", "waits for"),
+        ("id", "state", "name*", "when", "waiting for"),
         (
             (
-                each["id"],
-                each["state"] if outcome.is_over(each) else each["lifecycle"],
-                each["name"],
-                time_words.local(each["creation_date"]),
-                each["waiting_reason"] or "",
+                job["id"],
+                job["state"] if outcome.is_over(job) else job["lifecycle"],
+                job["name"],
+                time_words.local(job["creation_date"]),
+                job["waiting_reason"] or "",
             )
-            for each in found
+            for job in records
         ),
-        "It has not run yet.",
+        "No jobs yet.",
     )
 
 
-def started(job: Any) -> None:
+def started(job: Record) -> None:
     if outcome.is_over(job):
         return
     print(f"Job {job['id']} is {job['lifecycle']}.")

@@ -1,4 +1,4 @@
-"""What a command is: a row of facts that becomes a parser, a help text and a reference page."""
+"""A command is data: a row from which the parser, the help text and the reference page are made."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -6,10 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 Args = argparse.Namespace
+# A JSON object as the server sends it. Commands only print its fields, and `--json` prints all of
+# it, so that fields of a newer server pass through: no type lists them a second time.
+Record = dict[str, Any]
+# Prints what `Command.run` of the same row returned.
+Show = Callable[[Any], None]
 
 
-class Stop(Exception):
-    """Ends the command with one line for the person: 1 for a refusal, 2 for wrong usage."""
+class CommandError(Exception):
+    """Ends the command with a one-line message. Exit status: 1 for an error, 2 for wrong usage."""
 
     def __init__(self, message: str, status: int = 1) -> None:
         super().__init__(message)
@@ -18,55 +23,56 @@ class Stop(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
-    """An argument or option, in argparse's own words."""
+class CommandOption:
+    """An argument or option, with the settings of argparse's `add_argument`."""
 
     flags: tuple[str, ...]
-    settings: dict[str, Any]
+    settings: Record
 
 
-def option(*flags: str, **settings: Any) -> Option:
-    return Option(flags, settings)
+def option(*flags: str, **settings: object) -> CommandOption:
+    return CommandOption(flags, settings)
 
 
-def _nothing(_: Any) -> None:
-    """For commands that have said everything while they ran."""
+def _show_nothing(_: object) -> None:
+    """For commands that print while they run."""
 
 
-def _zero(_: Args, __: Any) -> int:
+def _zero(_: Args, __: object) -> int:
     return 0
 
 
 @dataclass(frozen=True, slots=True)
-class Verb:
-    """One command: it asks for an answer, which is shown to a person or printed as JSON."""
+class Command:
+    """A command: `run` returns a result, which `show` prints for people, or which is printed as
+    JSON."""
 
     name: str
-    ask: Callable[[Args], Any]
+    run: Callable[[Args], object]
     help: str
     example: str
-    show: Callable[[Any], None] = _nothing
-    options: Sequence[Option] = field(default=())
-    # The exit status that follows from the answer.
+    show: Show = _show_nothing
+    options: Sequence[CommandOption] = field(default=())
+    # The exit status that follows from the result.
     status: Callable[[Args, Any], int] = _zero
-    # Talks to a server, so it takes --server, --customer and --ca-file.
+    # It connects to a server, so it has --server, --customer and --ca-file.
     is_remote: bool = True
     has_json: bool = True
 
 
-REMOTE = (
-    option("--server", metavar="URL", help="the server's address; default: that of your login"),
-    option("--customer", metavar="NAME", help="the organization; default: that of your login"),
-    option("--ca-file", metavar="FILE", help="trust the authorities in this PEM file"),
+REMOTE_OPTIONS = (
+    option("--server", metavar="URL", help="address of the server (default: from your login)"),
+    option("--customer", metavar="NAME", help="the organization (default: from your login)"),
+    option("--ca-file", metavar="FILE", help="trust the certificate authorities in this PEM file"),
 )
-JSON = option("--json", action="store_true", help="print what the server answered, for programs")
+JSON_OPTION = option("--json", action="store_true", help="print the server's response as JSON")
 
 
 class Parser(argparse.ArgumentParser):
-    """Complains in one line, like everything else here."""
+    """Reports wrong usage in one line, like every other error."""
 
     def error(self, message: str) -> NoReturn:
-        raise Stop(f"{message} (see {self.prog} --help)", 2)
+        raise CommandError(f"{message} (see {self.prog} --help)", 2)
 
 
 def parser(path: str, help_text: str, example: str) -> Parser:
@@ -79,21 +85,24 @@ def parser(path: str, help_text: str, example: str) -> Parser:
     )
 
 
-def parser_of(path: str, verb: Verb) -> Parser:
-    made = parser(path, verb.help, verb.example)
-    common = (*(REMOTE if verb.is_remote else ()), *((JSON,) if verb.has_json else ()))
-    for each in (*verb.options, *common):
-        made.add_argument(*each.flags, **each.settings)
-    return made
+def command_parser(path: str, command: Command) -> Parser:
+    built = parser(path, command.help, command.example)
+    common = (
+        *(REMOTE_OPTIONS if command.is_remote else ()),
+        *((JSON_OPTION,) if command.has_json else ()),
+    )
+    for item in (*command.options, *common):
+        built.add_argument(*item.flags, **item.settings)
+    return built
 
 
-def parse(made: Parser, words: Sequence[str]) -> Args:
-    """Options and arguments in any order; after `--` everything belongs to the last argument."""
-    rest = next((a.dest for a in made._actions if a.nargs == "*" and not a.option_strings), None)
-    if rest is None or "--" not in words:
-        return made.parse_intermixed_args(words)
-    # argparse itself drops a second `--`, which may well be meant for the script.
+def parse(built: Parser, words: Sequence[str]) -> Args:
+    """Options and arguments in any order; everything after `--` belongs to the last argument."""
+    last = next((a.dest for a in built._actions if a.nargs == "*" and not a.option_strings), None)
+    if last is None or "--" not in words:
+        return built.parse_intermixed_args(words)
+    # argparse drops a second `--`, which may be meant for the script.
     cut = list(words).index("--")
-    args = made.parse_intermixed_args(words[:cut])
-    setattr(args, rest, [*getattr(args, rest), *words[cut + 1 :]])
+    args = built.parse_intermixed_args(words[:cut])
+    setattr(args, last, [*getattr(args, last), *words[cut + 1 :]])
     return args

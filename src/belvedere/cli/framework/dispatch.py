@@ -1,4 +1,4 @@
-"""One command from its words to its exit status."""
+"""Runs a command: from its words to its exit status."""
 
 import difflib
 import os
@@ -9,75 +9,77 @@ from types import ModuleType
 
 from belvedere.base.errors import Refused
 from belvedere.cli.framework import terminal_text
-from belvedere.cli.framework.command import Stop, Verb, parse, parser, parser_of
+from belvedere.cli.framework.command import Command, CommandError, command_parser, parse, parser
 from belvedere.client.errors import Problem
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
-INSTALL = "complete the installation with: pip install belvedere"
+INSTALL_HINT = "complete the installation with: pip install belvedere"
 NEXT_STEPS = {"unauthenticated": " Sign in again with: belvedere login"}
 
 
-def perform(noun: str, module: ModuleType, words: Sequence[str]) -> int:
-    """Find the verb, ask, and show or print the answer."""
-    if not hasattr(module, "VERBS"):
-        return _plain(noun, module, words)
-    verbs: Sequence[Verb] = module.VERBS
-    single = next((verb for verb in verbs if verb.name == noun), None)
-    if single is None:
+def perform(group: str, module: ModuleType, words: Sequence[str]) -> int:
+    """Find the command, run it, and show or print its result."""
+    if not hasattr(module, "COMMANDS"):
+        return _run_module(group, module, words)
+    commands: Sequence[Command] = module.COMMANDS
+    command = next((command for command in commands if command.name == group), None)
+    if command is None:
         if not words or words[0] in ("--help", "-h"):
-            print(summary(noun, verbs))
+            print(summary(group, commands))
             return 0 if words else 2
-        single = _verb(noun, verbs, words[0])
-        noun, words = f"{noun} {words[0]}", words[1:]
-    args = parse(parser_of(f"belvedere {noun}", single), words)
+        command = _find_command(group, commands, words[0])
+        group, words = f"{group} {words[0]}", words[1:]
+    args = parse(command_parser(f"belvedere {group}", command), words)
     try:
-        answer = single.ask(args)
+        result = command.run(args)
     finally:
         if "client" in args:
             args.client.close()
     if getattr(args, "json", False):
-        from belvedere.cli.framework import rendering as show
+        from belvedere.cli.framework import rendering
 
-        show.as_json(answer)
+        rendering.print_json(result)
     else:
-        single.show(answer)
-    return single.status(args, answer)
+        command.show(result)
+    return command.status(args, result)
 
 
-def _plain(noun: str, module: ModuleType, words: Sequence[str]) -> int:
-    """A module with one command and its own ways: `register(parser)` and `run(args)`."""
-    made = parser(f"belvedere {noun}", module.__doc__ or "", getattr(module, "EXAMPLE", ""))
-    module.register(made)
-    return int(module.run(made.parse_args(words)) or 0)
+def _run_module(group: str, module: ModuleType, words: Sequence[str]) -> int:
+    """A module with a single command and no table: `register(parser)` and `run(args)`."""
+    built = parser(f"belvedere {group}", module.__doc__ or "", getattr(module, "EXAMPLE", ""))
+    module.register(built)
+    return int(module.run(built.parse_args(words)) or 0)
 
 
-def _verb(noun: str, verbs: Sequence[Verb], word: str) -> Verb:
-    found = next((verb for verb in verbs if verb.name == word), None)
-    if found is None:
-        raise Stop(unknown(f"{noun} command", word, [verb.name for verb in verbs]), 2)
-    return found
+def _find_command(group: str, commands: Sequence[Command], name: str) -> Command:
+    command = next((command for command in commands if command.name == name), None)
+    if command is None:
+        raise CommandError(
+            unknown(f"{group} command", name, [command.name for command in commands]), 2
+        )
+    return command
 
 
-def summary(noun: str, verbs: Sequence[Verb]) -> str:
-    """What `belvedere NOUN --help` says."""
-    lines = [f"  {verb.name:<15} {verb.help}" for verb in verbs]
-    return "\n".join((f"usage: belvedere {noun} COMMAND [...]", "", *lines))
+def summary(group: str, commands: Sequence[Command]) -> str:
+    """The text of `belvedere GROUP --help`."""
+    lines = [f"  {command.name:<15} {command.help}" for command in commands]
+    return "\n".join((f"usage: belvedere {group} COMMAND [...]", "", *lines))
 
 
-def unknown(what: str, word: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(word, known, 1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-    return f"there is no {what} {word!r}; {hint}"
+def unknown(kind: str, name: str, names: Sequence[str]) -> str:
+    matches = difflib.get_close_matches(name, names, 1)
+    hint = f"did you mean {matches[0]}?" if matches else f"use one of: {', '.join(names)}"
+    return f"unknown {kind} {name!r}; {hint}"
 
 
-def complain(message: str, status: int) -> int:
+def report_error(message: str, status: int) -> int:
     print(f"belvedere: {terminal_text.clean(message)}", file=sys.stderr)
     return status
 
 
 @contextmanager
 def _protected_output() -> Iterator[None]:
-    """Whatever a command prints of what others wrote, it does not control a person's terminal."""
+    """Text of others that a command prints must not control the user's terminal."""
     plain = sys.stdout
     sys.stdout = terminal_text.protected(plain)
     try:
@@ -88,45 +90,45 @@ def _protected_output() -> Iterator[None]:
             used.end()
 
 
-def guarded(work: Callable[[], int]) -> int:
-    """The status of `work`; what was to be expected ends in one line, never in a traceback."""
+def run_guarded(run_command: Callable[[], int]) -> int:
+    """The command's exit status; an expected error ends in one line, never in a traceback."""
     try:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="replace")
         with _protected_output():
-            status = work()
+            status = run_command()
             sys.stdout.flush()
         return status
-    except Stop as stop:
-        return complain(stop.message, stop.status)
+    except CommandError as error:
+        return report_error(error.message, error.status)
     except Refused as refusal:
-        return complain(told(refusal), 1)
+        return report_error(error_text(refusal), 1)
     except ModuleNotFoundError as missing:
-        # A release gained a library, and somebody took over its files alone.
+        # An upgrade copied the package without installing a library that it needs now.
         if missing.name is None or missing.name.startswith("belvedere"):
             raise
-        return complain(f"{missing.name} is not installed; {INSTALL}", 1)
+        return report_error(f"{missing.name} is not installed; {INSTALL_HINT}", 1)
     except KeyboardInterrupt:
-        return complain("interrupted", INTERRUPTED)
+        return report_error("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        # The reader has gone; the interpreter must not trip over it again when it flushes.
+        # The reader has exited; the interpreter's final flush must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except OSError as fault:
-        # A folder that cannot be written, a full disk, a port that is taken: the machine says no.
+        # For example a folder that is not writable, a full disk, a port that is in use.
         where = f"{fault.filename}: " if fault.filename else ""
-        return complain(f"{where}{fault.strerror or fault}", 1)
+        return report_error(f"{where}{fault.strerror or fault}", 1)
 
 
-def told(refusal: Refused) -> str:
-    """The refusal's sentence, the fields at fault, and the next step where there is a known one."""
+def error_text(error: Refused) -> str:
+    """The message, the invalid fields, and the next step where there is one."""
     faults = [
         f"\n  {fault.field}: {fault.message}"
-        for fault in refusal.faults
-        if fault.message not in refusal.message
+        for fault in error.faults
+        if fault.message not in error.message
     ]
     request = ""
-    if isinstance(refusal, Problem) and refusal.status >= 500 and refusal.request_id:
-        request = f" ({refusal.request_id})"
-    return refusal.message + request + "".join(faults) + NEXT_STEPS.get(refusal.code, "")
+    if isinstance(error, Problem) and error.status >= 500 and error.request_id:
+        request = f" ({error.request_id})"
+    return error.message + request + "".join(faults) + NEXT_STEPS.get(error.code, "")

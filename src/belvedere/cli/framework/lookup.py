@@ -1,111 +1,120 @@
-"""From what a person types (a name, an e-mail, an id) to the one record that is meant."""
+"""Finds the record that a name, an e-mail address or an id on the command line means."""
 
 import difflib
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 from belvedere.base.ids import is_id
-from belvedere.cli.framework.command import Stop
+from belvedere.cli.framework.command import CommandError, Record
 from belvedere.client.errors import Problem
 from belvedere.client.http_client import Client
 
-Record = dict[str, Any]
-
 
 def task(client: Client, text: str, host: str | None = None) -> Record:
-    """The task with this id or name, on that host where several share the name."""
+    """The task with this id or name, and on this host if several have the name."""
     if is_id(text):
-        found: Record = client.get(f"/task/{text}")
-        return found
-    named = client.get("/task", {"where[name]": text})
-    fitting = [one for one in named if not host or host in (one["hostname"], one.get("host_id"))]
-    if len(fitting) == 1:
-        return dict(fitting[0])
-    if not named:
-        raise _missing("task", text, [one["name"] for one in client.get("/task")])
-    hosts = _list(one["hostname"] or one["id"] for one in fitting or named)
-    if not fitting:
-        raise Stop(f"There is no task {text!r} on {host}; there is one on {hosts}.")
-    if len({one["hostname"] for one in fitting}) == len(fitting):
-        raise Stop(f"{len(fitting)} tasks are called {text!r}; choose with --host: {hosts}", 2)
-    told = _list(f"{one['id']} on {one.get('hostname') or 'no host'}" for one in fitting)
-    raise Stop(f"{len(fitting)} tasks are called {text!r}; name one by its id: {told}", 2)
+        record: Record = client.get(f"/task/{text}")
+        return record
+    candidates = client.get("/task", {"where[name]": text})
+    matches = [
+        candidate
+        for candidate in candidates
+        if not host or host in (candidate["hostname"], candidate.get("host_id"))
+    ]
+    if len(matches) == 1:
+        return dict(matches[0])
+    if not candidates:
+        raise _not_found("task", text, [candidate["name"] for candidate in client.get("/task")])
+    hosts = _list(candidate["hostname"] or candidate["id"] for candidate in matches or candidates)
+    if not matches:
+        raise CommandError(f"There is no task {text!r} on {host}, only on {hosts}.")
+    if len({candidate["hostname"] for candidate in matches}) == len(matches):
+        raise CommandError(
+            f"{len(matches)} tasks are named {text!r}; choose one with --host: {hosts}", 2
+        )
+    choices = _list(
+        f"{candidate['id']} on {candidate.get('hostname') or 'no host'}" for candidate in matches
+    )
+    raise CommandError(f"{len(matches)} tasks are named {text!r}; use an id: {choices}", 2)
 
 
 def host(client: Client, text: str) -> Record:
-    return _one("host", client.get("/host"), text, lambda one: (one["hostname"],))
+    return _find_unique("host", client.get("/host"), text, lambda record: (record["hostname"],))
 
 
 def monitor(client: Client, text: str) -> Record:
-    return _one("monitor", client.get("/monitor"), text, lambda one: (one["name"],))
+    return _find_unique("monitor", client.get("/monitor"), text, lambda record: (record["name"],))
 
 
 def schedule(client: Client, text: str) -> Record:
-    return _one("schedule", client.get("/schedule"), text, lambda one: (one["name"],))
+    return _find_unique("schedule", client.get("/schedule"), text, lambda record: (record["name"],))
 
 
 def definition(client: Client, text: str) -> Record:
-    return _one("definition", client.get("/definition"), text, lambda one: (one["name"],))
+    return _find_unique(
+        "definition", client.get("/definition"), text, lambda record: (record["name"],)
+    )
 
 
 def webhook(client: Client, text: str) -> Record:
-    return _one("webhook", client.get("/webhook"), text, lambda one: (one["name"],))
+    return _find_unique("webhook", client.get("/webhook"), text, lambda record: (record["name"],))
 
 
 def workflow(client: Client, text: str) -> Record:
-    return _one("workflow", client.get("/workflows"), text, lambda one: (one["name"],))
+    return _find_unique(
+        "workflow", client.get("/workflows"), text, lambda record: (record["name"],)
+    )
 
 
 def status_page(client: Client, text: str) -> Record:
-    return _one(
+    return _find_unique(
         "status page",
         client.get("/statuspage"),
         text,
-        lambda one: (one["title"], one["slug"]),
+        lambda record: (record["title"], record["slug"]),
         "status-page list",
     )
 
 
 def member(client: Client, text: str) -> Record:
-    return _one(
+    return _find_unique(
         "member",
         client.get("/api/member"),
         text,
-        lambda one: (one["user"]["email"], one["user"]["username"]),
+        lambda record: (record["user"]["email"], record["user"]["username"]),
     )
 
 
-def _one(
-    what: str,
+def _find_unique(
+    kind: str,
     records: list[Record],
     text: str,
-    names: Callable[[Record], Any],
-    listed_by: str = "",
+    names_of: Callable[[Record], Sequence[str]],
+    list_command: str = "",
 ) -> Record:
-    wanted = text.lower()
-    fitting = [one for one in records if one["id"] == text] or [
-        one for one in records if wanted in {str(name).lower() for name in names(one)}
+    lowered = text.lower()
+    matches = [record for record in records if record["id"] == text] or [
+        record for record in records if lowered in {str(name).lower() for name in names_of(record)}
     ]
-    if len(fitting) == 1:
-        return fitting[0]
-    if not fitting:
-        known = [str(name) for one in records for name in names(one)]
-        raise _missing(what, text, known, listed_by)
-    told = _list(one["id"] for one in fitting)
-    raise Stop(f"{len(fitting)} {what}s are called {text!r}; name one by its id: {told}", 2)
+    if len(matches) == 1:
+        return matches[0]
+    if not matches:
+        names = [str(name) for record in records for name in names_of(record)]
+        raise _not_found(kind, text, names, list_command)
+    ids = _list(record["id"] for record in matches)
+    raise CommandError(f"{len(matches)} {kind}s are named {text!r}; use an id: {ids}", 2)
 
 
-def named(what: str, records: list[Record], text: str, listed_by: str = "") -> Record:
-    """Among records that were listed, by their name; `listed_by` is the command that lists them."""
-    return _one(what, records, text, lambda one: (one["name"],), listed_by)
+def by_name(kind: str, records: list[Record], text: str, list_command: str = "") -> Record:
+    """The record with this id or name; `list_command` is the command that lists them."""
+    return _find_unique(kind, records, text, lambda record: (record["name"],), list_command)
 
 
-def _missing(what: str, text: str, known: Sequence[str], listed_by: str = "") -> Problem:
-    near = difflib.get_close_matches(text, known, 1)
-    see = listed_by or f"{what} list"
-    hint = f" Did you mean {near[0]!r}?" if near else f" See: belvedere {see}"
-    return Problem(404, "not_found", f"There is no {what} {text!r}.{hint}")
+def _not_found(kind: str, text: str, names: Sequence[str], list_command: str = "") -> Problem:
+    suggestions = difflib.get_close_matches(text, names, 1)
+    command = list_command or f"{kind} list"
+    hint = f" Did you mean {suggestions[0]!r}?" if suggestions else f" See: belvedere {command}"
+    return Problem(404, "not_found", f"There is no {kind} {text!r}.{hint}")
 
 
-def _list(words: Any) -> str:
+def _list(words: Iterable[object]) -> str:
     return ", ".join(sorted(str(word) for word in words))

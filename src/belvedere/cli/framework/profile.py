@@ -1,19 +1,19 @@
-"""Where the server is and who we are there: from options, the environment, or the last login."""
+"""The server's address and the credential: from options, the environment, or the last login."""
 
 import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from belvedere.cli.framework.command import Args, Stop
+from belvedere.cli.framework.command import Args, CommandError
 from belvedere.client.http_client import Client
 
 DEFAULT_SERVER = "http://127.0.0.1:8420"
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
-    """What a login leaves behind."""
+class LoginProfile:
+    """What a login saves."""
 
     server: str = ""
     customer: str = ""
@@ -25,18 +25,20 @@ def path() -> Path:
     return Path(folder) / "belvedere" / "config.json"
 
 
-def saved() -> Profile:
+def load() -> LoginProfile:
     try:
-        kept = json.loads(path().read_text())
-        return Profile(**{name: str(kept.get(name) or "") for name in Profile.__slots__})
+        values = json.loads(path().read_text())
+        return LoginProfile(
+            **{name: str(values.get(name) or "") for name in LoginProfile.__slots__}
+        )
     except FileNotFoundError:
-        return Profile()
+        return LoginProfile()
     except (OSError, ValueError, AttributeError) as fault:
-        raise Stop(f"{path()} cannot be read ({fault}); run: belvedere login") from None
+        raise CommandError(f"Cannot read {path()} ({fault}); run: belvedere login") from None
 
 
-def save(profile: Profile) -> None:
-    """Written beside and renamed, 0600 from its first byte: it holds a credential."""
+def save(profile: LoginProfile) -> None:
+    """Write to a new file with mode 0600 and rename it: it contains a credential."""
     path().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path().with_suffix(".new")
     draft.unlink(missing_ok=True)
@@ -46,38 +48,38 @@ def save(profile: Profile) -> None:
     draft.replace(path())
 
 
-def forget() -> None:
-    """The credential goes; where the server is stays, for the next login."""
-    kept = saved()
-    if kept.token:
-        save(Profile(kept.server, kept.customer))
+def forget_token() -> None:
+    """Delete the credential, and keep the server's address for the next login."""
+    profile = load()
+    if profile.token:
+        save(LoginProfile(profile.server, profile.customer))
 
 
-def current(args: Args) -> Profile:
-    """The option, else the environment, else the login."""
-    login = saved()
+def current(args: Args) -> LoginProfile:
+    """From the option, else from the environment, else from the login."""
+    login = load()
     server = args.server or os.environ.get("BELVEDERE_SERVER") or login.server or DEFAULT_SERVER
     server = server.rstrip("/")
-    # A credential is never shown to another server than the one that gave it.
-    is_same = server == (login.server or DEFAULT_SERVER)
-    token = os.environ.get("BELVEDERE_TOKEN") or (login.token if is_same else "")
+    # A credential is sent only to the server that issued it.
+    is_same_server = server == (login.server or DEFAULT_SERVER)
+    token = os.environ.get("BELVEDERE_TOKEN") or (login.token if is_same_server else "")
     customer = args.customer or os.environ.get("BELVEDERE_CUSTOMER")
-    return Profile(server, customer or (login.customer if is_same else ""), token)
+    return LoginProfile(server, customer or (login.customer if is_same_server else ""), token)
 
 
-def client_for(profile: Profile, args: Args) -> Client:
+def client_for(profile: LoginProfile, args: Args) -> Client:
     ca_file = args.ca_file or os.environ.get("BELVEDERE_CA_FILE")
     return Client(profile.server, profile.token, profile.customer, ca_file=ca_file)
 
 
 def connect(args: Args) -> Client:
-    """The client that a command uses; without a credential it says how to get one."""
+    """The client of a command. Without a credential, the error says how to sign in."""
     profile = current(args)
     if not profile.token:
-        raise Stop(
+        raise CommandError(
             f"You are not signed in to {profile.server}. "
             f"Run: belvedere login --server {profile.server}"
         )
-    # Kept on the arguments so that whoever runs the command can close it.
+    # On the arguments, so that `dispatch` can close it after the command.
     client = args.client = client_for(profile, args)
     return client

@@ -1,4 +1,4 @@
-"""How answers look: tables and records for people, JSON for programs, notes on the side."""
+"""Output: tables and records for people, JSON for programs, notes on stderr."""
 
 import json
 import os
@@ -6,15 +6,17 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from belvedere.cli.framework import terminal_text
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
-# A colour is never alone: each word has its sign too.
-LOOKS = {
+# Every colour comes with a sign, for people who cannot see it.
+STATE_STYLES = {
     "normal": ("✓", "green"),
     "success": ("✓", "green"),
     "online": ("✓", "green"),
@@ -45,19 +47,18 @@ LOOKS = {
     "assigned": ("●", "cyan"),
     "started": ("●", "cyan"),
 }
-# What could move the cursor, recolour the terminal or turn the direction of writing has no place
-# in a table.
-CONTROLS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+# Characters that could move the cursor, change colours or reverse the direction of the text.
+CONTROL_CHARACTERS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 
-GAP, NARROWEST = 2, 6
+COLUMN_GAP, MIN_COLUMN_WIDTH = 2, 6
 
 
-def as_json(answer: Any) -> None:
-    print(json.dumps(answer, indent=2, ensure_ascii=False))
+def print_json(result: object) -> None:
+    print(json.dumps(result, indent=2, ensure_ascii=False))
 
 
 def note(text: str) -> None:
-    """Something on the side, which must not mix with the output: on stderr."""
+    """A remark that must not mix with the output: on stderr."""
     print(f"belvedere: {terminal_text.clean(text)}", file=sys.stderr, flush=True)
 
 
@@ -65,15 +66,15 @@ def console(*, on_stderr: bool = False) -> "Console":
     from rich.console import Console
 
     file = sys.stderr if on_stderr else sys.stdout
-    # A pipe has no width: nothing is cut for the program that reads it.
-    wide = None if file.isatty() else 10_000
-    return Console(file=file, width=wide, highlight=False, markup=False, emoji=False)
+    # A pipe has no width: nothing is truncated for the program that reads it.
+    width = None if file.isatty() else 10_000
+    return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
 
 
 def table(
-    titles: Sequence[str], rows: Iterable[Sequence[Any]], empty: str = "Nothing here."
+    titles: Sequence[str], rows: Iterable[Sequence[object]], empty: str = "No entries."
 ) -> None:
-    """Columns in the given order. One whose title ends in `*` gives way when space is short."""
+    """A table. A column whose title ends in `*` is truncated if the terminal is too narrow."""
     from rich.table import Table
 
     lines = [[cell(value) for value in row] for row in rows]
@@ -81,29 +82,29 @@ def table(
         note(empty)
         return
     screen = console()
-    made = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    grid = Table(box=None, pad_edge=False, padding=(0, COLUMN_GAP, 0, 0), header_style="bold")
     for title, width in zip(titles, _widths(titles, lines, screen.width), strict=True):
-        made.add_column(title.rstrip("*").upper(), width=width, no_wrap=True, overflow="ellipsis")
+        grid.add_column(title.rstrip("*").upper(), width=width, no_wrap=True, overflow="ellipsis")
     for line in lines:
-        made.add_row(*line)
-    _print(screen, made)
+        grid.add_row(*line)
+    _print(screen, grid)
 
 
-def fields(pairs: Iterable[tuple[str, Any]]) -> None:
-    """One record: names on the left, whatever is set on the right."""
+def fields(pairs: Iterable[tuple[str, object]]) -> None:
+    """A record: names on the left, values on the right; empty values are left out."""
     from rich.table import Table
 
-    made = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    made.add_column(style="bold", no_wrap=True)
-    made.add_column(overflow="fold")
+    grid = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(overflow="fold")
     for name, value in pairs:
         if value not in (None, "", [], {}):
-            made.add_row(name, cell(value))
-    _print(console(), made)
+            grid.add_row(name, cell(value))
+    _print(console(), grid)
 
 
-def cell(value: Any) -> Any:
-    """A value as text: words that have a look get it, lists are joined."""
+def cell(value: object) -> "Text":
+    """A value as text: states get their sign and colour, lists are joined."""
     from rich.text import Text
 
     if isinstance(value, Text):
@@ -114,14 +115,14 @@ def cell(value: Any) -> Any:
         value = "yes" if value else "no"
     if isinstance(value, dict):
         value = json.dumps(value, ensure_ascii=False)
-    text = CONTROLS.sub(" ", "" if value is None else str(value))
-    sign, colour = LOOKS.get(text, ("", ""))
+    text = CONTROL_CHARACTERS.sub(" ", "" if value is None else str(value))
+    sign, colour = STATE_STYLES.get(text, ("", ""))
     return Text(f"{sign} {text}", style=colour) if sign else Text(text)
 
 
 @contextmanager
 def waiting(text: str) -> Iterator[None]:
-    """A spinner on stderr while something takes long; nothing where nobody looks."""
+    """A spinner on stderr while something takes long; nothing if stderr is not a terminal."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield
         return
@@ -133,22 +134,26 @@ def waiting(text: str) -> Iterator[None]:
         yield
 
 
-def _widths(titles: Sequence[str], lines: list[list[Any]], room: int) -> list[int]:
-    """As wide as what is in it; then the widest of those that give way, letter by letter."""
+def _widths(titles: Sequence[str], lines: list[list["Text"]], available: int) -> list[int]:
+    """As wide as the content; then the widest shrinkable column gives up a character at a time."""
     widths = [
-        max(len(title.rstrip("*")), *(line[at].cell_len for line in lines))
-        for at, title in enumerate(titles)
+        max(len(title.rstrip("*")), *(line[column].cell_len for line in lines))
+        for column, title in enumerate(titles)
     ]
-    giving = [at for at, title in enumerate(titles) if title.endswith("*")]
-    room -= GAP * (len(titles) - 1)
-    while sum(widths) > room and giving and max(widths[at] for at in giving) > NARROWEST:
-        widths[max(giving, key=widths.__getitem__)] -= 1
+    shrinkable = [column for column, title in enumerate(titles) if title.endswith("*")]
+    available -= COLUMN_GAP * (len(titles) - 1)
+    while (
+        sum(widths) > available
+        and shrinkable
+        and max(widths[column] for column in shrinkable) > MIN_COLUMN_WIDTH
+    ):
+        widths[max(shrinkable, key=widths.__getitem__)] -= 1
     return widths
 
 
-def _print(screen: "Console", made: Any) -> None:
-    # Cells are padded to their column's width, which only leaves blanks at the ends of lines.
+def _print(screen: "Console", grid: "Table") -> None:
+    # Cells are padded to the width of their column, which leaves blanks at the ends of lines.
     with screen.capture() as captured:
-        screen.print(made)
+        screen.print(grid)
     for line in captured.get().splitlines():
         print(line.rstrip())

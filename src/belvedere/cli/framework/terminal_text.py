@@ -1,7 +1,7 @@
-"""What others wrote, on a person's terminal: text and colours, and nothing that controls it.
+"""Text of others on the user's terminal: text and colours pass, control sequences do not.
 
-A script chooses its output, and members choose names. A terminal takes commands in the same stream:
-set the title or the clipboard, answer questions, move the cursor over what was said before. Only
+Scripts choose their output and members choose names. A terminal reads commands from the same
+stream: set the title or the clipboard, report its state, move the cursor over earlier output. Only
 colours (SGR), newlines and tabs pass; everything else is dropped.
 """
 
@@ -13,8 +13,8 @@ from codecs import getincrementaldecoder
 from typing import TextIO
 
 SGR = r"\x1b\[[0-9;:]{0,64}m"
-# Strings that a terminal takes as a command: OSC, DCS, SOS, PM, APC. A newline ends them here, so
-# that none can hide the lines after it.
+# Strings that a terminal interprets as a command: OSC, DCS, SOS, PM, APC. A newline ends them here,
+# so that none can hide the lines after it.
 STRING = r"\x1b[PX^_\]][^\x07\x1b\x9c\n]*"
 PARTS = re.compile(
     rf"(?P<colour>{SGR})"
@@ -24,46 +24,46 @@ PARTS = re.compile(
     r"|(?P<line>\r\n?)"
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 )
-# The beginning of something whose rest may come with the next piece.
-BEGUN = re.compile(r"(?:\x1b(?:\[[0-?]{0,64})?[ -/]{0,8}|\r)\Z")
-BEGUN_STRING = re.compile(rf"{STRING}\x1b?\Z")
+# The start of a sequence that may continue in the next piece.
+INCOMPLETE = re.compile(r"(?:\x1b(?:\[[0-?]{0,64})?[ -/]{0,8}|\r)\Z")
+INCOMPLETE_STRING = re.compile(rf"{STRING}\x1b?\Z")
 STRING_END = re.compile(r"\x07|\x9c|\x1b\\|(?=[\n\x1b])")
 RESET = "\x1b[0m"
 
 
 class Filter:
-    """Of a stream that comes in pieces; memory stays flat whatever comes."""
+    """Filters a stream piece by piece, in constant memory."""
 
     def __init__(self, *, colours: bool = True) -> None:
         self._colours = colours
-        self._held = ""
+        self._pending = ""
         self._in_string = False
         self._is_coloured = False
 
     def feed(self, piece: str) -> str:
-        text, self._held = self._held + piece, ""
+        text, self._pending = self._pending + piece, ""
         if self._in_string:
             text = self._after_string(text)
-        if string := BEGUN_STRING.search(text):
-            # Only its last letter matters: the end may be split, too.
+        if string := INCOMPLETE_STRING.search(text):
+            # Only the last character matters: the end may be split, too.
             self._in_string = True
-            self._held = "\x1b" if text.endswith("\x1b") else ""
+            self._pending = "\x1b" if text.endswith("\x1b") else ""
             text = text[: string.start()]
-        elif not self._in_string and (begun := BEGUN.search(text)):
-            text, self._held = text[: begun.start()], begun[0]
-        return PARTS.sub(self._kept, text)
+        elif not self._in_string and (incomplete := INCOMPLETE.search(text)):
+            text, self._pending = text[: incomplete.start()], incomplete[0]
+        return PARTS.sub(self._replace, text)
 
     def _after_string(self, text: str) -> str:
         end = STRING_END.search(text)
         if end is None:
             return ""
         if text[end.start() :] == "\x1b":
-            self._held = "\x1b"
+            self._pending = "\x1b"
             return ""
         self._in_string = False
         return text[end.end() :]
 
-    def _kept(self, part: "re.Match[str]") -> str:
+    def _replace(self, part: "re.Match[str]") -> str:
         if part["line"]:
             return "\n"
         if part["colour"] and self._colours:
@@ -72,8 +72,8 @@ class Filter:
         return ""
 
     def finish(self) -> str:
-        """Nothing follows: the terminal gets its own colour back."""
-        self._held = ""
+        """The end of the stream: reset the colour of the terminal."""
+        self._pending = ""
         return RESET if self._is_coloured else ""
 
 
@@ -119,14 +119,14 @@ class Terminal(io.TextIOBase):
 
 
 def protected(stream: TextIO) -> TextIO:
-    """The same stream, filtered where it is a terminal; a file or a pipe gets every byte."""
+    """The same stream, filtered if it is a terminal; a file or a pipe gets every byte."""
     if isinstance(stream, Terminal) or not stream.isatty():
         return stream
     return Terminal(stream)  # type: ignore[return-value]
 
 
 def write_bytes(data: bytes) -> None:
-    """To standard output: byte for byte, unless it is a terminal."""
+    """Write to standard output: byte for byte, unless it is a terminal."""
     out = sys.stdout
     if isinstance(out, Terminal):
         out.write_bytes(data)

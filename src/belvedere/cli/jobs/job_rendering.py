@@ -1,58 +1,57 @@
-"""How jobs look to a person."""
-
-from typing import Any
+"""Jobs as text for people."""
 
 from belvedere.cli.framework import rendering, time_words
+from belvedere.cli.framework.command import Record, Show
 from belvedere.cli.jobs import outcome
 
 
-def show_log(answer: Any) -> None:
-    """What was found by a search; a log itself has been written while it came."""
-    if isinstance(answer, list):
+def show_log(result: object) -> None:
+    """The matches of a search; a log has already been printed by the command itself."""
+    if isinstance(result, list):
         rendering.table(
-            ("line", "text*"), ((each["line"], each["text"]) for each in answer), "No match."
+            ("line", "text*"), ((match["line"], match["text"]) for match in result), "No match."
         )
 
 
-def shown_state(job: Any) -> str:
-    """One word: how it ended, else where it is."""
+def state_word(job: Record) -> str:
+    """The state of a finished job, else its lifecycle."""
     return str(job["state"] if outcome.is_over(job) else job["lifecycle"])
 
 
-def _starter(job: Any) -> str:
+def _starter(job: Record) -> str:
     return str(job["user"]["email"] or job["user"]["username"] or job["origin"])
 
 
-def show_jobs(jobs: Any) -> None:
+def show_jobs(jobs: list[Record]) -> None:
     rendering.table(
         ("id", "state", "task*", "host*", "age"),
         (
             (
-                each["id"],
-                shown_state(each),
-                each["name"],
-                each["hostname"],
-                time_words.age(each["creation_date"]),
+                job["id"],
+                state_word(job),
+                job["name"],
+                job["hostname"],
+                time_words.age(job["creation_date"]),
             )
-            for each in jobs
+            for job in jobs
         ),
-        "No job. Run a task with: belvedere run TASK",
+        "No jobs. Run a task with: belvedere run TASK",
     )
 
 
-def show_job(job: Any) -> None:
+def show_job(job: Record) -> None:
     result = job.get("result") or {}
     seconds = outcome.elapsed_s(job)
     rendering.fields(
         (
             ("id", job["id"]),
             ("task", job["name"]),
-            ("state", shown_state(job)),
+            ("state", state_word(job)),
             ("lifecycle", job["lifecycle"] if outcome.is_over(job) else None),
-            ("waits", outcome.waits(job)),
+            ("waiting for", outcome.waiting_text(job)),
             ("host", job["hostname"]),
             ("arguments", job.get("task_arguments_values")),
-            ("will run", "; ".join(map(_planned, job.get("will_run") or ()))),
+            ("will run", "; ".join(map(_planned_text, job.get("will_run") or ()))),
             ("exit code", result.get("code")),
             ("signal", result.get("signal")),
             ("took", time_words.span(seconds) if seconds is not None else ""),
@@ -71,34 +70,36 @@ def show_job(job: Any) -> None:
     )
 
 
-def _planned(one: Any) -> str:
-    """A task that an approval lets run, in one line."""
-    parts = [one["name"], f"on {one['hostname']}" if one.get("hostname") else ""]
-    if one.get("script_sha256"):
-        parts.append(f"{one['script_filename']} {one['script_sha256'][:12]}")
-    parts.append(one.get("url", ""))
-    known = one.get("arguments")
-    parts.append("arguments from before" if known is None else " ".join(map(str, known)))
+def _planned_text(task: Record) -> str:
+    """A task that an approval allows to run, in one line."""
+    parts = [task["name"], f"on {task['hostname']}" if task.get("hostname") else ""]
+    if task.get("script_sha256"):
+        parts.append(f"{task['script_filename']} {task['script_sha256'][:12]}")
+    parts.append(task.get("url", ""))
+    arguments = task.get("arguments")
+    parts.append(
+        "arguments of the previous job" if arguments is None else " ".join(map(str, arguments))
+    )
     return ", ".join(filter(None, (" ".join(parts[:2]).strip(), *parts[2:])))
 
 
-def show_decided(said: str) -> Any:
-    """What was decided, and what runs because of it."""
+def show_decision(message: str) -> Show:
+    """The decision, and what runs because of it."""
 
-    def show_it(job: Any) -> None:
-        print(said.format(job["id"]))
-        for one in job.get("will_run") or () if job["state"] == "success" else ():
-            print(rendering.cell(f"It runs {_planned(one)}.").plain)
+    def show(job: Record) -> None:
+        print(message.format(job["id"]))
+        for task in job.get("will_run") or () if job["state"] == "success" else ():
+            print(rendering.cell(f"It runs {_planned_text(task)}.").plain)
 
-    return show_it
-
-
-def say(text: str) -> Any:
-    return lambda job: print(text.format(job["id"], shown_state(job)))
+    return show
 
 
-def show_canceled(job: Any) -> None:
+def confirmation(text: str) -> Show:
+    return lambda job: print(text.format(job["id"], state_word(job)))
+
+
+def show_canceled(job: Record) -> None:
     if outcome.is_over(job):
         print(f"Job {job['id']} is canceled.")
     else:
-        print(f"Job {job['id']} is being stopped; it ends when its host has confirmed it.")
+        print(f"Job {job['id']} is being stopped; it ends when its host confirms.")

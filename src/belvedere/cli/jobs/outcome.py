@@ -1,35 +1,33 @@
-"""What became of a job: as an exit status, and in one line."""
-
-from typing import Any
+"""The outcome of a job: as an exit status, and in one line."""
 
 from belvedere.cli.framework import time_words
+from belvedere.cli.framework.command import Record
 
-Job = dict[str, Any]
-OPEN = frozenset({"ready", "assigned", "onhold", "syncing", "started"})
-# As `timeout` and a shell report them; 125 says that the script's own end is not known.
+OPEN_LIFECYCLES = frozenset({"ready", "assigned", "onhold", "syncing", "started"})
+# As `timeout` and shells report them; 125 means that the script's own result is not known.
 STATUSES = {"normal": 0, "success": 0, "timeout": 124, "canceled": 130}
-UNKNOWN = 125
+UNKNOWN_OUTCOME = 125
 
 
-def is_over(job: Job) -> bool:
-    return job["lifecycle"] not in OPEN
+def is_over(job: Record) -> bool:
+    return job["lifecycle"] not in OPEN_LIFECYCLES
 
 
-def exit_status(job: Job) -> int:
-    """0 for a good end, the script's own code for a bad one."""
+def exit_status(job: Record) -> int:
+    """0 for success, the script's own exit code for failure."""
     if job["state"] == "failure":
         code = (job.get("result") or {}).get("code") or 1
         return int(code) & 0xFF or 1
-    return STATUSES.get(job["state"], UNKNOWN)
+    return STATUSES.get(job["state"], UNKNOWN_OUTCOME)
 
 
-def elapsed_s(job: Job) -> float | None:
+def elapsed_s(job: Record) -> float | None:
     times = (job.get("result") or {}).get("times")
     return times["seconds"] + times["nanoseconds"] / 1e9 if times else None
 
 
-def told(job: Job) -> str:
-    """The end of a job in one line: state, exit code, how long, and why if that is known."""
+def summary(job: Record) -> str:
+    """The end of a job in one line: state, exit code, duration, and the reason if there is one."""
     result = job.get("result") or {}
     parts = [f"job {job['id']} ended: {job['state']}"]
     if job["state"] == "failure" and "code" in result:
@@ -45,25 +43,25 @@ def told(job: Job) -> str:
     return ", ".join(parts)
 
 
-# Why a job does not run, and what could be done about it. Others are shown as their word.
-WAITS = {
-    "host_offline": "its host {hostname} is offline since {since}",
-    "host_disabled": "its host {hostname} is disabled; see: belvedere host enable {hostname}",
-    "host_draining": "its host {hostname} is draining; see: belvedere host enable {hostname}",
-    "host_disk_full": "its host {hostname} has a full disk since {since}: {message}",
-    "host_busy": "its host has no free slot; {held_by} jobs run there",
-    "concurrency_limit": "its task runs no more than that at once; held by {held_by} jobs",
-    "retry_at": "it tries again {at}",
+# What a job is waiting for, and what can be done about it. Other reasons are shown as they are.
+WAITING_TEXTS = {
+    "host_offline": "host {hostname} is offline since {since}",
+    "host_disabled": "host {hostname} is disabled; see: belvedere host enable {hostname}",
+    "host_draining": "host {hostname} is draining; see: belvedere host enable {hostname}",
+    "host_disk_full": "the disk of host {hostname} is full since {since}: {message}",
+    "host_busy": "a free slot on the host; {held_by} jobs are running there",
+    "concurrency_limit": "the task's concurrency limit is reached by {held_by} jobs",
+    "retry_at": "the next attempt {at}",
     "approval": "approval until {until}; see: belvedere job approve {id}",
     "input": "input; see: belvedere job input {id} VALUES",
-    "unreachable": "its host is silent since {since}; the script may still run",
-    "canceling": "its host to confirm that everything is stopped",
-    "lost": "a late result, or your word; see: belvedere job resolve {id} OUTCOME",
+    "unreachable": "the host is unreachable since {since}; the script may still be running",
+    "canceling": "the host to confirm that everything is stopped",
+    "lost": "a late result; or set it with: belvedere job resolve {id} OUTCOME",
 }
 
 
-def waits(job: Job) -> str:
-    """What an open job waits for; empty when it runs or is simply next."""
+def waiting_text(job: Record) -> str:
+    """What an open job is waiting for; empty if it is running or next in the queue."""
     reason = job.get("waiting_reason") or ""
     detail = {"id": job["id"], **(job.get("waiting_detail") or {})}
     for name in ("since", "at", "until"):
@@ -71,4 +69,4 @@ def waits(job: Job) -> str:
     detail["held_by"] = len(detail.get("held_by") or ())
     if reason == "queued":
         return ""
-    return WAITS.get(reason, reason.replace("_", " ")).format_map(detail)
+    return WAITING_TEXTS.get(reason, reason.replace("_", " ")).format_map(detail)

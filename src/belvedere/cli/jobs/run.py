@@ -1,45 +1,70 @@
-"""`belvedere run`: a task, from its name to its exit status."""
+"""`belvedere run`: run a task, follow it, and exit with its status."""
 
-from typing import Any
+import mimetypes
+from base64 import b64encode
+from pathlib import Path
+from urllib.parse import quote
 
 from belvedere.base.ids import new_id
 from belvedere.cli.framework import lookup, rendering
-from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.command import Args, Command, CommandError, Record, option
 from belvedere.cli.framework.profile import connect
-from belvedere.cli.jobs import arguments, follow, outcome
+from belvedere.cli.jobs import follow, outcome
 
 
-def run(args: Args) -> Any:
+def run(args: Args) -> object:
     client = connect(args)
     task = lookup.task(client, args.task, args.host)
-    values = arguments.sent(task["task_arguments"], args.arguments)
+    values = argument_values(task["task_arguments"], args.arguments)
     body = {"task": task["id"], "task_arguments": values}
-    # The key makes it safe to send this again when the connection breaks under it.
+    # The key makes it safe to send the request again if the connection breaks.
     job = client.request("POST", "/job", body, headers={"Idempotency-Key": new_id()}).body
     if not args.follow and not args.wait:
         if outcome.is_over(job):
-            rendering.note(outcome.told(job))
+            rendering.note(outcome.summary(job))
         return job
     return follow.to_the_end(client, job, is_live=args.follow, is_json=args.json)
 
 
-def show_job(job: Any) -> None:
+def argument_values(definitions: list[Record], words: list[str]) -> list[str]:
+    """The values to send: for an argument of type file, the word is the path of the file."""
+    free = [argument for argument in definitions if argument.get("type") != "fixed"]
+    expected = definitions if len(words) == len(definitions) else free
+    if len(words) != len(expected):
+        # The server's error names the missing arguments.
+        return words
+    return [
+        data_url(word) if argument.get("type") == "file" and not word.startswith("data:") else word
+        for argument, word in zip(expected, words, strict=True)
+    ]
+
+
+def data_url(path: str) -> str:
+    try:
+        content = Path(path).read_bytes()
+    except OSError as fault:
+        raise CommandError(f"Cannot read {path} ({fault.strerror}).") from None
+    kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
+    return f"data:{kind};name={quote(Path(path).name)};base64,{b64encode(content).decode()}"
+
+
+def show_job(job: Record) -> None:
     if outcome.is_over(job):
         return
     print(f"Job {job['id']} is {job['lifecycle']}.")
-    print(f"Watch it with: belvedere job log {job['id']} --follow")
+    print(f"Follow it with: belvedere job log {job['id']} --follow")
 
 
-def status(args: Args, job: Any) -> int:
+def status(args: Args, job: Record) -> int:
     return outcome.exit_status(job) if args.follow or args.wait else 0
 
 
-VERBS = (
-    Verb(
+COMMANDS = (
+    Command(
         "run",
         run,
         "Run a task. With --follow or --wait the exit status is the job's: 0 for normal and "
-        "success, the script's own code for failure, 124 timeout, 130 canceled, 125 lost or error.",
+        "success, its exit code for failure, 124 timeout, 130 canceled, 125 lost or error.",
         "belvedere run deploy blue --host web-1 --follow",
         show_job,
         options=(
@@ -48,12 +73,12 @@ VERBS = (
                 "arguments",
                 metavar="ARGUMENT",
                 nargs="*",
-                help="values for its arguments, in order (for a file: its path); after -- they may "
-                "begin with a dash",
+                help="values of its arguments, in order (for a file: its path); after -- they may "
+                "start with a dash",
             ),
-            option("--host", metavar="HOST", help="the host, where several tasks share the name"),
+            option("--host", metavar="HOST", help="the host, if several tasks have this name"),
             option("--follow", action="store_true", help="show its output while it runs"),
-            option("--wait", action="store_true", help="wait until it is over"),
+            option("--wait", action="store_true", help="wait until it has finished"),
         ),
         status=status,
     ),

@@ -1,77 +1,75 @@
-"""`belvedere host`: where work runs."""
-
-from typing import Any
+"""`belvedere host`: the hosts that run jobs and checks."""
 
 from belvedere.cli.framework import lookup, rendering, time_words
-from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.command import Args, Command, Record, Show, option
 from belvedere.cli.framework.profile import connect
 
 HOST = option("host", metavar="HOST", help="the host's name or id")
 
 
-def listed(args: Args) -> Any:
+def list_all(args: Args) -> object:
     return connect(args).get("/host", {"where[tags]": args.tag} if args.tag else None)
 
 
-def one(args: Args) -> Any:
+def get(args: Args) -> object:
     client = connect(args)
     return client.get(f"/host/{lookup.host(client, args.host)['id']}")
 
 
-def rename(args: Args) -> Any:
+def rename(args: Args) -> object:
     return _change(args, {"hostname": args.name})
 
 
-def disable(args: Args) -> Any:
+def disable(args: Args) -> object:
     return _change(args, {"enable": False})
 
 
-def enable(args: Args) -> Any:
+def enable(args: Args) -> object:
     return _change(args, {"enable": True, "draining": False})
 
 
-def drain(args: Args) -> Any:
+def drain(args: Args) -> object:
     return _change(args, {"draining": True})
 
 
-def tag(args: Args) -> Any:
-    """Add, take away, or replace what it carries."""
+def tag(args: Args) -> object:
+    """Add, remove or replace tags."""
     client = connect(args)
-    found = lookup.host(client, args.host)
-    kept = [] if args.only else [one for one in found["tags"] if one not in args.remove]
-    tags = list(dict.fromkeys([*kept, *args.tags]))
-    return client.patch(f"/host/{found['id']}", {"tags": tags})
+    host = lookup.host(client, args.host)
+    remaining = [] if args.only else [name for name in host["tags"] if name not in args.remove]
+    tags = list(dict.fromkeys([*remaining, *args.tags]))
+    return client.patch(f"/host/{host['id']}", {"tags": tags})
 
 
-def _change(args: Args, body: dict[str, Any]) -> Any:
+def _change(args: Args, body: Record) -> object:
     client = connect(args)
     return client.patch(f"/host/{lookup.host(client, args.host)['id']}", body)
 
 
-def delete(args: Args) -> Any:
+def delete(args: Args) -> object:
     client = connect(args)
     return client.delete(f"/host/{lookup.host(client, args.host)['id']}")
 
 
-def show_hosts(hosts: Any) -> None:
+def show_hosts(hosts: list[Record]) -> None:
     rendering.table(
         ("id", "state", "host*", "seen", "agent", "tags*"),
         (
             (
-                each["id"],
-                each["state"],
-                each["hostname"],
-                time_words.age(each["last_seen"]),
-                each["agent_version"],
-                each["tags"],
+                host["id"],
+                host["state"],
+                host["hostname"],
+                time_words.age(host["last_seen"]),
+                host["agent_version"],
+                host["tags"],
             )
-            for each in hosts
+            for host in hosts
         ),
-        "No host yet. Let one in with: belvedere enrolment create",
+        "No hosts yet. Enrol one with: belvedere enrolment create",
     )
 
 
-def show_host(host: Any) -> None:
+def show_host(host: Record) -> None:
     rendering.fields(
         (
             ("id", host["id"]),
@@ -88,73 +86,77 @@ def show_host(host: Any) -> None:
     )
 
 
-def _say(text: str) -> Any:
+def _confirmation(text: str) -> Show:
     return lambda host: print(text.format(host["hostname"]))
 
 
-VERBS = (
-    Verb(
+COMMANDS = (
+    Command(
         "list",
-        listed,
-        "List the hosts.",
+        list_all,
+        "List hosts.",
         "belvedere host list --tag web",
         show_hosts,
-        options=(option("--tag", metavar="TAG", help="only those that carry it"),),
+        options=(option("--tag", metavar="TAG", help="only hosts with this tag"),),
     ),
-    Verb("show", one, "Show one host.", "belvedere host show web-1", show_host, options=(HOST,)),
-    Verb(
+    Command("show", get, "Show a host.", "belvedere host show web-1", show_host, options=(HOST,)),
+    Command(
         "rename",
         rename,
-        "Give a host another name.",
+        "Rename a host.",
         "belvedere host rename web-1 web-2",
-        _say("The host is called {} now."),
+        _confirmation("The host is now named {}."),
         options=(HOST, option("name", metavar="NAME", help="the new name")),
     ),
-    Verb(
+    Command(
         "tag",
         tag,
-        "Add tags to a host, or take some away; definitions that name them follow.",
+        "Add or remove tags of a host; definitions for these tags are rolled out or removed.",
         "belvedere host tag web-1 web blue --remove green",
         lambda host: print(f"{host['hostname']}: {', '.join(host['tags']) or 'no tags'}"),
         options=(
             HOST,
             option("tags", metavar="TAG", nargs="*", help="tags to add"),
             option(
-                "--remove", metavar="TAG", action="append", default=[], help="take it away; repeat"
+                "--remove",
+                metavar="TAG",
+                action="append",
+                default=[],
+                help="tag to remove; can be repeated",
             ),
-            option("--only", action="store_true", help="these tags and no others"),
+            option("--only", action="store_true", help="replace all tags with these"),
         ),
     ),
-    Verb(
+    Command(
         "disable",
         disable,
-        "Dispatch nothing to a host; its jobs wait.",
+        "Stop dispatching jobs to a host; its jobs wait.",
         "belvedere host disable web-1",
-        _say("{} is disabled: its jobs wait until it is enabled."),
+        _confirmation("{} is disabled. Its jobs wait until it is enabled."),
         options=(HOST,),
     ),
-    Verb(
+    Command(
         "enable",
         enable,
-        "Dispatch to a disabled or draining host again.",
+        "Dispatch jobs to a disabled or draining host again.",
         "belvedere host enable web-1",
-        _say("{} takes work again."),
+        _confirmation("{} is enabled."),
         options=(HOST,),
     ),
-    Verb(
+    Command(
         "drain",
         drain,
-        "Let a host finish what runs and start nothing new.",
+        "Let a host finish its running jobs and start no new ones.",
         "belvedere host drain web-1",
-        _say("{} finishes what runs and starts nothing new."),
+        _confirmation("{} is draining: running jobs finish, no new ones start."),
         options=(HOST,),
     ),
-    Verb(
+    Command(
         "delete",
         delete,
-        "Remove a host; its waiting jobs expire and its agent's credential is revoked.",
+        "Delete a host; its waiting jobs expire and its agent's credential is revoked.",
         "belvedere host delete web-1",
-        _say("{} is gone."),
+        _confirmation("{} is deleted."),
         options=(HOST,),
     ),
 )

@@ -1,14 +1,19 @@
-"""`belvedere monitor`: what is watched."""
+"""`belvedere monitor`: checks of hosts and services."""
 
-from typing import Any
+from collections.abc import Callable
 
 from belvedere.cli.framework import lookup, rendering, time_words
-from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.command import Args, Command, CommandError, Record, Show, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
 
 MONITOR = option("monitor", metavar="MONITOR", help="the monitor's name or id")
-FOR = option("--for", dest="span", metavar="DURATION", help="it ends by itself after 30m, 2h, 1d")
+FOR = option(
+    "--for",
+    dest="span",
+    metavar="DURATION",
+    help="end it automatically, for example after 30m, 2h or 1d",
+)
 TYPES = ("scraper", "dstat", "process", "file", "script", "nested") + (
     "tcp",
     "ping",
@@ -16,63 +21,63 @@ TYPES = ("scraper", "dstat", "process", "file", "script", "nested") + (
     "tls",
     "push",
 )
-# Options that go into the body under their own name.
-TEXTS = (
+# Options that are sent as fields of the same name.
+TEXT_OPTIONS = (
     ("url", "web check: the address"),
-    ("status-code", "web check: the status that is good, a regular expression"),
-    ("pattern", "web check: must be in the answer, a regular expression"),
-    ("json-path", "web check: such as $.status"),
-    ("json-value", "web check: what must be there"),
+    ("status-code", "web check: the expected status, a regular expression"),
+    ("pattern", "web check: must be in the response, a regular expression"),
+    ("json-path", "web check: path of a value in the response, such as $.status"),
+    ("json-value", "web check: the expected value at that path"),
     ("raw-search", "process: text in the command line"),
     ("path", "file: its path"),
     ("permissions", "file: such as 0644"),
     ("script-id", "script: the id of the stored file"),
-    ("target", "tcp, ping, dns, tls: the name or address"),
+    ("target", "tcp, ping, dns, tls: the host name or address"),
     ("port", "tcp, tls: the port"),
-    ("days", "tls: for how many days it must be good"),
+    ("days", "tls: for how many days the certificate must still be valid"),
     ("description", "a note for people"),
 )
 
 
-def listed(args: Args) -> Any:
+def list_all(args: Args) -> object:
     query = {f"where[{name}]": getattr(args, name) for name in ("type", "state")}
     return connect(args).get("/monitor", {name: word for name, word in query.items() if word})
 
 
-def one(args: Args) -> Any:
+def get(args: Args) -> object:
     client = connect(args)
     return client.get(f"/monitor/{_id(client, args)}")
 
 
-def create(args: Args) -> Any:
+def create(args: Args) -> object:
     client = connect(args)
-    body: dict[str, Any] = {"name": args.name, "type": args.type, **_fields(args)}
+    body: Record = {"name": args.name, "type": args.type, **_fields(args)}
     if args.host:
         body["host_id"] = lookup.host(client, args.host)["id"]
     if args.member:
-        body["monitors"] = [_find(client, name)["id"] for name in args.member]
+        body["monitors"] = [_lookup(client, name)["id"] for name in args.member]
     return client.post("/monitor", body)
 
 
-def edit(args: Args) -> Any:
-    """Change what was said and nothing else, unless somebody changed the monitor meanwhile."""
+def edit(args: Args) -> object:
+    """Change only the given fields, unless the monitor was changed in the meantime."""
     body = _fields(args)
     if args.name:
         body["name"] = args.name
     if not body:
-        raise Stop("Nothing to change; say what, for example with --every 30s.", 2)
+        raise CommandError("Nothing to change. Use an option, for example --every 30s.", 2)
     client = connect(args)
-    found = _find(client, args.monitor)
-    headers = {"If-Match": str(found["version"])}
-    return client.request("PATCH", f"/monitor/{found['id']}", body, headers=headers).body
+    monitor = _lookup(client, args.monitor)
+    headers = {"If-Match": str(monitor["version"])}
+    return client.request("PATCH", f"/monitor/{monitor['id']}", body, headers=headers).body
 
 
-def _fields(args: Args) -> dict[str, Any]:
-    names = [name.replace("-", "_") for name, _ in TEXTS]
+def _fields(args: Args) -> Record:
+    names = [name.replace("-", "_") for name, _ in TEXT_OPTIONS]
     body = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
-    for name, given in (("looptime", args.every), ("timeout", args.timeout)):
-        if given:
-            body[name] = time_words.duration_ms(given)
+    for name, text in (("looptime", args.every), ("timeout", args.timeout)):
+        if text:
+            body[name] = time_words.duration_ms(text)
     if args.threshold is not None:
         body["fail_threshold"] = args.threshold
     if args.severity:
@@ -80,123 +85,125 @@ def _fields(args: Args) -> dict[str, Any]:
     return body
 
 
-def switch(word: str, *, has_end: bool = False) -> Any:
-    def ask(args: Args) -> Any:
+def _switch(action: str, *, has_end: bool = False) -> Callable[[Args], object]:
+    def put(args: Args) -> object:
         client = connect(args)
         body = {"until": time_words.from_now(args.span)} if has_end and args.span else {}
-        return client.put(f"/monitor/{_id(client, args)}/{word}", body if has_end else None)
+        return client.put(f"/monitor/{_id(client, args)}/{action}", body if has_end else None)
 
-    return ask
+    return put
 
 
-def delete(args: Args) -> Any:
+def delete(args: Args) -> object:
     client = connect(args)
     return client.delete(f"/monitor/{_id(client, args)}")
 
 
-def history(args: Args) -> Any:
+def history(args: Args) -> object:
     client = connect(args)
     query = {"from": time_words.from_now(args.last, back=True)}
     return client.get(f"/monitor/{_id(client, args)}/history", query)
 
 
-def push_url(args: Args) -> Any:
+def push_url(args: Args) -> object:
     client = connect(args)
     path = f"/monitor/{_id(client, args)}/credentials"
     return client.post(f"{path}/rotate", {}) if args.rotate else client.get(path)
 
 
-def _find(client: Client, text: str) -> dict[str, Any]:
+def _lookup(client: Client, text: str) -> Record:
     return lookup.monitor(client, text)
 
 
 def _id(client: Client, args: Args) -> str:
-    return str(_find(client, args.monitor)["id"])
+    return str(_lookup(client, args.monitor)["id"])
 
 
-def show_monitors(monitors: Any) -> None:
+def show_monitors(monitors: list[Record]) -> None:
     rendering.table(
-        ("id", "state", "monitor*", "type", "host*", "every", "seen", "what it said*"),
+        ("id", "state", "monitor*", "type", "host*", "every", "last check", "message*"),
         (
             (
-                each["id"],
-                each["state"],
-                each["name"],
-                each["type"],
-                each["hostname"],
-                time_words.span(each["looptime"] / 1_000),
-                time_words.age(each["last_check"]),
-                each["last_event"].get("message", ""),
+                monitor["id"],
+                monitor["state"],
+                monitor["name"],
+                monitor["type"],
+                monitor["hostname"],
+                time_words.span(monitor["looptime"] / 1_000),
+                time_words.age(monitor["last_check"]),
+                monitor["last_event"].get("message", ""),
             )
-            for each in monitors
+            for monitor in monitors
         ),
-        "No monitor yet. Admins make one with: belvedere monitor create NAME --host HOST --url URL",
+        "No monitors yet. Admins create one with:"
+        " belvedere monitor create NAME --host HOST --url URL",
     )
 
 
-def show_monitor(found: Any) -> None:
+def show_monitor(monitor: Record) -> None:
     rendering.fields(
         (
-            ("id", found["id"]),
-            ("monitor", found["name"]),
-            ("description", found["description"]),
-            ("type", found["type"]),
-            ("host", found["hostname"]),
-            ("state", found["state"]),
-            ("since", time_words.when(found["state_since"])),
-            ("last check", time_words.when(found["last_check"])),
-            ("what it said", found["last_event"].get("message")),
-            ("data", found["last_event"].get("data")),
-            ("misses in a row", found["fails_count"]),
-            ("failure after", f"{found['fail_threshold']} misses"),
-            ("severity", found["failure_severity"]),
-            ("every", time_words.span(found["looptime"] / 1_000)),
-            ("checks", found["config"]),
-            ("paused until", time_words.when(found["paused_until"])),
-            ("people are told", found["alerts"]),
-            ("muted until", time_words.when(found["muted_until"])),
-            ("who may see it", found["acl"] or "everybody"),
-            ("version", found["version"]),
+            ("id", monitor["id"]),
+            ("monitor", monitor["name"]),
+            ("description", monitor["description"]),
+            ("type", monitor["type"]),
+            ("host", monitor["hostname"]),
+            ("state", monitor["state"]),
+            ("since", time_words.when(monitor["state_since"])),
+            ("last check", time_words.when(monitor["last_check"])),
+            ("message", monitor["last_event"].get("message")),
+            ("data", monitor["last_event"].get("data")),
+            ("failed checks in a row", monitor["fails_count"]),
+            ("failure after", f"{monitor['fail_threshold']} failed checks"),
+            ("severity", monitor["failure_severity"]),
+            ("every", time_words.span(monitor["looptime"] / 1_000)),
+            ("checks", monitor["config"]),
+            ("paused until", time_words.when(monitor["paused_until"])),
+            ("notifications", monitor["alerts"]),
+            ("muted until", time_words.when(monitor["muted_until"])),
+            ("who may see it", monitor["acl"] or "everybody"),
+            ("version", monitor["version"]),
         )
     )
 
 
-def show_history(found: Any) -> None:
-    uptime = "no checks" if found["uptime"] is None else f"{found['uptime']:g} %"
-    print(
-        f"Uptime {uptime} of {found['checks']} checks; {found['known']:g} % of the time is known."
-    )
+def show_history(history: Record) -> None:
+    uptime = "no checks" if history["uptime"] is None else f"{history['uptime']:g} %"
+    known = f"data for {history['known']:g} % of the time"
+    print(f"Uptime {uptime} of {history['checks']} checks; {known}.")
     rendering.table(
         ("at", "checks", "up", "measured*"),
         (
             (
-                time_words.local(each["at"]),
-                each["checks"],
-                f"{100 * each['up']:g} %",
-                ", ".join(f"{name} {value['avg']:.4g}" for name, value in each["values"].items()),
+                time_words.local(point["at"]),
+                point["checks"],
+                f"{100 * point['up']:g} %",
+                ", ".join(f"{name} {value['avg']:.4g}" for name, value in point["values"].items()),
             )
-            for each in found["points"]
+            for point in history["points"]
         ),
-        "Nothing was seen in this time.",
+        "No data for this period.",
     )
 
 
-def _say(text: str) -> Any:
-    return lambda found: print(text.format(found["name"]))
+def _confirmation(text: str) -> Show:
+    return lambda monitor: print(text.format(monitor["name"]))
 
 
-_DEFINITION = (
-    *(option(f"--{name}", metavar="TEXT", help=text) for name, text in TEXTS),
-    option("--every", metavar="DURATION", help="how often (default 60s)"),
-    option("--timeout", metavar="DURATION", help="how long one check may take (default 10s)"),
-    option("--threshold", type=int, metavar="N", help="misses in a row until it is a failure"),
-    option("--severity", choices=("LOW", "HIGH", "CRITICAL"), help="how bad a failure is"),
+_DEFINITION_OPTIONS = (
+    *(option(f"--{name}", metavar="TEXT", help=text) for name, text in TEXT_OPTIONS),
+    option("--every", metavar="DURATION", help="interval of the checks (default 60s)"),
+    option("--timeout", metavar="DURATION", help="timeout of a check (default 10s)"),
+    option(
+        "--threshold", type=int, metavar="N", help="failed checks in a row until it is a failure"
+    ),
+    option("--severity", choices=("LOW", "HIGH", "CRITICAL"), help="severity of a failure"),
 )
 
-VERBS = (
-    Verb(
+COMMANDS = (
+    Command(
         "list",
-        listed,
+        list_all,
         "List the monitors that you may see.",
         "belvedere monitor list --state failure",
         show_monitors,
@@ -205,72 +212,81 @@ VERBS = (
             option("--state", metavar="STATE", help="only in this state"),
         ),
     ),
-    Verb(
+    Command(
         "show",
-        one,
-        "Show one monitor.",
+        get,
+        "Show a monitor.",
         "belvedere monitor show shop",
         show_monitor,
         options=(MONITOR,),
     ),
-    Verb(
+    Command(
         "create",
         create,
-        "Make a monitor.",
+        "Create a monitor.",
         "belvedere monitor create shop --host web-1 --url https://shop.example --status-code 200",
-        _say("Monitor {} is made."),
+        _confirmation("Monitor {} is created."),
         options=(
             option("name", metavar="NAME", help="its name"),
             option("--type", default="scraper", choices=TYPES, help="what it checks (scraper)"),
-            option("--host", metavar="HOST", help="the host that checks"),
-            option("--member", action="append", metavar="MONITOR", help="nested: one of its own"),
-            *_DEFINITION,
+            option("--host", metavar="HOST", help="the host that runs the checks"),
+            option(
+                "--member",
+                action="append",
+                metavar="MONITOR",
+                help="nested: a monitor that belongs to it; can be repeated",
+            ),
+            *_DEFINITION_OPTIONS,
         ),
     ),
-    Verb(
+    Command(
         "edit",
         edit,
-        "Change a monitor. What is not named stays as it is.",
+        "Change a monitor. Fields that you do not give are unchanged.",
         "belvedere monitor edit shop --every 30s",
-        _say("Monitor {} is changed."),
-        options=(MONITOR, option("--name", metavar="NAME", help="another name"), *_DEFINITION),
+        _confirmation("Monitor {} is changed."),
+        options=(
+            MONITOR,
+            option("--name", metavar="NAME", help="the new name"),
+            *_DEFINITION_OPTIONS,
+        ),
     ),
-    Verb(
+    Command(
         "pause",
-        switch("pause", has_end=True),
-        "Do not check it for a while.",
+        _switch("pause", has_end=True),
+        "Pause a monitor: stop its checks.",
         "belvedere monitor pause shop --for 2h",
-        _say("Monitor {} is paused."),
+        _confirmation("Monitor {} is paused."),
         options=(MONITOR, FOR),
     ),
-    Verb(
+    Command(
         "resume",
-        switch("resume"),
-        "Check it again.",
+        _switch("resume"),
+        "Resume a paused monitor.",
         "belvedere monitor resume shop",
-        _say("Monitor {} is checked again."),
+        _confirmation("Monitor {} is resumed."),
         options=(MONITOR,),
     ),
-    Verb(
+    Command(
         "mute",
-        switch("mute", has_end=True),
-        "Tell nobody of it for a while; it is checked as before.",
+        _switch("mute", has_end=True),
+        "Mute a monitor: checks continue without notifications.",
         "belvedere monitor mute shop --for 1d",
-        _say("Nobody is told of monitor {}."),
+        _confirmation("Monitor {} is muted."),
         options=(MONITOR, FOR),
     ),
-    Verb(
+    Command(
         "unmute",
-        switch("unmute"),
-        "Tell people of it again.",
+        _switch("unmute"),
+        "Send notifications for a muted monitor again.",
         "belvedere monitor unmute shop",
-        _say("People are told of monitor {} again."),
+        _confirmation("Monitor {} is unmuted."),
         options=(MONITOR,),
     ),
-    Verb(
+    Command(
         "history",
         history,
-        "Show what it saw, and its uptime.",
+        "Show the uptime and the measured values of a monitor.",
         "belvedere monitor history shop --last 6h",
         show_history,
         options=(
@@ -278,20 +294,20 @@ VERBS = (
             option("--last", default="1d", metavar="DURATION", help="how far back (default 1d)"),
         ),
     ),
-    Verb(
+    Command(
         "push-url",
         push_url,
-        "Print the URL that a push monitor waits for; reading is audited.",
+        "Print the URL of a push monitor; reading it is audited.",
         "belvedere monitor push-url backup",
-        lambda answer: print(answer["url"]),
-        options=(MONITOR, option("--rotate", action="store_true", help="change it first")),
+        lambda credentials: print(credentials["url"]),
+        options=(MONITOR, option("--rotate", action="store_true", help="rotate it first")),
     ),
-    Verb(
+    Command(
         "delete",
         delete,
         "Delete a monitor.",
         "belvedere monitor delete shop",
-        _say("Monitor {} is deleted."),
+        _confirmation("Monitor {} is deleted."),
         options=(MONITOR,),
     ),
 )

@@ -1,148 +1,149 @@
-"""How channels, rules, messages and the inbox look on a screen."""
-
-from typing import Any
+"""Channels, rules, messages and the inbox as text for people."""
 
 from belvedere.cli.framework import rendering, time_words
+from belvedere.cli.framework.command import Record
 
 
-def channels(found: Any) -> None:
+def channels(records: list[Record]) -> None:
     rendering.table(
         ("id", "state", "channel*", "service", "address"),
         (
             (
-                each["id"],
-                "active" if each["enable"] else "disabled",
-                each["name"],
-                each["service"],
-                each["url"],
+                channel["id"],
+                "active" if channel["enable"] else "disabled",
+                channel["name"],
+                channel["service"],
+                channel["url"],
             )
-            for each in found
+            for channel in records
         ),
-        "No channel yet. Admins make one with: belvedere notify add NAME ADDRESS",
+        "No channels yet. Admins create one with: belvedere notify add NAME ADDRESS",
     )
 
 
-def rules(found: Any) -> None:
+def rules(records: list[Record]) -> None:
     rendering.table(
-        ("id", "state", "rule*", "tells", "from", "channels", "quiet"),
+        ("id", "state", "rule*", "kinds", "severity", "channels", "quiet"),
         (
             (
-                each["id"],
-                "active" if each["enable"] else "disabled",
-                each["name"],
-                ", ".join(each["kinds"]) or "alerts",
-                each["severity"],
-                len(each["channels"]),
-                _quiet(each["quiet"]),
+                rule["id"],
+                "active" if rule["enable"] else "disabled",
+                rule["name"],
+                ", ".join(rule["kinds"]) or "alerts",
+                rule["severity"],
+                len(rule["channels"]),
+                _quiet(rule["quiet"]),
             )
-            for each in found
+            for rule in records
         ),
-        "No rule yet. Admins make one with: belvedere notify rule-add NAME --channel CHANNEL",
+        "No rules yet. Admins create one with: belvedere notify rule-add NAME --channel CHANNEL",
     )
 
 
-def rule(found: Any) -> None:
+def rule(record: Record) -> None:
     rendering.fields(
         (
-            ("id", found["id"]),
-            ("rule", found["name"]),
-            ("state", "active" if found["enable"] else "disabled"),
-            ("kinds", found["kinds"] or "alerts"),
-            ("objects", found["objects"] or "any"),
-            ("states", found["states"] or "any"),
-            ("tags", found["tags"] or "any"),
-            ("severity", f"{found['severity']} and above"),
-            ("channels", found["channels"]),
-            ("group", f"{found['group']} s"),
-            ("quiet", _quiet(found["quiet"])),
-            ("version", found["version"]),
+            ("id", record["id"]),
+            ("rule", record["name"]),
+            ("state", "active" if record["enable"] else "disabled"),
+            ("kinds", record["kinds"] or "alerts"),
+            ("objects", record["objects"] or "any"),
+            ("states", record["states"] or "any"),
+            ("tags", record["tags"] or "any"),
+            ("severity", f"{record['severity']} and above"),
+            ("channels", record["channels"]),
+            ("group", f"{record['group']} s"),
+            ("quiet", _quiet(record["quiet"])),
+            ("version", record["version"]),
         )
     )
 
 
-def _quiet(hours: dict[str, Any] | None) -> str:
+def _quiet(hours: Record | None) -> str:
     return "" if hours is None else f"{hours['from']}-{hours['to']} {hours['zone']}"
 
 
-def messages(found: Any) -> None:
+def messages(records: list[Record]) -> None:
     rendering.table(
-        ("id", "when", "state", "what*", "tries", "last fault"),
+        ("id", "when", "state", "event*", "attempts", "last error"),
         (
             (
-                each["id"],
-                time_words.local(each["creation_date"]),
-                each["state"],
-                _what(each),
-                each["attempts"],
-                _fault(each),
+                message["id"],
+                time_words.local(message["creation_date"]),
+                message["state"],
+                _title(message),
+                message["attempts"],
+                _fault(message),
             )
-            for each in found
+            for message in records
         ),
-        "No message.",
+        "No messages.",
     )
 
 
-def message(found: Any) -> None:
+def message(record: Record) -> None:
     rendering.fields(
         (
-            ("id", found["id"]),
-            ("state", found["state"]),
-            ("channel", found["channel_id"]),
-            ("rule", found["rule_id"]),
-            ("recipient", found["recipient"]),
-            ("severity", found["severity"]),
-            ("made", time_words.when(found["creation_date"])),
-            ("sent", time_words.when(found["sent"])),
-            ("next try", time_words.when(found["due"])),
-            *(("event", each["title"]) for each in found["events"]),
+            ("id", record["id"]),
+            ("state", record["state"]),
+            ("channel", record["channel_id"]),
+            ("rule", record["rule_id"]),
+            ("recipient", record["recipient"]),
+            ("severity", record["severity"]),
+            ("created", time_words.when(record["creation_date"])),
+            ("sent", time_words.when(record["sent"])),
+            ("next attempt", time_words.when(record["due"])),
+            *(("event", entry["title"]) for entry in record["events"]),
             *(
-                ("try", f"{time_words.local(each['date'])} {each['fault'] or 'taken'}")
-                for each in found["tries"]
+                ("attempt", f"{time_words.local(entry['date'])} {entry['fault'] or 'accepted'}")
+                for entry in record["tries"]
             ),
         )
     )
 
 
-def outcome(found: Any) -> None:
-    """What came of a test."""
-    if found["state"] == "sent":
-        print("The message was taken.")
+def outcome(message: Record) -> None:
+    """The result of a test message."""
+    if message["state"] == "sent":
+        print("The message was accepted.")
     else:
-        print(f"It was not taken: {_fault(found)}")
+        print(f"The message was not accepted: {_fault(message)}")
 
 
-def _what(found: Any) -> str:
-    told = [each["title"] for each in found["events"]]
-    rest = len(told) - 1 + found["more"]
-    return f"{told[0]} (+{rest})" if rest > 0 else told[0] if told else found["recipient"]
+def _title(message: Record) -> str:
+    titles = [event["title"] for event in message["events"]]
+    others = len(titles) - 1 + message["more"]
+    return (
+        f"{titles[0]} (+{others})" if others > 0 else titles[0] if titles else message["recipient"]
+    )
 
 
-def _fault(found: Any) -> str:
-    return found["tries"][-1]["fault"] if found["tries"] else ""
+def _fault(message: Record) -> str:
+    return message["tries"][-1]["fault"] if message["tries"] else ""
 
 
-def inbox(found: Any) -> None:
+def inbox(notifications: list[Record]) -> None:
     rendering.table(
         ("id", "when", "severity", "title*", "read"),
         (
             (
-                each["id"],
-                time_words.local(each["creation_date"]),
-                each["severity"],
-                each["title"],
-                "yes" if each["read"] else "",
+                notification["id"],
+                time_words.local(notification["creation_date"]),
+                notification["severity"],
+                notification["title"],
+                "yes" if notification["read"] else "",
             )
-            for each in found
+            for notification in notifications
         ),
-        "Nothing waits for you.",
+        "No unread notifications.",
     )
 
 
-def wishes(found: Any) -> None:
+def inbox_preferences(preferences: Record) -> None:
     rendering.table(
-        ("kind", "comes", "what*"),
+        ("kind", "in inbox", "description*"),
         (
-            (kind, "no" if kind in found["muted"] else "yes", what)
-            for kind, what in found["kinds"].items()
+            (kind, "no" if kind in preferences["muted"] else "yes", description)
+            for kind, description in preferences["kinds"].items()
         ),
     )

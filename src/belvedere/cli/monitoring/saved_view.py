@@ -1,60 +1,58 @@
 """`belvedere view`: pages of the console that were saved with their filters."""
 
-from typing import Any
-
 from belvedere.cli.framework import lookup, rendering, time_words
-from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.command import Args, Command, Record, option
 from belvedere.cli.framework.profile import connect
 
 
-def listed(args: Args) -> Any:
+def list_all(args: Args) -> object:
     return connect(args).get("/view")
 
 
-def delete(args: Args) -> Any:
+def delete(args: Args) -> object:
     client = connect(args)
-    mine = [one for one in client.get("/view") if one["mine"] or one["id"] == args.view]
-    return client.delete(f"/view/{lookup.named('view', mine, args.view)['id']}")
+    candidates = [view for view in client.get("/view") if view["mine"] or view["id"] == args.view]
+    return client.delete(f"/view/{lookup.by_name('view', candidates, args.view)['id']}")
 
 
-def show_views(views: Any) -> None:
+def show_views(views: list[Record]) -> None:
     rendering.table(
-        ("id", "name*", "page", "filters*", "whose", "changed"),
+        ("id", "name*", "page", "filters*", "owner", "changed"),
         (
             (
-                each["id"],
-                each["name"],
-                each["page"],
-                each["query"],
-                _whose(each),
-                time_words.age(each["last_update"]),
+                view["id"],
+                view["name"],
+                view["page"],
+                view["query"],
+                _owner(view),
+                time_words.age(view["last_update"]),
             )
-            for each in views
+            for view in views
         ),
-        "No view yet. The console saves one: filter a list, then Save view.",
+        "No saved views yet. Save one in the console: filter a list, then Save view.",
     )
 
 
-def _whose(view: Any) -> str:
+def _owner(view: Record) -> str:
     if not view["mine"]:
         return str(view["user"])
     return "mine, shared" if view["shared"] else "mine"
 
 
-VERBS = (
-    Verb(
+COMMANDS = (
+    Command(
         "list",
-        listed,
-        "List your saved views, then those that others share.",
+        list_all,
+        "List your saved views, then the shared views of others.",
         "belvedere view list",
         show_views,
     ),
-    Verb(
+    Command(
         "delete",
         delete,
-        "Delete one of your views; a manager also a shared one of others, by its id.",
+        "Delete one of your views. Managers can also delete a shared view by its id.",
         "belvedere view delete 'Failed tonight'",
-        lambda it: print(f"The view {it['name']} is deleted."),
+        lambda view: print(f"The view {view['name']} is deleted."),
         options=(option("view", metavar="VIEW", help="its name or id"),),
     ),
 )

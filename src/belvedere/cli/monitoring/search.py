@@ -1,42 +1,40 @@
-"""`belvedere search`: anything by its name."""
-
-from typing import Any
+"""`belvedere search`: find anything by name."""
 
 from belvedere.cli.framework import rendering
-from belvedere.cli.framework.command import Args, Verb, option
+from belvedere.cli.framework.command import Args, Command, Record, option
 from belvedere.cli.framework.profile import connect
 
 
-def search(args: Args) -> Any:
+def search(args: Args) -> object:
     query = {"q": " ".join(args.words), "limit": args.limit}
     return connect(args).get("/-/search", query | ({"kind": args.kind} if args.kind else {}))
 
 
-def show_found(found: Any) -> None:
+def show_matches(matches: list[Record]) -> None:
     rendering.table(
         ("kind", "id", "name*", "state", "detail*"),
         (
-            (each["kind"], each["id"], each["name"], each["state"] or "", each["detail"])
-            for each in found
+            (match["kind"], match["id"], match["name"], match["state"] or "", match["detail"])
+            for match in matches
         ),
-        "Nothing that you may see has all these words in its name, its tags or beside its name.",
+        "No matches: nothing that you may see has all these words in its name, tags or details.",
     )
 
 
-VERBS = (
-    Verb(
+COMMANDS = (
+    Command(
         "search",
         search,
-        "Find tasks, workflows, monitors, hosts and the rest by words of their name or tags, and"
-        " jobs by the start of their id; the best first.",
+        "Find tasks, workflows, monitors, hosts and other objects by words of their name or tags,"
+        " and jobs by the start of their id; best matches first.",
         "belvedere search nightly backup --kind task,schedule",
-        show_found,
+        show_matches,
         options=(
-            option("words", metavar="WORD", nargs="+", help="all of them must be there"),
-            option("--kind", metavar="KINDS", help="only these, separated by commas"),
-            option("--limit", type=int, default=20, help="at most so many (default 20)"),
+            option("words", metavar="WORD", nargs="+", help="words that must all match"),
+            option("--kind", metavar="KINDS", help="only these kinds, separated by commas"),
+            option("--limit", type=int, default=20, help="maximum number (default 20)"),
         ),
-        # Nothing found is an answer that a script may want to know.
-        status=lambda _, found: 0 if found else 1,
+        # Scripts can test whether there is a match.
+        status=lambda _, matches: 0 if matches else 1,
     ),
 )

@@ -1,65 +1,64 @@
-"""`belvedere status-page`: what everybody may see of monitors and indicators."""
-
-from typing import Any
+"""`belvedere status-page`: public pages with the state of monitors and indicators."""
 
 from belvedere.cli.framework import lookup, rendering, time_words
-from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.command import Args, Command, CommandError, Record, option
 from belvedere.cli.framework.profile import connect
+from belvedere.client.http_client import Client
 
 PAGE = option("page", metavar="PAGE", help="its title, the last part of its address, or its id")
 
 
-def listed(args: Args) -> Any:
+def list_all(args: Args) -> object:
     return connect(args).get("/statuspage")
 
 
-def one(args: Args) -> Any:
+def get(args: Args) -> object:
     return lookup.status_page(connect(args), args.page)
 
 
-def create(args: Args) -> Any:
+def create(args: Args) -> object:
     client = connect(args)
     parts = [
         *({"name": tag, "tag": tag} for tag in args.tag or ()),
         *(_monitor(client, text) for text in args.monitor or ()),
     ]
     if not parts:
-        raise Stop("say what it shows: --monitor MONITOR or --tag TAG", 2)
+        raise CommandError("the page is empty; use --monitor MONITOR or --tag TAG", 2)
     body = {"title": args.title, "parts": parts}
     if args.slug:
         body["slug"] = args.slug
     return client.post("/statuspage", body)
 
 
-def _monitor(client: Any, text: str) -> dict[str, str]:
-    found = lookup.monitor(client, text)
-    return {"name": found["name"], "monitor_id": found["id"]}
+def _monitor(client: Client, text: str) -> dict[str, str]:
+    monitor = lookup.monitor(client, text)
+    return {"name": monitor["name"], "monitor_id": monitor["id"]}
 
 
-def delete(args: Args) -> Any:
+def delete(args: Args) -> object:
     client = connect(args)
     return client.delete(f"/statuspage/{lookup.status_page(client, args.page)['id']}")
 
 
-def show_pages(pages: Any) -> None:
+def show_pages(pages: list[Record]) -> None:
     rendering.table(
         ("id", "title*", "slug", "parts", "public", "changed"),
         (
             (
-                each["id"],
-                each["title"],
-                each["slug"],
-                len(each["parts"]),
-                "yes" if each["enable"] else "no",
-                time_words.age(each["last_update"]),
+                page["id"],
+                page["title"],
+                page["slug"],
+                len(page["parts"]),
+                "yes" if page["enable"] else "no",
+                time_words.age(page["last_update"]),
             )
-            for each in pages
+            for page in pages
         ),
-        "No status page yet. Make one with: belvedere status-page create TITLE --tag TAG",
+        "No status pages yet. Create one with: belvedere status-page create TITLE --tag TAG",
     )
 
 
-def show_page(page: Any) -> None:
+def show_page(page: Record) -> None:
     rendering.fields(
         (
             ("id", page["id"]),
@@ -75,41 +74,51 @@ def show_page(page: Any) -> None:
     )
 
 
-def _part(part: Any) -> str:
-    """The public name, and what stands behind it."""
+def _part(part: Record) -> str:
+    """The public name, and the object that it shows."""
     kind = next(kind for kind in ("monitor_id", "indicator_id", "tag") if part.get(kind))
     return f"{part['name']} ({kind.removesuffix('_id')} {part[kind]})"
 
 
-VERBS = (
-    Verb("list", listed, "List the status pages.", "belvedere status-page list", show_pages),
-    Verb(
+COMMANDS = (
+    Command("list", list_all, "List status pages.", "belvedere status-page list", show_pages),
+    Command(
         "show",
-        one,
-        "Show one: where it is, and what it shows under which names.",
+        get,
+        "Show a status page: its address, and what it shows under which names.",
         "belvedere status-page show Shop",
         show_page,
         options=(PAGE,),
     ),
-    Verb(
+    Command(
         "create",
         create,
-        "Make a page that everybody may see, without signing in.",
+        "Create a public page that needs no sign-in.",
         "belvedere status-page create Shop --monitor 'Shop answers' --tag payment --slug shop",
         show_page,
         options=(
-            option("title", metavar="TITLE", help="what stands on top"),
-            option("--monitor", action="append", metavar="MONITOR", help="show this one"),
-            option("--tag", action="append", metavar="TAG", help="show all monitors with this tag"),
-            option("--slug", help="the last part of its address; else one that nobody guesses"),
+            option("title", metavar="TITLE", help="the heading of the page"),
+            option(
+                "--monitor",
+                action="append",
+                metavar="MONITOR",
+                help="show this monitor; can be repeated",
+            ),
+            option(
+                "--tag",
+                action="append",
+                metavar="TAG",
+                help="show all monitors with this tag; can be repeated",
+            ),
+            option("--slug", help="the last part of its address (default: random)"),
         ),
     ),
-    Verb(
+    Command(
         "delete",
         delete,
-        "Delete one; its address and its badge are gone at once.",
+        "Delete a status page; its address and its badge stop working immediately.",
         "belvedere status-page delete Shop",
-        lambda it: print(f"The status page {it['title']} is deleted."),
+        lambda page: print(f"The status page {page['title']} is deleted."),
         options=(PAGE,),
     ),
 )

@@ -1,1 +1,1 @@
-"""Commands for the machine of the server: up, server, agent, bench, doctor, key."""
+"""Commands that start or measure a server, and those that work on the server's machine."""

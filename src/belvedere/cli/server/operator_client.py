@@ -1,9 +1,8 @@
-"""What only the operator may do: through the running server's own socket, else by its database."""
+"""Requests of the operator: over the running server's Unix socket, else on its database."""
 
-from typing import Any
 from urllib.parse import quote
 
-from belvedere.cli.framework.command import Args, option
+from belvedere.cli.framework.command import Args, Record, option
 from belvedere.client.errors import ServerUnreachable
 from belvedere.client.http_client import Client
 
@@ -13,19 +12,20 @@ OPTIONS = (
 )
 
 
-def ask_operator(args: Args, path: str, payload: dict[str, Any]) -> Any:
-    """The running server does it; when none runs, this process opens the database itself."""
+def call_operator(args: Args, path: str, payload: Record) -> Record:
+    """Send the request to the running server; without one, run it on the database directly."""
     from belvedere import settings
-    from belvedere.server import operator_socket as operator
+    from belvedere.server import operator_socket
 
-    found = settings.load({"data": args.data, "database": args.database})
-    door = operator.socket_path(found).absolute()
+    server_settings = settings.load({"data": args.data, "database": args.database})
+    socket_path = operator_socket.socket_path(server_settings).absolute()
     try:
-        with Client(f"unix:{quote(str(door))}") as client:
-            return client.post(path, payload)
+        with Client(f"unix:{quote(str(socket_path))}") as client:
+            response: Record = client.post(path, payload)
+            return response
     except ServerUnreachable as fault:
-        # A server that was killed leaves its socket behind; only one that is gone for certain
-        # may be passed by.
+        # A killed server leaves its socket behind. The database may be opened only if it is certain
+        # that no server is running.
         if not isinstance(fault.__cause__, FileNotFoundError | ConnectionRefusedError):
             raise
-    return operator.offline(found, path, payload)
+    return operator_socket.offline(server_settings, path, payload)

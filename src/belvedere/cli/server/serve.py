@@ -1,11 +1,10 @@
-"""`belvedere up` and `belvedere server`: the words of the command line become settings."""
+"""`belvedere up` and `belvedere server`: start a server with settings from the command line."""
 
 import os
-from typing import Any
 
 from belvedere import settings
 from belvedere.base import secret_environment
-from belvedere.cli.framework.command import Args, Option, Stop, Verb, option
+from belvedere.cli.framework.command import Args, Command, CommandError, CommandOption, option
 
 # Passwords, tokens and keys come from the environment only: `ps` shows a command line.
 LISTEN = ("host", "port", "url", "tls_cert", "tls_key")
@@ -36,46 +35,46 @@ def serve(args: Args) -> int:
 
 
 def _settings(args: Args) -> settings.Settings:
-    found = settings.load(vars(args))
+    server_settings = settings.load(vars(args))
     secret_environment.forget(settings.SECRETS)
-    # Only the name of the file helps; the TLS library does not tell it.
+    # The error of the TLS library does not name the file.
     for name in ("tls_cert", "tls_key"):
-        path = getattr(found, name)
+        path = getattr(server_settings, name)
         if path and not os.access(path, os.R_OK):
-            raise Stop(f"--{name.replace('_', '-')}: {path} cannot be read.")
-    return found
+            raise CommandError(f"--{name.replace('_', '-')}: cannot read {path}.")
+    return server_settings
 
 
-def _options(*names: str) -> tuple[Option, ...]:
+def _options(*names: str) -> tuple[CommandOption, ...]:
     return tuple(_option(*row) for row in settings.TABLE if row[0] in names)
 
 
-def _option(name: str, env: str, default: Any, about: str) -> Option:
+def _option(name: str, env: str, default: object, about: str) -> CommandOption:
     flag = name.replace("_", "-")
     if isinstance(default, bool):
-        told = f"unless this is given, {about} ({env}=0)"
-        return option(f"--no-{flag}", dest=name, action="store_false", default=None, help=told)
+        text = f"without this option, {about} ({env}=0)"
+        return option(f"--no-{flag}", dest=name, action="store_false", default=None, help=text)
     kind = int if isinstance(default, int) else str
-    told = f"{about} ({env})" if default == "" else f"{about} ({env}; default {default})"
-    return option(f"--{flag}", metavar=METAVARS.get(name, flag.upper()), type=kind, help=told)
+    text = f"{about} ({env})" if default == "" else f"{about} ({env}; default {default})"
+    return option(f"--{flag}", metavar=METAVARS.get(name, flag.upper()), type=kind, help=text)
 
 
-VERBS = (
-    Verb(
+COMMANDS = (
+    Command(
         "up",
         up,
-        "Start a server with one local agent, SQLite in the data folder. The first start makes an "
-        "organization, its owner and a demo of everything, and prints the password once.",
+        "Start a server with a local agent and SQLite in the data folder. The first start creates "
+        "an organization, its owner and demo objects, and prints the password once.",
         "belvedere up --data ./data --port 8420",
         options=_options("data", *LISTEN, "agent", "scripts_user", "demo", *TUNE),
         status=lambda _, answer: int(answer),
         is_remote=False,
         has_json=False,
     ),
-    Verb(
+    Command(
         "server",
         serve,
-        "Start a server. Any number of them can share one PostgreSQL database.",
+        "Start a server. Any number of servers can share a PostgreSQL database.",
         "belvedere server --database postgresql://belvedere@db/belvedere --host 0.0.0.0",
         options=_options("data", "database", *LISTEN, *TUNE),
         status=lambda _, answer: int(answer),
