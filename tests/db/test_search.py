@@ -9,6 +9,7 @@ import pytest
 from belvedere.base.errors import TooMany, Unavailable
 from belvedere.db import Database, Tx, search_lane
 from belvedere.db.search_lane import SEARCH_THREADS, SearchLane, SearchLimits
+from belvedere.db.sqlite import time_limit
 
 PATIENCE_S = 30.0
 # More than either engine has threads for other reads.
@@ -123,3 +124,30 @@ async def test_a_cancelled_search_keeps_its_place_until_its_thread_is_free(
     assert await second == 1
     with pytest.raises(asyncio.CancelledError):
         await first
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # PostgreSQL has its own limit.
+async def test_a_search_ends_at_its_time_limit(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock is asked every so many instructions; each time, a second has passed."""
+    seconds = iter(range(10_000))
+    monkeypatch.setattr(time_limit, "monotonic", lambda: float(next(seconds)))
+    endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select max(x) from n"
+    with pytest.raises(Unavailable) as refusal:
+        await SearchLane().run(db, "acme", lambda tx: tx.value(endless))
+    assert refusal.value.code == "search_timeout"
+    assert next(seconds) == search_lane.MAX_SEARCH_S + 2
+    monkeypatch.undo()
+    assert await SearchLane().run(db, "acme", one) == 1
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite: the test above.
+async def test_a_statement_that_postgresql_cancels_is_a_search_timeout(db: Database) -> None:
+    def sleep(tx: Tx) -> None:
+        tx.run("set statement_timeout = 1")
+        tx.value("select pg_sleep(20)")
+
+    with pytest.raises(Unavailable) as refusal:
+        await SearchLane().run(db, "acme", sleep)
+    assert refusal.value.code == "search_timeout"

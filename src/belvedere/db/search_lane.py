@@ -21,6 +21,8 @@ SEARCH_THREADS = 3
 # Searches of all organizations that may wait.
 MAX_WAITING = 300
 RETRY_S = 2
+# One step of a search, on either engine. PostgreSQL ends its statements after the same time.
+MAX_SEARCH_S = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +34,29 @@ class SearchLimits:
     queue: int = 50
 
 
+@dataclass(frozen=True, slots=True)
+class LongSearchLimits:
+    """Of those, searches that cannot be cut into steps: a thread always remains for steps."""
+
+    places: int = SEARCH_THREADS - 1
+    share: int = 1
+    queue: int = 10
+
+
+def search_timeout() -> Unavailable:
+    return Unavailable(
+        f"The search needed more than {MAX_SEARCH_S} s. Leave out sort, or narrow the search, for"
+        " example with where[creation_date][$gte].",
+        code="search_timeout",
+    )
+
+
 class SearchLane:
     """Admits searches to the threads that are reserved for them."""
 
     def __init__(self, limits: SearchLimits | None = None) -> None:
         self._lane = Lane(limits or SearchLimits())
+        self._long = Lane(LongSearchLimits())
 
     @property
     def waiting(self) -> int:
@@ -60,12 +80,22 @@ class SearchLane:
             async with self._lane.place(customer_id):
                 return await _to_its_end(db.search(verb, *a, **k))
         except LaneFull:
-            raise TooMany(
-                f"{self._lane.limits.queue} lists and searches of your organization wait already;"
-                " wait for their answers, then repeat the request.",
-                RETRY_S,
-                code="too_many_searches",
-            ) from None
+            raise _too_many(self._lane) from None
+
+    async def run_long(
+        self,
+        db: Database,
+        customer_id: str,
+        verb: Callable[Concatenate[Tx, P], R],
+        *a: P.args,
+        **k: P.kwargs,
+    ) -> R:
+        """A search that reads all of its rows at once, because its order allows no steps."""
+        try:
+            async with self._long.place(customer_id):
+                return await self.run(db, customer_id, verb, *a, **k)
+        except LaneFull:
+            raise _too_many(self._long) from None
 
     async def run_on(
         self,
@@ -78,6 +108,15 @@ class SearchLane:
         """A further step of a search that was admitted: it waits for its turn like the first."""
         async with self._lane.place(customer_id, is_admitted=True):
             return await _to_its_end(db.search(verb, *a, **k))
+
+
+def _too_many(lane: Lane) -> TooMany:
+    return TooMany(
+        f"{lane.limits.queue} lists and searches of your organization wait already; wait for their"
+        " answers, then repeat the request.",
+        RETRY_S,
+        code="too_many_searches",
+    )
 
 
 async def _to_its_end(search: Awaitable[R]) -> R:

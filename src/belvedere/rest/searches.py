@@ -5,13 +5,38 @@ reads its rows in several steps takes a new turn in the lane for each of them, s
 does not delay the others. How many run and wait: `db/search_lane.py`.
 """
 
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from belvedere.rest.route import Ask
 
+# Rows that one step examines, and one request; then the response says where to continue.
+STEP_ROWS = 5_000
+MAX_ROWS = 100_000
+# No further step of a request begins after this time.
+MAX_STEPS_S = 2.0
+
 # What a search returns.
 R = TypeVar("R")
+
+
+class SearchBudget:
+    """Rows and time that one request may still use. The first step is always allowed."""
+
+    def __init__(self, rows: int | None) -> None:
+        self._rows = min(rows or MAX_ROWS, MAX_ROWS)
+        self._deadline = time.monotonic() + MAX_STEPS_S
+
+    @property
+    def step(self) -> int:
+        """Rows of the next step."""
+        return min(STEP_ROWS, self._rows)
+
+    def spend_step(self) -> bool:
+        """Count a step that examined all of its rows; whether another one may follow."""
+        self._rows -= self.step
+        return self._rows > 0 and time.monotonic() < self._deadline
 
 
 async def run_search(
@@ -38,3 +63,13 @@ async def run_search_on(
 def _scope(request: Ask) -> tuple[Any, str]:
     """What is searched, and whose turn it takes."""
     return request.house.db, request.actor.customer_id
+
+
+async def run_long_search(
+    request: Ask,
+    verb: Callable[..., R],
+    *args: Any,
+) -> R:
+    """A search whose order allows no steps: few run at once, and each has a time limit."""
+    result: R = await request.house.searches.run_long(*_scope(request), verb, *args)
+    return result

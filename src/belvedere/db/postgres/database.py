@@ -20,7 +20,7 @@ from belvedere.db.postgres.connection import Wire
 from belvedere.db.postgres.deadlines import Deadline
 from belvedere.db.postgres.timeline import Record, Timeline
 from belvedere.db.postgres.transaction import FRAGMENTS, PostgresTx
-from belvedere.db.search_lane import SEARCH_THREADS
+from belvedere.db.search_lane import SEARCH_THREADS, search_timeout
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -274,7 +274,14 @@ class Postgres:
     async def search(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         self.deadline.start()
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._searchers, lambda: self._look(verb, a, k))
+        work = loop.run_in_executor(self._searchers, lambda: self._look(verb, a, k))
+        try:
+            result: R = await work
+        except Unavailable as refusal:
+            if isinstance(refusal.__cause__, psycopg.errors.QueryCanceled):
+                raise search_timeout() from refusal
+            raise
+        return result
 
     def _look(self, verb: Any, args: Any, kwargs: Any) -> Any:
         """Without a transaction: at this level of isolation it would add nothing but its ends."""

@@ -25,8 +25,9 @@ from belvedere.base.clock import Clock, wall
 from belvedere.base.errors import Unavailable
 from belvedere.db.commit_hooks import follow
 from belvedere.db.interface import Sealer, Tx
-from belvedere.db.search_lane import SEARCH_THREADS
+from belvedere.db.search_lane import MAX_SEARCH_S, SEARCH_THREADS
 from belvedere.db.sqlite.group_commit import Waiting, gathered
+from belvedere.db.sqlite.time_limit import limit_time
 from belvedere.db.sqlite.transaction import FRAGMENTS, SqliteTx
 
 P = ParamSpec("P")
@@ -300,8 +301,12 @@ class Sqlite:
         return await loop.run_in_executor(self._readers, lambda: self._read(verb, a, k))
 
     async def search(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._searchers, lambda: self._read(verb, a, k))
+        def search() -> R:
+            with limit_time(self._reader(), MAX_SEARCH_S):
+                result: R = self._read(verb, a, k)
+                return result
+
+        return await asyncio.get_running_loop().run_in_executor(self._searchers, search)
 
     async def glance(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         # A look at a few rows takes less time than waking a thread for it. Between two writes the

@@ -1,12 +1,14 @@
 """Pages of jobs for requests: few large ones at once, with the logs that they include."""
 
+from dataclasses import replace
+
 from belvedere.jobs.api import run_requests
-from belvedere.jobs.queries import pages
+from belvedere.jobs.queries import index_choice, pages
 from belvedere.jobs.queries.pages import Page
 from belvedere.rest.listing import Listing
 from belvedere.rest.response_budget import Budget, check_order, heavy_read
 from belvedere.rest.route import Ask
-from belvedere.rest.searches import run_search
+from belvedere.rest.searches import SearchBudget, run_long_search, run_search, run_search_on
 
 
 async def read(
@@ -22,7 +24,18 @@ async def read(
 
 
 async def _read(ask: Ask, listing: Listing, most: int | None, look: int | None) -> Page:
-    page: Page = await run_search(ask, pages.looked, ask.actor, listing, most, look)
+    """Step by step, until the page is full, the history ends or the budget is spent."""
+    if not index_choice.is_in_id_order(listing):
+        return await run_long_search(ask, pages.looked, ask.actor, listing, most, None)
+    budget = SearchBudget(look)
+    page = await run_search(ask, pages.looked, ask.actor, listing, most, budget.step)
+    while page.is_unfinished(listing, most) and budget.spend_step():
+        following = replace(
+            listing, after=page.until, limit=(listing.limit or 0) - len(page.records)
+        )
+        more = None if most is None else max(0, most - (page.total or 0))
+        step = (following, more, budget.step, page.size)
+        page.append(await run_search_on(ask, pages.looked, ask.actor, *step))
     return page
 
 

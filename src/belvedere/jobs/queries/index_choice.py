@@ -43,12 +43,20 @@ def way(tx: Tx, customer_id: str, listing: Listing, most: int | None) -> Way:
     span = idspan.span(listing, down)
     if any(_among(one, "lifecycle", OPEN) for one in listing.conditions) and _few_are_open(tx):
         return _open_way(customer_id, listing, span, down)
+    ids = next(filter(_names_ids, listing.conditions), None)
+    if ids is not None:
+        return _id_way(customer_id, listing, span, ids)
     whole = _along(tx, customer_id, listing, span, down)
     until = None if most is None or down is None else _until(tx, whole, down, most)
     if until is None:
         return whole
     end = {"low": (until, ">=")} if down else {"high": (until, "<=")}
     return replace(_along(tx, customer_id, listing, replace(span, **end), down), until=until)
+
+
+def is_in_id_order(listing: Listing) -> bool:
+    """Whether the list can be read in steps; in another order all of it is read at once."""
+    return _direction(listing) is not None
 
 
 def _among(one: Condition, field: str, words: tuple[str, ...]) -> bool:
@@ -76,6 +84,23 @@ def _open_way(customer_id: str, listing: Listing, span: Span, down: bool | None)
     rest = replace(rest, conditions=tuple(c for c in rest.conditions if c not in narrow))
     order = "" if down is None else f"j.id || ''{' desc' if down else ''}, "
     return Way(text, params, rest, order)
+
+
+def _names_ids(condition: Condition) -> bool:
+    return condition.field == "id" and condition.operator in ("$eq", "$in")
+
+
+def _id_way(customer_id: str, listing: Listing, span: Span, ids: Condition) -> Way:
+    """Jobs by their ids, as many as a request may name: no history is read for them."""
+    (low, over), (high, under) = span.low, span.high
+    marks = ", ".join("?" * len(ids.values))
+    text = (
+        f"j.id in ({marks}) and j.customer_id || '' = ?"
+        f" and j.id || '' {over} ? and j.id || '' {under} ?"
+    )
+    rest = idspan.rest(listing)
+    others = tuple(condition for condition in rest.conditions if condition is not ids)
+    return Way(text, (*ids.values, customer_id, low, high), replace(rest, conditions=others))
 
 
 def _along(tx: Tx, customer_id: str, listing: Listing, span: Span, down: bool | None) -> Way:

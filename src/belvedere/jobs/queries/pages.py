@@ -41,17 +41,31 @@ class Running(msgspec.Struct):
 
 class Page(msgspec.Struct):
     """`total`: if asked. `until`: looked no further than to this id. `is_cut`: the page ends before
-    its limit because more would be too many bytes."""
+    its limit because more would be too many bytes. `size`: bytes of records that were counted."""
 
     records: list[JobRecord]
     total: int | None
     until: str | None
     is_cut: bool = False
+    size: int = 0
 
-    def cut(self, count: int) -> None:
-        """Only so many records; the next page goes on behind them."""
+    def cut(self, count: int, start: str | None = None) -> None:
+        """Only so many records; the next page continues behind them, or where this one started."""
         del self.records[count:]
-        self.until, self.is_cut = self.records[-1].id, True
+        self.until, self.is_cut = self.records[-1].id if self.records else start, True
+
+    def append(self, step: "Page") -> None:
+        """The records of the next step of the same list."""
+        self.records += step.records
+        self.total = None if self.total is None else self.total + (step.total or 0)
+        self.until, self.is_cut, self.size = step.until, step.is_cut, step.size
+
+    def is_unfinished(self, listing: Listing, most: int | None) -> bool:
+        """Whether there are more jobs to examine, for the page or for the total."""
+        if self.until is None or self.is_cut:
+            return False
+        is_counting = self.total is not None and (most is None or self.total <= most)
+        return is_counting or len(self.records) < (listing.limit or 0)
 
 
 def page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int | None]:
@@ -60,8 +74,11 @@ def page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int |
     return found.records, found.total
 
 
-def looked(tx: Tx, actor: Actor, listing: Listing, most: int | None, look: int | None) -> Page:
-    """The same, counted no further than to one more than `most`, among no more than `look` jobs."""
+def looked(
+    tx: Tx, actor: Actor, listing: Listing, most: int | None, look: int | None, size: int = 0
+) -> Page:
+    """The same, counted no further than to one more than `most`, among no more than `look` jobs.
+    `size`: bytes of records that earlier steps have read."""
     seen, seen_params = permissions.visible(actor, tx.sql.engine)
     until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
     way = index_choice.way(tx, actor.customer_id, listing, look)
@@ -81,10 +98,13 @@ def looked(tx: Tx, actor: Actor, listing: Listing, most: int | None, look: int |
         total = int(tx.value(counted, *params, most + 1))
     if not is_heavy(listing):
         return Page(details.named(tx, _light(tx, actor, jobs)), total, way.until)
-    found = Page(_heavy_records(tx, actor, jobs, listing), total, way.until)
+    budget = Budget()
+    budget.spent = size
+    found = Page(_heavy_records(tx, actor, jobs, listing, budget), total, way.until)
+    found.size = budget.spent
     if len(found.records) < len(jobs):
         check_order(listing)
-        found.cut(len(found.records))
+        found.cut(len(found.records), listing.after)
     return found
 
 
@@ -98,10 +118,10 @@ def size_of(found: JobRecord) -> int:
 
 
 def _heavy_records(
-    tx: Tx, actor: Actor, jobs: Sequence[JobRow], listing: Listing
+    tx: Tx, actor: Actor, jobs: Sequence[JobRow], listing: Listing, budget: Budget
 ) -> list[JobRecord]:
     """As many as an answer may have bytes; the next one is read to see that it does not fit."""
-    budget, records = Budget(), list[JobRecord]()
+    records = list[JobRecord]()
     for job in jobs:
         found = _heavy(tx, actor, job, listing.include)
         if not budget.takes(size_of(found)):

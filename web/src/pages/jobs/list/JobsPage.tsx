@@ -14,6 +14,7 @@ import { useJobsText } from '../listText'
 import { JobBulkActions } from './JobBulkActions'
 import { JobList } from './JobList'
 import { OlderJobs } from './OlderJobs'
+import { useContinued } from './useContinued'
 import { useScrollTop } from './useScrollTop'
 import { useSelection } from './useSelection'
 
@@ -27,9 +28,10 @@ export function JobsPage() {
   const rows = useMemo(() => query.data?.pages.flatMap((page) => page.rows) ?? [], [query.data])
   const { total = null, more = false } = query.data?.pages[0] ?? {}
   const last = query.data?.pages.at(-1)
-  // A short page ends where the look did; only a full one goes on by itself.
+  // A short page ends where the server's row budget did: the search continues by itself.
   const until = last && last.rows.length < PAGE ? last.until : null
   const onMore = () => !query.isFetchingNextPage && void query.fetchNextPage()
+  useContinued(query, until)
   const selection = useSelection(rows, JSON.stringify(filter))
   return (
     <Paper withBorder className="fill jobs-card">
