@@ -11,6 +11,7 @@ from belvedere.access.limits.rate_limits import Limits
 from belvedere.base.clock import wall
 from belvedere.base.text import json_text
 from belvedere.db import Database
+from belvedere.db.search_lane import SearchLane
 from belvedere.rest.route import Ask, Reply, Route
 
 
@@ -21,6 +22,7 @@ class Room:
     db: Database
     keys: Keys
     limits: Limits = field(default_factory=lambda: Limits(wall))
+    searches: SearchLane = field(default_factory=SearchLane)
 
 
 @dataclass

@@ -9,6 +9,14 @@ MAX_FILES = 12
 MAX_LINES = 400
 MIN_LINES = 40
 ENTRY_POINTS = ("__init__.py", "__main__.py")
+# Old names that processes of the previous version import after an upgrade; two lines each.
+COMPATIBILITY = (
+    "agent/blotting.py",
+    "agent/boot.py",
+    "agent/checks/program.py",
+    "agent/removal.py",
+)
+COMPATIBILITY += ("base/masking.py", "notifications/courier.py")
 
 
 def test_folders_are_small() -> None:
@@ -23,4 +31,5 @@ def test_files_are_not_large() -> None:
 
 def test_files_are_not_tiny() -> None:
     names = [m.path for m in modules() if m.lines < MIN_LINES and not m.path.endswith(ENTRY_POINTS)]
+    names = [name for name in names if name not in COMPATIBILITY]
     check("small files", dict.fromkeys(names, 1))
