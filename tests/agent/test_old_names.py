@@ -1,5 +1,5 @@
-"""Modules that a keeper imports late. One that runs since before an upgrade finds the new files under
-the names it knows: without them it would crash together with its scripts."""
+"""Modules that a keeper imports late. A keeper that was started before an upgrade has to find them
+under the names it knows: without them it would crash together with its scripts."""
 
 import importlib
 
