@@ -93,6 +93,21 @@ def postgres_copy(template: str) -> Iterator[str]:
         _administer(template, "drop database {} with (force)", name)
 
 
+def backup_of(url: str) -> str:
+    """The URL of a database beside this one."""
+    return _within(url, f"{_name(url)}_backup")
+
+
+def replace_postgres(url: str, by: str) -> None:
+    """Make the database a copy of another one, to which nobody is connected."""
+    _administer(url, "drop database if exists {} with (force)", _name(url))
+    _administer(url, "create database {} template {} strategy file_copy", _name(url), _name(by))
+
+
+def drop_postgres(url: str) -> None:
+    _administer(url, "drop database if exists {} with (force)", _name(url))
+
+
 def _administer(url: str, statement: str, *names: str) -> None:
     server = _within(url, "postgres")
     if server not in _operators:

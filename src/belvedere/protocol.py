@@ -25,6 +25,8 @@ class Entry:
     fence: int
     # accepted or running, or ended with its report on the way
     state: Literal["live", "ended"]
+    # For a server whose database was restored and does not know the fence any more.
+    job_id: str = ""
 
 
 @dataclass(slots=True)
@@ -49,6 +51,9 @@ class Hello:
     # The highest fence that this journal has accepted. A journal that was rolled back (a restored
     # snapshot) knows less than the server has seen it accept, and proves nothing about the rest.
     highest: int = 0
+    # Names the process that holds the journal in memory, for as long as it runs: a journal that was
+    # rolled back together with the server's database has another one.
+    keeper_id: str = ""
     # Whether the agent starts a new journal when it hears that this hello is a stale one.
     renews: bool = False
     # Whether the agent takes lists of monitors in parts, and differences between them (`Watch`).

@@ -185,6 +185,11 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         "resolved",
     ),
     (
+        f"job release {clicast.JOB_ID}",
+        ("PUT", f"{JOB}/release", {}, None),
+        "1 held jobs may run now.",
+    ),
+    (
         f"job approve {clicast.JOB_ID}",
         ("PUT", f"{JOB}/approve", {}, None),
         "It runs deploy on web-1, deploy.sh 2cf24dba5fb0, v1.2.",
@@ -509,6 +514,7 @@ def answers(server: FakeServer) -> None:
         server.on("PATCH", f"{TILE}/{word}", clicast.indicator())
     for word in ("cancel", "restart", "resolve", "reject", "input"):
         server.on("PUT", f"{JOB}/{word}", clicast.job())
+    server.on("PUT", f"{JOB}/release", clicast.job())
     server.on("PUT", f"{JOB}/approve", clicast.job(state="success", will_run=[clicast.PLANNED]))
     server.on("POST", f"{HOST}/enrolment", TOKEN)
     for kind in ("token", "enrolment"):

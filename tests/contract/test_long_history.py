@@ -114,6 +114,6 @@ async def test_no_reaction_reads_all_history(
     await create(uma, task)
     await world.client("ada").delete(f"/acme/task/{task}")
     asked.clear()
-    await consumers._catch_up(reaction, world.house)
+    await consumers.catch_up(reaction, world.house)
     assert asked
     check(asked)

@@ -273,7 +273,7 @@ async def test_reactions_make_and_take_them(world: World, ada: Client) -> None:
     async with world.agent():
         for reaction in consumers.REACTIONS:
             if "monitor" in reaction.name:
-                await consumers._catch_up(reaction, world.house)
+                await consumers.catch_up(reaction, world.house)
         assert [o["type"] for o in (await ada.get("/monitor")).json] == ["host"]
 
 
@@ -379,7 +379,7 @@ async def test_a_monitor_starts_a_task(world: World, ada: Client) -> None:
         await agent.hear(Noted)
         for reaction in consumers.REACTIONS:
             if "trigger.fired" in reaction.kinds:
-                await consumers._catch_up(reaction, world.house)
+                await consumers.catch_up(reaction, world.house)
         order = await agent.order()
         assert '"status":500' in order.arguments[0]
         assert '"event_name":"failure"' in order.arguments[0]

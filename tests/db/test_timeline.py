@@ -8,7 +8,7 @@ import pytest
 from belvedere.base.errors import Unavailable
 from belvedere.db import Database, Tx
 from belvedere.db.postgres.database import Postgres
-from belvedere.hosts.restored import record_timeline
+from belvedere.jobs.recovery.restore import record_timeline
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 EPOCH = 1 << 40

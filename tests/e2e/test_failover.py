@@ -113,6 +113,23 @@ def test_an_end_that_was_lost_is_an_unknown_outcome(pair: Pair, world: World) ->
     assert len(job["attempts"]) == 1
 
 
+def test_a_job_whose_claim_was_lost_is_held(pair: Pair, world: World) -> None:
+    """The standby has it as queued, but it has run: it must not run again by itself."""
+    site = Site(world)
+    [host] = [host for host in world.hosts() if host["hostname"] == site.agent.hostname]
+    world.api.put(f"/host/{host['id']}/disable")
+    job_id = site.start()
+    fall_behind(pair)
+    world.api.put(f"/host/{host['id']}/enable")
+    assert world.ended(job_id)["state"] == "normal"
+    fail_over(pair, world)
+    until(lambda: world.job(job_id)["waiting_reason"] == "restored", 30)
+    world.api.put(f"/host/{host['id']}/enable")
+    later = site.run()
+    assert {job: len(runs) for job, runs in ledger.read(site.path).items()} == {job_id: 1, later: 1}
+    world.doctor()
+
+
 def test_streams_and_consumers_go_on(pair: Pair, world: World) -> None:
     """Numbers of transactions and events begin again where the standby was: who remembers later
     ones must not wait until they are reached."""

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 # 2: orders carry masks. 3: it runs the scripts of monitors. 4: those as another user, too.
 # 5: it starts a new journal when it is told that the old one was rolled back.
-VERSION = 5
+# 6: its state names the jobs of entries, and the process itself.
+VERSION = 6
 # An agent that is this far behind is not listening; it gets the whole state when it returns.
 TOO_FAR_BEHIND = 16 * 1024 * 1024
 

@@ -61,6 +61,7 @@ COMMAND_GROUPS = (
     CommandGroup("organization", "access.organization", "manage organizations on this server"),
     CommandGroup("audit", "access.audit", "show the audit log"),
     CommandGroup("demo", "server.demo", "remove the demo objects of the first start"),
+    CommandGroup("mark-restored", "server.restored", "mark the database as restored from a backup"),
     CommandGroup("doctor", "server.doctor", "check the installation and its data"),
     CommandGroup("bench", "server.bench", "measure the performance of this installation"),
     CommandGroup("completion", "completion", "print a completion script for your shell"),

@@ -74,3 +74,16 @@ def park(tx: Tx, name: str, event: Event, fault: str) -> None:
         fault,
     )
     move(tx, name, event)
+
+
+def renumber(tx: Tx) -> int:
+    """After a dump was loaded into another PostgreSQL cluster. Events are read below the oldest
+    running transaction; the numbers of another cluster may be above it, and such events would not
+    be seen for a long time. All of them are shifted below zero. Their order stays, so that each
+    cursor has the same events before and behind it."""
+    last: int | None = tx.value("select max(xid) from events")
+    if last is None or last <= tx.value(f"select {tx.sql.current_xid}"):
+        return 0
+    tx.run("set local statement_timeout = 0")
+    tx.run("update cursors set xid = xid - ?", last + 1)
+    return tx.run("update events set xid = xid - ?", last + 1)

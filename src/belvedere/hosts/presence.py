@@ -25,14 +25,15 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
     _check_order(tx, host_id, hello)
     session: int = tx.value(
         "update hosts set session = session + 1, fingerprint = ?, journal_id = ?, boot_id = ?,"
-        " greeting = ?, saved_greeting = ?, accepted_fence = ?, doubted_at = null, slots = ?,"
-        " ip = ?, os_name = ?, os_version = ?, agent_version = ?,"
+        " greeting = ?, saved_greeting = ?, accepted_fence = ?, keeper_id = ?, doubted_at = null,"
+        " slots = ?, ip = ?, os_name = ?, os_version = ?, agent_version = ?,"
         " info = ?, connected_at = ?, seen_at = ?, gone_at = null where id = ? returning session",
         _word(hello.fingerprint),
         _word(hello.journal_id),
         _word(hello.boot_id),
         hello.greeting,
         *_evidence(tx, host_id, hello),
+        _word(hello.keeper_id),
         max(0, min(hello.slots, MAX_SLOTS)),
         _word(hello.ip or address),
         _word(hello.os_name),

@@ -1,41 +1,100 @@
-"""What a host's journal proves after the database has lost its last commits, as in a failover to
-another PostgreSQL."""
+"""What a host's journal proves after the database has lost its last commits: it was restored from a
+backup, or another PostgreSQL took over."""
 
-from belvedere.db import Tx, installation
+from collections.abc import Sequence
+
+import msgspec
+
+from belvedere import events
+from belvedere.base.clock import Millis
+from belvedere.db import Tx, columns
 from belvedere.hosts.presence import highest_fence
 from belvedere.protocol import Hello
 
 # The lost commits may have opened sessions; their numbers must not fit a later session.
 SESSION_GAP = 1_000
-_TIMELINE = "timeline"
 
 
-def record_timeline(tx: Tx, timeline: str) -> bool:
-    """Store PostgreSQL's timeline; whether it was another one until now. Then no number of a lost
-    attempt is given out again, and no agent gets a job before its journal was compared. The first
-    server that notices the failover does it for all of them."""
-    stored = installation.lock(tx, _TIMELINE)
-    if stored == timeline:
-        return False
-    installation.write(tx, _TIMELINE, timeline)
-    if stored is None:
-        return False
-    mark_all(tx, installation.raise_epoch(tx))
-    return True
+class Known(msgspec.Struct):
+    """The record of the last hello, in the order of the select."""
+
+    journal_id: str = ""
+    greeting: int = 0
+    keeper_id: str = ""
+    accepted_fence: int = 0
+    given_fence: int = 0
+    restored_fence: int = 0
+    restored_at: Millis | None = None
+    compared_at: Millis | None = None
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the next hello is the first one since the database lost commits."""
+        return self.restored_fence > 0 and self.compared_at is None
+
+    @property
+    def is_failover(self) -> bool:
+        """Whether that was a failover: the host itself was not restored with it."""
+        return self.is_due and self.restored_at is None
 
 
-def mark_all(tx: Tx, fence: int) -> None:
-    """The database may have forgotten attempts below this fence. All sessions are void: each agent
-    connects again, and its journal is compared before it gets a job."""
+def known(tx: Tx, host_id: str) -> Known:
+    """As it is before this hello is written."""
+    row = tx.row(f"select {columns(Known)} from hosts where id = ?", host_id)
+    return Known() if row is None else Known(*row)
+
+
+def is_continuous(before: Known, hello: Hello) -> bool:
+    """Whether the process that held this journal at the last hello in the database still does:
+    then nothing that it has accepted since can be missing."""
+    is_same = before.keeper_id != "" and before.keeper_id == hello.keeper_id
+    return is_same and before.journal_id == hello.journal_id and hello.greeting > before.greeting
+
+
+def forgotten_up_to(before: Known, restored_fence: int, hello: Hello) -> int:
+    """The fence up to which the host may have run attempts that the database does not know, or
+    whose end it does not know; 0 where it never lost anything. A journal that was certainly not
+    rolled back has accepted nothing above its highest fence."""
+    if before.is_failover or is_continuous(before, hello):
+        return min(highest_fence(hello), restored_fence)
+    return restored_fence
+
+
+def mark(tx: Tx, fence: int, host_id: str | None = None) -> int:
+    """The database was restored: of attempts below the fence a journal proves nothing by what it
+    lacks. All hosts, or one."""
+    condition, params = ("", ()) if host_id is None else (" and id = ?", (host_id,))
+    rows = tx.rows(
+        "update hosts set restored_at = ?, restored_fence = ?, compared_at = null"
+        f" where deleted_at is null{condition} returning customer_id, id, hostname",
+        *(tx.now, fence, *params),
+    )
+    events.append_all(
+        tx, "host.restored", [(customer, host, {"hostname": name}) for customer, host, name in rows]
+    )
+    return len(rows)
+
+
+def mark_failover(tx: Tx, fence: int) -> None:
+    """Another PostgreSQL took over. All sessions are void: each agent connects again, and its
+    journal is compared before it gets a job."""
     tx.run(
-        "update hosts set restored_fence = ?, session = session + ? where deleted_at is null",
+        "update hosts set restored_fence = ?, session = session + ?, connected_at = null,"
+        # A restore that was not compared yet stays one.
+        " restored_at = case when compared_at is null then restored_at end, compared_at = null"
+        " where deleted_at is null",
         fence,
         SESSION_GAP,
     )
 
 
-def forgotten_up_to(tx: Tx, host_id: str, hello: Hello) -> int:
-    """The fence up to which the agent may have ended and forgotten attempts whose end the database
-    has lost; 0 where it never lost anything."""
-    restored_fence = tx.value("select restored_fence from hosts where id = ?", host_id)
-    return min(highest_fence(hello), restored_fence or 0)
+def note_compared(tx: Tx, host_id: str) -> None:
+    tx.run("update hosts set compared_at = ? where id = ?", tx.now, host_id)
+
+
+def note_deleted(tx: Tx, fences: Sequence[tuple[str, int]]) -> None:
+    """(host, fence): the highest of its attempts that are deleted from the history now."""
+    tx.each(
+        "update hosts set given_fence = ? where id = ? and given_fence < ? and accepted_fence < ?",
+        [(fence, host_id, fence, fence) for host_id, fence in fences],
+    )

@@ -38,6 +38,10 @@ OPEN = tuple(sorted(set(Lifecycle) - FINAL))
 IS_OPEN = "ended_at is null"
 WAITING = frozenset({Lifecycle.READY, Lifecycle.ONHOLD, Lifecycle.SYNCING})
 
+# The reason of a job on hold that may have run after the backup from which the database was
+# restored: it runs only when somebody releases it, or when its host proves that it did not run.
+RESTORED = "restored"
+
 # The type of a job that is a whole workflow; its steps are jobs of their own.
 WORKFLOW = "WorkflowJob"
 # The type of a job that waits for somebody's yes or no.
@@ -89,6 +93,10 @@ MOVES = (
     Move("input", Lifecycle.ONHOLD, Lifecycle.READY, (State.IN_PROGRESS,)),
     Move("input", Lifecycle.ONHOLD, Lifecycle.FINISHED, (State.SUCCESS,)),
     Move("sync", Lifecycle.SYNCING, Lifecycle.READY, (State.IN_PROGRESS,)),
+    # After the database was restored: it may have run since the backup.
+    Move("hold", Lifecycle.READY, Lifecycle.ONHOLD, (State.IN_PROGRESS,)),
+    Move("release", Lifecycle.ONHOLD, Lifecycle.READY, (State.IN_PROGRESS,)),
+    Move("resolve", Lifecycle.ONHOLD, Lifecycle.FINISHED, _ENDED),
     # Workflow jobs.
     Move("admit", Lifecycle.ONHOLD, Lifecycle.READY, (State.IN_PROGRESS,)),
     Move("start", Lifecycle.READY, Lifecycle.STARTED, (State.IN_PROGRESS,)),
@@ -111,6 +119,8 @@ _DONE = {
     "reject": "rejected",
     "input": "given input",
     "sync": "marked as synced",
+    "hold": "held",
+    "release": "released",
     "admit": "admitted",
     "start": "started",
     "end": "ended",
@@ -176,6 +186,11 @@ class JobRow(msgspec.Struct):
         """`ran` holds what is certain about earlier attempts; a live one may have started."""
         is_live = self.lifecycle == Lifecycle.ASSIGNED and self.ran == "no"
         return "maybe" if is_live else self.ran
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it waits because the database was restored."""
+        return self.lifecycle == Lifecycle.ONHOLD and self.reason == RESTORED
 
     @property
     def is_lost(self) -> bool:

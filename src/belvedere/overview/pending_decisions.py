@@ -10,7 +10,7 @@ from belvedere.base.clock import iso
 from belvedere.db import Tx, columns
 from belvedere.jobs import permissions, specs, store
 from belvedere.jobs.approvals.plan import Planned, of_job
-from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow
+from belvedere.jobs.model import APPROVAL, RESTORED, WORKFLOW, JobRow
 from belvedere.jobs.queries import details
 from belvedere.jobs.queries import records as record
 from belvedere.jobs.queries.records import JobRecord
@@ -40,6 +40,8 @@ def waiting(tx: Tx, actor: Actor) -> list[JobRow]:
         JobRow,
         f"select {columns(JobRow, 'j.')} from jobs j where j.customer_id = ?"
         f" and j.lifecycle = 'onhold' and j.type <> '{WORKFLOW}' and {seen}"
+        # Those are released, not answered.
+        f" and (j.reason is null or j.reason <> '{RESTORED}')"
         " order by j.id desc limit ?",
         *(actor.customer_id, *params, MOST),
     )

@@ -16,7 +16,7 @@ import uvicorn
 
 from belvedere.base import log_format
 from belvedere.base.errors import Refused
-from belvedere.server import operator_socket, scripts_user
+from belvedere.server import operator_socket, restored, scripts_user
 from belvedere.server.agents.endpoint import serve as serve_agent
 from belvedere.server.agents.websocket import Wire
 from belvedere.server.background import consumers, loops
@@ -115,6 +115,7 @@ async def _serve(
     server = Server(_config(house))
     bell = connect_doorbell(house)
     door = await operator_socket.open_door(house)
+    await restored.settle(house)
     tasks = [*loops.start(house), *consumers.start(house)]
     tasks.append(asyncio.create_task(server.sweep(house.connections)))
     house.watchdog.start()

@@ -17,10 +17,11 @@ import msgspec
 
 from belvedere.access.crypto import password_hash
 from belvedere.access.customers import password_recovery, second_factor_changes, service
-from belvedere.base.errors import Invalid, NotFound, Refused
+from belvedere.base.errors import Conflict, Invalid, NotFound, Refused
 from belvedere.base.unix_sockets import short_path
-from belvedere.db import Tx
+from belvedere.db import Tx, installation
 from belvedere.files import quota
+from belvedere.jobs.recovery import restore
 from belvedere.server import scripts_user
 from belvedere.server.encryption import key_rotation
 from belvedere.server.http import errors
@@ -104,6 +105,18 @@ def _word(payload: dict[str, Any], name: str) -> str:
     return value
 
 
+def _mark_restored(tx: Tx, _: House, payload: dict[str, Any]) -> dict[str, Any]:
+    """The next start of a server holds what may have run since the backup."""
+    if payload.get("server_runs", True):
+        raise Conflict(
+            "The server is running; stop it, run this command and start it again.",
+            code="server_runs",
+        )
+    # The start compares with what is stored here.
+    restore.was_restored(tx)
+    return {"epoch": installation.epoch_of(installation.raise_epoch(tx))}
+
+
 VERBS: dict[str, Callable[[Tx, House, dict[str, Any]], dict[str, Any]]] = {
     "/organization": _create_organization,
     "/organizations": _organizations,
@@ -115,6 +128,7 @@ VERBS: dict[str, Callable[[Tx, House, dict[str, Any]], dict[str, Any]]] = {
     "/key/add": key_rotation.add,
     "/key/rotate": key_rotation.rotate,
     "/key/drop": key_rotation.drop,
+    "/mark-restored": _mark_restored,
     "/member/reset-second-factor": _reset_second_factor,
 }
 
@@ -180,7 +194,7 @@ def offline(settings: Settings, path: str, payload: dict[str, Any]) -> dict[str,
     """The same without a running server."""
     house = build(settings)
     try:
-        return house.db.write_now(VERBS[path], house, payload)
+        return house.db.write_now(VERBS[path], house, {**payload, "server_runs": False})
     finally:
         asyncio.run(_close(house))
 

@@ -83,6 +83,9 @@ class House:
     connections: "Connections" = field(init=False)
     # The built console.
     shelf: "Shelf" = field(init=False)
+    # Whether agents may connect; not while lost work is found after a failover of the database.
+    admits_agents: bool = True
+    recovery: "asyncio.Task[None] | None" = None
     # What a schedule can start.
     schedule_targets: Targets = field(default_factory=lambda: TARGETS)
     # How an agent of the original asks for work, under the address of the list of jobs.

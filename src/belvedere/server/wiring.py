@@ -15,11 +15,11 @@ from belvedere.db.signals import Hub
 from belvedere.egress.pool import Couriers
 from belvedere.events.feed import Feed
 from belvedere.files.quota import GIB
-from belvedere.hosts import restored
 from belvedere.jobs import scraper
 from belvedere.jobs.lifecycle import claim, commands
+from belvedere.jobs.recovery import restore
 from belvedere.legacy_agents.api import poll
-from belvedere.server import routes
+from belvedere.server import restored, routes
 from belvedere.server.agents.registry import Links
 from belvedere.server.console import assets
 from belvedere.server.http.authentication import Credentials
@@ -60,7 +60,7 @@ def _follow_timeline(db: Database) -> None:
     from belvedere.db.postgres.database import Postgres
 
     assert isinstance(db, Postgres)
-    db.follow_timeline(restored.record_timeline)
+    db.follow_timeline(restore.record_timeline)
 
 
 def build(settings: Settings) -> House:
@@ -142,6 +142,7 @@ def _failed_over(house: House) -> None:
     house.credentials.forget()
     house.feed.start_over()
     house.db.resume()
+    restored.recover(house)
 
 
 def _heard(house: House, topics: set[str]) -> None:

@@ -2240,6 +2240,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/job/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let all held jobs run, at most 1000 per request.
+         * @description Level: admin.
+         */
+        post: operations["post_job_release"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/job/running": {
         parameters: {
             query?: never;
@@ -2561,6 +2581,26 @@ export interface paths {
          * @description Level: viewer.
          */
         put: operations["put_job_id_reject"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/job/{id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Let a job run that is held since the database was restored.
+         * @description Level: admin.
+         */
+        put: operations["put_job_id_release"];
         post?: never;
         delete?: never;
         options?: never;
@@ -6843,6 +6883,14 @@ export interface components {
             resource_id: string;
             /** @default keepAlive */
             type: string;
+        };
+        /**
+         * Released
+         * @description How many may run now; `more`: some are left, send the request again.
+         */
+        Released: {
+            more: boolean;
+            released: number;
         };
         /** Removal */
         Removal: {
@@ -13028,6 +13076,47 @@ export interface operations {
             };
         };
     };
+    post_job_release: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Released"];
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Released"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     get_job_running: {
         parameters: {
             query?: {
@@ -13696,6 +13785,40 @@ export interface operations {
         };
     };
     put_job_id_reject: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    put_job_id_release: {
         parameters: {
             query?: {
                 /** @description the organization's name */

@@ -240,12 +240,17 @@ class Link:
             greeting=state.get("greeting", 0),
             is_saved=state.get("is_saved", True),
             highest=state["highest"],
+            keeper_id=state.get("keeper_id", ""),
             renews=state["version"] >= CAN_RENEW,
             takes_changes=True,
             disk=self._space.message,
             slots=self._settings.slots,
             entries=[
-                Entry(entry["fence"], "live" if entry["report"] is None else "ended")
+                Entry(
+                    entry["fence"],
+                    "live" if entry["report"] is None else "ended",
+                    entry.get("job_id", ""),
+                )
                 for entry in state["entries"]
             ],
             os_name=os_name,

@@ -58,6 +58,8 @@ CHECK = frozenset(("number", "script", "runas", "arguments", "timeout_ms"))
 
 class Keeper:
     def __init__(self, folder: Folder, journal: Journal, ledger: Ledger, rebooted: bool) -> None:
+        # In memory only: it must not survive in a snapshot of the disk.
+        self._id = os.urandom(12).hex()
         self._journal = journal
         self._ledger = ledger
         self._poll = select.poll()
@@ -171,11 +173,13 @@ class Keeper:
             "boot_id": ledger.boot_id,
             "greeting": ledger.greetings,
             "is_saved": self._journal.is_sound,
+            "keeper_id": self._id,
             "highest": ledger.highest(),
             "containment": self._crowd.containment,
             "entries": [
                 {
                     "fence": entry.fence,
+                    "job_id": entry.job_id,
                     "report": entry.report,
                     "total": shown.get(entry.fence, 0),
                     "age_ms": ages.get(entry.fence),

@@ -1,7 +1,7 @@
 """`belvedere job`: list and show jobs, read their logs, cancel, approve and restart them."""
 
 from argparse import ArgumentTypeError
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from belvedere.base.ids import is_id, new_id
 from belvedere.cli.framework import lookup
@@ -35,7 +35,10 @@ def list_all(args: Args) -> object:
         query["where[host_id]"] = lookup.host(client, args.host)["id"]
     if args.state:
         query["where[state]"] = args.state
-    if args.open:
+    if args.held:
+        query["where[lifecycle]"] = "onhold"
+        query["where[reason]"] = "restored"
+    elif args.open:
         query["where[lifecycle][$in][]"] = sorted(outcome.OPEN_LIFECYCLES)
     if args.after:
         query["after"] = args.after
@@ -107,6 +110,24 @@ def resolve(args: Args) -> object:
     return connect(args).put(f"/job/{args.job}/resolve", body)
 
 
+def release(args: Args) -> object:
+    if bool(args.job) == args.all:
+        raise CommandError("name one job, or give --all", 2)
+    client = connect(args)
+    if args.job:
+        client.put(f"/job/{args.job}/release")
+        return {"released": 1}
+    count, more = 0, True
+    while more:
+        answer = client.post("/job/release", {})
+        count, more = count + answer["released"], answer["more"]
+    return {"released": count}
+
+
+def show_released(answer: Mapping[str, object]) -> None:
+    print(f"{answer['released']} held jobs may run now.")
+
+
 def give_input(args: Args) -> object:
     return connect(args).put(f"/job/{args.job}/input", {"args": args.arguments})
 
@@ -141,6 +162,7 @@ COMMANDS = (
             option("--host", metavar="HOST", help="only jobs on this host"),
             option("--state", metavar="STATE", help="only this state, for example failure or lost"),
             option("--open", action="store_true", help="only jobs that are waiting or running"),
+            option("--held", action="store_true", help="only jobs that are held after a restore"),
             option("--limit", type=int, default=20, metavar="N", help="how many (default 20)"),
             option("--after", metavar="ID", help="continue after this id"),
         ),
@@ -206,6 +228,18 @@ COMMANDS = (
             JOB,
             option("outcome", choices=("normal", "success", "failure"), help="the result"),
             option("--note", default="", metavar="TEXT", help="a note, for example how you know"),
+        ),
+    ),
+    Command(
+        "release",
+        release,
+        "Release a job that is held since the database was restored, or all of them. Each may "
+        "have run before.",
+        "belvedere job release 65a000000000000000000001",
+        show_released,
+        options=(
+            option("job", metavar="JOB", type=job_id, nargs="?", help="the job's id"),
+            option("--all", action="store_true", help="all held jobs"),
         ),
     ),
     _decision_command(

@@ -1,4 +1,4 @@
-"""Many jobs at once over HTTP, each with an answer of its own."""
+"""Many jobs at once over HTTP: canceling, and releasing what is held after a restore."""
 
 import asyncio
 
@@ -8,6 +8,9 @@ from belvedere.base.errors import Refused
 from belvedere.base.ids import is_id
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.model import JobRow
+from belvedere.jobs.queries import details
+from belvedere.jobs.queries.records import JobRecord
+from belvedere.jobs.recovery import hold
 from belvedere.rest import text_fields
 from belvedere.rest.route import Ask, Reply, Route
 
@@ -62,6 +65,24 @@ def _told(job_id: str, end: JobRow | BaseException) -> Canceled:
     return Canceled(job_id, True, end.lifecycle, end.state)
 
 
+class Released(msgspec.Struct):
+    """How many may run now; `more`: some are left, send the request again."""
+
+    released: int
+    more: bool
+
+
+async def release(request: Ask) -> JobRecord:
+    job_id = request.path["id"]
+    await request.house.db.write(hold.release, request.actor, job_id)
+    job: JobRecord = await request.house.db.glance(details.show, request.actor, job_id)
+    return job
+
+
+async def release_all(request: Ask) -> Released:
+    return Released(*await request.house.db.write(hold.release_all, request.actor))
+
+
 ROUTES = (
     Route(
         "POST",
@@ -71,6 +92,25 @@ ROUTES = (
         "Cancel many jobs; each has its own answer",
         body=CancelMany,
         answer=CanceledMany,
+        known=False,
+    ),
+    Route(
+        "PUT",
+        "/job/{id}/release",
+        "admin",
+        release,
+        "Let a job run that is held since the database was restored.",
+        answer=JobRecord,
+        codes=("wrong_lifecycle",),
+        known=False,
+    ),
+    Route(
+        "POST",
+        "/job/release",
+        "admin",
+        release_all,
+        f"Let all held jobs run, at most {hold.MAX_RELEASED} per request.",
+        answer=Released,
         known=False,
     ),
 )

@@ -10,6 +10,7 @@ from belvedere.base.errors import Invalid
 from belvedere.base.ids import is_id
 from belvedere.db import Database, Tx
 from belvedere.events import cursors
+from belvedere.hosts import restored
 from belvedere.jobs import store
 from belvedere.jobs.history import limits
 from belvedere.jobs.history.limits import BATCH, OVER
@@ -98,7 +99,7 @@ def _raise_mark(tx: Tx, customer_id: str) -> None:
 def drop(tx: Tx, job_ids: list[str]) -> None:
     """Remove jobs with their attempts and events; their logs lie elsewhere and follow later."""
     ids = store.json_list(job_ids)
-    tx.run(f"delete from attempts where job_id in {tx.sql.texts}", ids)
+    _delete_attempts(tx, ids)
     tx.run(f"delete from late_reports where job_id in {tx.sql.texts}", ids)
     tx.run(f"delete from events where object_id in {tx.sql.texts}", ids)
     tx.run(f"delete from jobs where id in {tx.sql.texts}", ids)
@@ -106,6 +107,16 @@ def drop(tx: Tx, job_ids: list[str]) -> None:
         "insert into dropped_logs (job_id) values (?) on conflict (job_id) do nothing",
         [(job_id,) for job_id in job_ids],
     )
+
+
+def _delete_attempts(tx: Tx, ids: str) -> None:
+    """Their hosts may name them as the highest that they have accepted, and a fence that the
+    database does not know means that it has lost commits."""
+    rows = tx.rows(
+        f"delete from attempts where job_id in {tx.sql.texts} returning host_id, fence", ids
+    )
+    highest = {host_id: fence for host_id, fence in sorted(rows)}
+    restored.note_deleted(tx, list(highest.items()))
 
 
 def dropped(tx: Tx) -> list[str]:

@@ -73,6 +73,8 @@ def resolve(tx: Tx, actor: Actor, job_id: str, outcome: str, note: str) -> JobRo
             code="still_reachable",
         )
     state = OUTCOMES[outcome]
+    if job.lifecycle == Lifecycle.ONHOLD and not job.is_held:
+        raise Conflict("The job waits and has not run; cancel it instead.", code="wrong_lifecycle")
     check_move(job, "resolve", Lifecycle.FINISHED, state)
     before = {"lifecycle": job.lifecycle, "state": job.state}
     job.ran = job.may_have_run
@@ -95,7 +97,8 @@ def give_input(tx: Tx, actor: Actor, job_id: str, given: list[Any]) -> JobRow:
     job = permissions.to_run(tx, actor, job_id)
     if job.type not in ("ScriptJob", "DummyJob", "ScraperJob"):
         raise Invalid("This kind of job takes no input.", code="takes_no_input")
-    if job.lifecycle != Lifecycle.ONHOLD:
+    if job.lifecycle != Lifecycle.ONHOLD or job.is_held:
+        _check_not_held(job)
         check_move(job, "input", Lifecycle.READY, State.IN_PROGRESS)
     spec = specs.of_job(tx, job)
     values = argument_values.fit(spec.task_arguments, given)
@@ -109,6 +112,15 @@ def give_input(tx: Tx, actor: Actor, job_id: str, given: list[Any]) -> JobRow:
         events.tell(tx, "finished", [job])
         return job
     return _make_ready(tx, job, "input")
+
+
+def _check_not_held(job: JobRow) -> None:
+    if job.is_held:
+        raise Conflict(
+            "The job may have run before the database was restored; an admin releases it, or"
+            " resolves or cancels it.",
+            code="wrong_lifecycle",
+        )
 
 
 def sync(tx: Tx, actor: Actor, job_id: str) -> JobRow:

@@ -16,6 +16,7 @@ from belvedere.jobs.attempts import (
 )
 from belvedere.jobs.lifecycle.finish import Reported, finish, return_job
 from belvedere.jobs.model import JobRow, Lifecycle
+from belvedere.jobs.recovery import adoption
 from belvedere.protocol import Entry, Report
 
 
@@ -41,6 +42,9 @@ def reunite(
     """Compare the journal with the live attempts of the host; each ends up certain or lost.
     `doubtful_until`: attempts claimed up to then are not proved by what the journal lacks;
     `forgotten_up_to`: nor are those up to this fence, whose end may have been lost here."""
+    unknown = adoption.unknown(tx, entries, forgotten_up_to)
+    if unknown:
+        adoption.adopt(tx, host_id, journal_id, unknown)
     held = {entry.fence: entry.state for entry in entries}
     attempts = live_attempts(tx, host_id)
     jobs = store.lock_many(tx, [attempt.job_id for attempt in attempts])
@@ -61,9 +65,11 @@ def reunite(
             _never_accepted(tx, job, attempt)
         else:
             _without_trace(tx, attempt)
-    told.stop = _superseded(tx, held, {attempt.fence for attempt in attempts})
-    if not doubtful_until and not forgotten_up_to:
-        _never_ran(tx, host_id, journal_id, held)
+    # A script that only the agent knows is not stopped because the database has lost it.
+    expected = {attempt.fence for attempt in attempts} | {entry.fence for entry in unknown}
+    told.stop = _superseded(tx, held, expected)
+    if not doubtful_until:
+        _never_ran(tx, host_id, journal_id, held, forgotten_up_to)
     return told
 
 
@@ -103,7 +109,9 @@ def _never_accepted(tx: Tx, job: JobRow, attempt: Attempt) -> None:
     tx.rung.add(f"host:{job.host_id}")
 
 
-def _never_ran(tx: Tx, host_id: str, journal_id: str, held: Mapping[int, str]) -> None:
+def _never_ran(
+    tx: Tx, host_id: str, journal_id: str, held: Mapping[int, str], forgotten_up_to: int
+) -> None:
     """Given up after a silence, never reported, and unknown to the journal of that time, which
     would name them until their report is taken: the agent never had them. They stay lost, for
     others may have built on it; but nobody has to wonder any more whether they ran."""
@@ -112,10 +120,11 @@ def _never_ran(tx: Tx, host_id: str, journal_id: str, held: Mapping[int, str]) -
         " where j.host_id = ? and j.lifecycle = 'terminated' and j.state = 'lost'"
         " and j.ran = 'maybe' and j.attempts = 1 and j.started_at is null"
         # Our own words; whatever the agent told later stands in their place.
-        " and a.report like ? and a.journal_id = ?",
+        " and a.report like ? and a.journal_id = ? and j.fence > ?",
         host_id,
         '%"reason":"agent_unreachable"%',
         journal_id,
+        forgotten_up_to,
     )
     jobs = store.lock_many(tx, [job_id for job_id, fence in rows if fence not in held])
     proven = [job for job in jobs.values() if job.is_lost]

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.jobs.approvals.plan import Planned
 from belvedere.jobs.attempts import Attempt
-from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle
+from belvedere.jobs.model import APPROVAL, RESTORED, WORKFLOW, JobRow, Lifecycle
 from belvedere.tasks.definition.argument_values import masked
 from belvedere.tasks.model import TaskSpec, shown
 
@@ -163,6 +163,8 @@ def waiting(job: JobRow, now: int) -> tuple[str | None, dict[str, Any] | None]:
             return "canceling", {"since": iso(job.cancel_requested_at)}
         case Lifecycle.READY | Lifecycle.STARTED if job.cancel_requested_at is not None:
             return "canceling", {"since": iso(job.cancel_requested_at)}
+        case Lifecycle.ONHOLD if job.is_held:
+            return RESTORED, {"until": iso(job.expires_at)}
         case Lifecycle.ONHOLD if job.type == WORKFLOW:
             return "concurrency_limit", {"until": iso(job.expires_at)}
         case Lifecycle.READY if job.not_before_at > now:

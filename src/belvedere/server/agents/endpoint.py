@@ -138,6 +138,8 @@ async def _talk(
         raise Goodbye(4400, "The first message is the hello.")
     hello = msgspec.convert(first[0], Hello)
     house.handshakes.check_rate(link.host_id)
+    if not house.admits_agents:
+        raise Unavailable("Another database server took over; connect again.")
     await link.greet(hello)
     said_hello()
     house.links.add(link)

@@ -9,6 +9,7 @@ from belvedere.hosts import restored
 from belvedere.jobs.attempts import Attempt, attempts_by_fence
 from belvedere.jobs.lifecycle import order, resync
 from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.recovery import restore
 from belvedere.legacy_agents import registration
 from belvedere.protocol import Hello
 
@@ -22,7 +23,8 @@ def greet(
     of all that the agent named and had. A refusal is returned, not raised, where it leaves a mark
     that must last."""
     doubtful_until = hosts.doubtful_until(tx, host_id, hello)
-    forgotten = restored.forgotten_up_to(tx, host_id, hello)
+    before = restored.known(tx, host_id)
+    unknown_fence = restore.check_hello(tx, host_id, hello, before)
     try:
         session = hosts.connect(tx, host_id, hello, address)
     except Conflict as refusal:
@@ -32,12 +34,23 @@ def greet(
             hosts.doubt_journal(tx, host_id, hello.journal_id)
         return refusal
     registration.delete(tx, host_id)
+    if unknown_fence:
+        restore.settle_host(tx, host_id, unknown_fence)
+    else:
+        restore.compare(tx, host_id, hello, before)
+    forgotten = _forgotten_up_to(tx, host_id, hello, before)
     told = resync.reunite(tx, host_id, hello.journal_id, hello.entries, doubtful_until, forgotten)
     fences = [entry.fence for entry in hello.entries]
     held = attempts_by_fence(tx, fences)
     mine = {fence: one for fence, one in held.items() if one.host_id == host_id}
     ready = {fence: one.job_id for fence, one in mine.items() if _is_open(tx, one)}
     return session, told, ready, {fence: one.job_id for fence, one in mine.items()}
+
+
+def _forgotten_up_to(tx: Tx, host_id: str, hello: Hello, before: restored.Known) -> int:
+    # Read again: this hello may have shown that the database was restored.
+    restored_fence = restored.known(tx, host_id).restored_fence
+    return restored.forgotten_up_to(before, restored_fence, hello)
 
 
 def _is_open(tx: Tx, attempt: Attempt) -> bool:

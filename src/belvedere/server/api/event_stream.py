@@ -74,7 +74,9 @@ def _cursor(text: str | None) -> Cursor | None:
     if not text:
         return None
     xid, _, event_id = text.partition(".")
-    if not all(part.isdecimal() and len(part) <= 19 for part in (xid, event_id)):
+    # The number of the transaction is below zero for events from before a restore.
+    parts = (xid.removeprefix("-"), event_id)
+    if not all(part.isdecimal() and len(part) <= 19 for part in parts):
         raise Invalid("Last-Event-ID is not one of ours.", code="invalid_query")
     return int(xid), int(event_id)
 

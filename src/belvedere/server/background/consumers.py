@@ -166,7 +166,7 @@ async def run(reaction: Reaction, house: House) -> None:
     while True:
         pause_s = RETRY_S
         try:
-            await _catch_up(reaction, house)
+            await catch_up(reaction, house)
             tries, pause_s = 0, POLL_S
         except Unavailable as fault:
             # No fault of the event: it waits for the database however long that takes.
@@ -186,7 +186,7 @@ async def run(reaction: Reaction, house: House) -> None:
         rang.clear()
 
 
-async def _catch_up(reaction: Reaction, house: House) -> None:
+async def catch_up(reaction: Reaction, house: House) -> None:
     waits, lags = await house.db.read(cursors.outlook, reaction.name, reaction.kinds)
     while waits:
         try:

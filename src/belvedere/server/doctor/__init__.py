@@ -25,6 +25,7 @@ CHECKS = (
     Check("integrity", data.pages, "sqlite"),
     Check("jobs", data.jobs),
     Check("attempts", data.attempts),
+    Check("restore", data.restores),
     Check("logs", data.logs),
     Check("gaps", data.gaps),
     Check("purging", data.strays),

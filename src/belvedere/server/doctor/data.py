@@ -9,6 +9,7 @@ from belvedere.db.migrate import migrations
 from belvedere.db.readonly import Peek
 from belvedere.jobs.history import consistency
 from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.recovery import hold, restore
 from belvedere.protocol import CHUNK
 from belvedere.server.doctor.model import Finding, Patient, notice, ok, problem, problems
 
@@ -111,6 +112,21 @@ def parked(patient: Patient) -> Iterable[Finding]:
     yield from problems("reactions", faults, advice)
     if not faults:
         yield ok("reactions", "No event was set aside.")
+
+
+def restores(patient: Patient) -> Iterable[Finding]:
+    """Jobs that wait because they may have run after the backup."""
+    count = patient.db.look(hold.count)
+    last = patient.db.look(restore.last)
+    when = "" if last is None else f" It was restored at {iso(last.at)}."
+    if count:
+        yield notice(
+            "restore",
+            f"{count} jobs are held since the database was restored: they may have run.{when}",
+            "Release, resolve or cancel them: belvedere job list --held.",
+        )
+    elif last is not None:
+        yield ok("restore", f"No job is held.{when}")
 
 
 def logs(patient: Patient) -> Iterable[Finding]:

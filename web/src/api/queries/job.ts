@@ -159,20 +159,21 @@ export const scriptQuery = (id: string) =>
     queryFn: () => ok(api.GET('/job/{id}/script', { params: { path: { id } } })),
   })
 
-type JobAction = 'cancel' | 'approve' | 'reject' | 'synced'
+type JobAction = 'cancel' | 'approve' | 'reject' | 'synced' | 'release'
 
 function send(action: JobAction, id: string): Promise<Job> {
   const params = { path: { id } }
   if (action === 'cancel') return ok(api.PUT('/job/{id}/cancel', { params }))
   if (action === 'approve') return ok(api.PUT('/job/{id}/approve', { params }))
   if (action === 'reject') return ok(api.PUT('/job/{id}/reject', { params }))
+  if (action === 'release') return ok(api.PUT('/job/{id}/release', { params }))
   return ok(api.PUT('/job/{id}/synced', { params }))
 }
 
 function expected(action: JobAction, job: Job): Partial<Job> {
   if (action === 'approve') return { lifecycle: 'finished', state: 'success' }
   if (action === 'reject') return { lifecycle: 'finished', state: 'failure' }
-  if (action === 'synced') return { lifecycle: 'ready' }
+  if (action === 'synced' || action === 'release') return { lifecycle: 'ready' }
   const isRunning = job.lifecycle === 'assigned' || job.lifecycle === 'started'
   return isRunning ? { cancel_requested: true } : { lifecycle: 'canceled', state: 'canceled' }
 }
@@ -201,15 +202,19 @@ export function isWorkflow(job: Pick<Job, '_type'>): boolean {
   return job._type === 'WorkflowJob'
 }
 
+type Move = 'cancel' | 'restart' | 'input' | 'resolve' | 'synced' | 'release'
+
 /** Levels apart: what the job's own state lets anybody do. */
-export function movesOf(job: Job): Set<'cancel' | 'restart' | 'input' | 'resolve' | 'synced'> {
-  const moves = new Set<'cancel' | 'restart' | 'input' | 'resolve' | 'synced'>()
+export function movesOf(job: Job): Set<Move> {
+  const moves = new Set<Move>()
   if (!isOver(job) && !job.cancel_requested) moves.add('cancel')
   if (isOver(job) && (job.task_id || isWorkflow(job))) moves.add('restart')
   if (job.lifecycle === 'onhold' && job.waiting_reason === 'input') moves.add('input')
   if (job.lifecycle === 'syncing') moves.add('synced')
   const isSilent = job.lifecycle === 'assigned' && job.unreachable_since !== null
-  if (job.state === 'lost' || isSilent) moves.add('resolve')
+  const isHeld = job.lifecycle === 'onhold' && job.waiting_reason === 'restored'
+  if (isHeld) moves.add('release')
+  if (job.state === 'lost' || isSilent || isHeld) moves.add('resolve')
   return moves
 }
 

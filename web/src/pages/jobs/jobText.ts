@@ -30,6 +30,7 @@ export const useJobText = catalogue(
     answer: 'Answer',
     resolve: 'Resolve',
     synced: 'Let it run',
+    release: 'Release',
     notYou: 'Only its approvers may decide this.',
     needsUser: 'Your level may look, not act.',
     cancelTitle: (name: string) => `Cancel ${name}?`,
@@ -69,6 +70,8 @@ export const useJobText = catalogue(
       grace_time: 'Its trigger waits a little. It begins',
       unreachable: 'The host is silent; the job may still be running there. Silent since',
       canceling: 'It was asked to stop',
+      restored:
+        'The database was restored from a backup, and this job may have run since. It runs only when an admin releases it',
       syncing: 'Waits to be released.',
       lost: 'Nobody can know how it ended: it may have run. When the host comes back, the truth replaces this; or say yourself how it ended.',
       heldBy: 'Held by',
@@ -186,6 +189,7 @@ export const useJobText = catalogue(
     answer: 'Responder',
     resolve: 'Resolver',
     synced: 'Dejarlo correr',
+    release: 'Liberar',
     notYou: 'Solo sus aprobadores pueden decidir esto.',
     needsUser: 'Tu nivel puede mirar, no actuar.',
     cancelTitle: (name: string) => `¿Cancelar ${name}?`,
@@ -226,6 +230,8 @@ export const useJobText = catalogue(
       grace_time: 'Su disparador espera un poco. Comienza',
       unreachable: 'El equipo calla; el trabajo quizá sigue corriendo allí. En silencio desde',
       canceling: 'Se le pidió que se detuviera',
+      restored:
+        'La base de datos se restauró desde una copia de seguridad y este trabajo puede haberse ejecutado desde entonces. Solo se ejecuta si un administrador lo libera',
       syncing: 'Espera a ser liberado.',
       lost: 'Nadie puede saber cómo terminó: quizá se ejecutó. Cuando el equipo vuelva, la verdad reemplaza esto; o di tú cómo terminó.',
       heldBy: 'Retenido por',

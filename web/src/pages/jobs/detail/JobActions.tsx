@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { pendingQuery } from '../../../api/queries/inbox'
 import { isWorkflow, type Job, movesOf, useJobAction } from '../../../api/queries/job'
 import { useKeys } from '../../../app/keys'
+import { useHasLevel } from '../../../app/session'
 import { isOver } from '../../../lib/state'
 import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
 import { AnswerDialog } from '../dialogs/AnswerDialog'
@@ -22,6 +23,7 @@ type Dialog = 'cancel' | 'restart' | 'answer' | 'resolve' | null
 export function JobActions({ job }: { job: Job }) {
   const t = useJobText()
   const may = useMayAct(job)
+  const isAdmin = useHasLevel('admin')
   const moves = movesOf(job)
   const action = useJobAction()
   const restart = useRestart()
@@ -46,6 +48,11 @@ export function JobActions({ job }: { job: Job }) {
       ) : null}
       {moves.has('synced') && may ? (
         <Button onClick={() => action.mutate({ action: 'synced', job })}>{t.synced}</Button>
+      ) : null}
+      {moves.has('release') && isAdmin ? (
+        <Button variant="default" onClick={() => action.mutate({ action: 'release', job })}>
+          {t.release}
+        </Button>
       ) : null}
       {moves.has('resolve') ? (
         <Allowed may={may}>

@@ -123,6 +123,12 @@ function waits(reason: string, detail: Detail, place: number | undefined, t: Wor
         {w.canceling} <Ago at={detail.since} />.
       </>
     ),
+    restored: (
+      <>
+        {w.restored}
+        {until}.
+      </>
+    ),
     syncing: w.syncing,
     lost: w.lost,
   }

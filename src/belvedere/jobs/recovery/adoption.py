@@ -1,0 +1,77 @@
+"""Attempts that an agent holds and a restored database does not know: their jobs get them back."""
+
+from collections.abc import Sequence
+
+from belvedere.db import Tx
+from belvedere.jobs import events, specs, store
+from belvedere.jobs.attempts import Attempt, attempts_by_fence, end_attempt, insert_attempts
+from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
+from belvedere.jobs.recovery import hold
+from belvedere.protocol import Entry
+
+
+def unknown(tx: Tx, entries: Sequence[Entry], forgotten_up_to: int) -> list[Entry]:
+    """Entries from before the database lost commits that have no attempt here."""
+    old = [entry for entry in entries if entry.fence <= forgotten_up_to]
+    attempts = attempts_by_fence(tx, [entry.fence for entry in old]) if old else {}
+    return [entry for entry in old if entry.fence not in attempts]
+
+
+def adopt(tx: Tx, host_id: str, journal_id: str, entries: Sequence[Entry]) -> None:
+    """Bind them to their jobs, the oldest first: the newest attempt of a job is the one that
+    counts. What has no job here (made after the backup) runs on, and its result is dropped."""
+    jobs = store.lock_many(tx, sorted({entry.job_id for entry in entries if entry.job_id}))
+    for entry in sorted(entries, key=lambda entry: entry.fence):
+        job = jobs.get(entry.job_id)
+        if job is not None and job.host_id == host_id and entry.fence > job.fence:
+            _adopt(tx, job, entry.fence, journal_id)
+
+
+def _adopt(tx: Tx, job: JobRow, fence: int, journal_id: str) -> None:
+    if job.is_held:
+        hold.make_ready(tx, job)
+    if job.is_lost:
+        _expect(tx, job, fence, journal_id)
+    elif job.lifecycle in (Lifecycle.READY, Lifecycle.ASSIGNED):
+        _assign(tx, job, fence, journal_id)
+
+
+def _assign(tx: Tx, job: JobRow, fence: int, journal_id: str) -> None:
+    if job.lifecycle == Lifecycle.READY:
+        check_move(job, "assign", Lifecycle.ASSIGNED, State.IN_PROGRESS)
+    else:
+        # The agent holds a later attempt: how the one that we know ended was lost.
+        end_attempt(tx, job, "lost")
+        job.ran = job.may_have_run
+    store.step(job, Lifecycle.ASSIGNED, State.IN_PROGRESS, tx.now)
+    job.fence, job.attempts, job.reason = fence, job.attempts + 1, None
+    job.assigned_at, job.started_at, job.unreachable_at = tx.now, None, None
+    job.deadline_at = tx.now + job.timeout + specs.grace_ms(specs.of_job(tx, job))
+    store.save(tx, [job])
+    insert_attempts(tx, [_attempt(tx, job, journal_id, "live")])
+    events.tell(tx, "assigned", [job])
+
+
+def _expect(tx: Tx, job: JobRow, fence: int, journal_id: str) -> None:
+    """A lost job stays lost until the result of this attempt arrives."""
+    job.fence, job.attempts = fence, job.attempts + 1
+    job.version += 1
+    job.updated_at = tx.now
+    store.save(tx, [job])
+    insert_attempts(tx, [_attempt(tx, job, journal_id, "lost")])
+    events.note(tx, "reachable", [job])
+
+
+def _attempt(tx: Tx, job: JobRow, journal_id: str, state: str) -> Attempt:
+    return Attempt(
+        fence=job.fence,
+        job_id=job.id,
+        number=job.attempts,
+        host_id=job.host_id or "",
+        session=int(tx.value("select session from hosts where id = ?", job.host_id)),
+        journal_id=journal_id,
+        state=state,
+        claimed_at=tx.now,
+        started_at=None,
+        ended_at=None if state == "live" else tx.now,
+    )

@@ -1,0 +1,121 @@
+"""Jobs that may have run after the backup from which the database was restored."""
+
+from collections.abc import Sequence
+
+from belvedere.access import Level, audit, require
+from belvedere.access.actor import Actor
+from belvedere.base.errors import Conflict
+from belvedere.db import Tx
+from belvedere.jobs import events, permissions, store
+from belvedere.jobs.lifecycle.timeouts import end_waiting
+from belvedere.jobs.model import IS_OPEN, RESTORED, WORKFLOW, JobRow, Lifecycle, State, check_move
+
+BATCH = 500
+# So many are released by one request.
+MAX_RELEASED = 1_000
+_HELD = f"{IS_OPEN} and lifecycle = 'onhold' and reason = '{RESTORED}'"
+
+
+def hold(tx: Tx, host_id: str | None = None) -> int:
+    """Everything that waits for a host, or for this one. On hold, so that no claim sees them."""
+    only, params = ("host_id is not null", ()) if host_id is None else ("host_id = ?", (host_id,))
+    count = 0
+    while jobs := tx.all(
+        JobRow,
+        f"select {store.JOB} from jobs where {only} and lifecycle = 'ready'"
+        f" order by id limit ?{tx.sql.lock_rows}",
+        *(*params, BATCH),
+    ):
+        _hold(tx, jobs)
+        count += len(jobs)
+    return count
+
+
+def _hold(tx: Tx, jobs: Sequence[JobRow]) -> None:
+    for job in jobs:
+        check_move(job, "hold", Lifecycle.ONHOLD, State.IN_PROGRESS)
+        store.step(job, Lifecycle.ONHOLD, State.IN_PROGRESS, tx.now)
+        job.reason = RESTORED
+        if job.ran == "no":
+            job.ran = "maybe"
+    store.save(tx, jobs)
+    events.tell(tx, "held", jobs)
+
+
+def end_queued_workflows(tx: Tx) -> int:
+    """Workflow jobs that wait for their turn: it may have come since the backup. They have no step
+    that could be held, and would begin by themselves."""
+    jobs = tx.all(
+        JobRow,
+        f"select {store.JOB} from jobs where {IS_OPEN} and lifecycle = 'onhold'"
+        f" and type = '{WORKFLOW}' order by id{tx.sql.lock_rows}",
+    )
+    for job in jobs:
+        end_waiting(job, RESTORED, tx.now)
+        job.ran = "maybe"
+    store.save(tx, jobs)
+    events.tell(tx, "expired", jobs)
+    return len(jobs)
+
+
+def release_proved(tx: Tx, host_id: str) -> int:
+    """The host's journal proves that it has accepted nothing since the backup."""
+    rows = tx.rows(f"select id from jobs where {_HELD} and host_id || '' = ?", host_id)
+    jobs = [job for job in store.lock_many(tx, _ids(rows)).values() if job.is_held]
+    for job in jobs:
+        job.ran = "no" if job.attempts == 0 else job.ran
+        make_ready(tx, job)
+    return len(jobs)
+
+
+def make_ready(tx: Tx, job: JobRow) -> None:
+    """A held job, locked, may run."""
+    check_move(job, "release", Lifecycle.READY, State.IN_PROGRESS)
+    store.step(job, Lifecycle.READY, State.IN_PROGRESS, tx.now)
+    job.reason = None
+    store.save(tx, [job])
+    events.tell(tx, "released", [job])
+    tx.rung.add(f"host:{job.host_id}")
+
+
+def release(tx: Tx, actor: Actor, job_id: str) -> JobRow:
+    """An admin decides that a held job shall run, although it may have run before."""
+    require(actor, Level.ADMIN)
+    job = permissions.to_run(tx, actor, job_id)
+    if not job.is_held:
+        raise Conflict(
+            f"The job is {job.lifecycle} and not held after a restore; there is nothing to"
+            " release.",
+            code="wrong_lifecycle",
+        )
+    _release(tx, actor, [job])
+    return job
+
+
+def release_all(tx: Tx, actor: Actor) -> tuple[int, bool]:
+    """The oldest held jobs of the organization, and whether more are left."""
+    require(actor, Level.ADMIN)
+    rows = tx.rows(
+        f"select id from jobs where {_HELD} and customer_id || '' = ? order by id limit ?",
+        actor.customer_id,
+        MAX_RELEASED + 1,
+    )
+    jobs = store.lock_many(tx, _ids(rows[:MAX_RELEASED])).values()
+    still_held = [job for job in jobs if job.is_held]
+    _release(tx, actor, still_held)
+    return len(still_held), len(rows) > MAX_RELEASED
+
+
+def _release(tx: Tx, actor: Actor, jobs: Sequence[JobRow]) -> None:
+    for job in jobs:
+        make_ready(tx, job)
+        before = {"lifecycle": Lifecycle.ONHOLD, "reason": RESTORED}
+        audit.record(tx, actor, "job.release", "job", job.id, before, {"lifecycle": job.lifecycle})
+
+
+def count(tx: Tx) -> int:
+    return int(tx.value(f"select count(*) from jobs where {_HELD}") or 0)
+
+
+def _ids(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    return [row[0] for row in rows]

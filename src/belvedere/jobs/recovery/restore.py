@@ -1,0 +1,170 @@
+"""How it is noticed that the database has lost commits, and what is done then: it was restored from
+a backup, or another PostgreSQL took over."""
+
+import logging
+
+import msgspec
+
+from belvedere.base.clock import MINUTE, Millis, iso
+from belvedere.base.errors import Conflict
+from belvedere.db import Tx, installation
+from belvedere.db.installation import epoch_of, newest_fence, raise_epoch
+from belvedere.hosts import restored
+from belvedere.hosts.presence import highest_fence
+from belvedere.hosts.restored import Known
+from belvedere.jobs.recovery import hold
+from belvedere.protocol import Hello
+
+log = logging.getLogger("belvedere.restore")
+# The report of an agent raises the epoch at most this often, and by at most so many: a hostile
+# agent must not use up the numbers.
+MIN_RAISE_INTERVAL: Millis = 10 * MINUTE
+MAX_EPOCHS_AHEAD = 16
+_EPOCH, _RAISED, _RESTORED = "fence_epoch", "fence_raised_at", "restored"
+_TIMELINE = "timeline"
+
+
+class Restore(msgspec.Struct):
+    """The last restore, for doctor."""
+
+    at: Millis
+    # epoch: somebody raised it. journal: an agent has accepted what the database does not know.
+    evidence: str
+    held_jobs: int
+    host_id: str = ""
+
+
+def was_restored(tx: Tx) -> bool:
+    """Whether the epoch was raised since a server last ran: somebody restored the database."""
+    epoch = epoch_of(newest_fence(tx))
+    stored = installation.read(tx, _EPOCH)
+    if stored is not None:
+        return int(stored) < epoch
+    newest = tx.value("select max(fence) from attempts")
+    if newest is not None and epoch_of(newest) < epoch:
+        return True
+    installation.write(tx, _EPOCH, str(epoch))
+    return False
+
+
+def record_timeline(tx: Tx, timeline: str) -> bool:
+    """Store PostgreSQL's timeline; whether it was another one until now. Then no number of a lost
+    attempt is given out again, and no agent gets a job before its journal was compared. The first
+    server that notices the failover does it for all of them."""
+    stored = installation.lock(tx, _TIMELINE)
+    if stored == timeline:
+        return False
+    installation.write(tx, _TIMELINE, timeline)
+    if stored is None:
+        return False
+    is_restored = was_restored(tx)
+    fence = raise_epoch(tx)
+    if not is_restored:
+        # Raised by the server itself: its next start must not take it for a restore.
+        installation.write(tx, _EPOCH, str(epoch_of(fence)))
+    restored.mark_failover(tx, fence)
+    return True
+
+
+def settle(tx: Tx) -> Restore | None:
+    """Before any agent connects: hold what may have run since the backup. One server does it."""
+    installation.lock(tx, _EPOCH)
+    if not was_restored(tx):
+        return None
+    fence = newest_fence(tx)
+    restored.mark(tx, fence)
+    count = hold.hold(tx) + hold.end_queued_workflows(tx)
+    installation.write(tx, _EPOCH, str(epoch_of(fence)))
+    return _note(tx, Restore(tx.now, "epoch", count))
+
+
+def check_hello(tx: Tx, host_id: str, hello: Hello, before: Known) -> int:
+    """The fence that shows that the database is older than this journal, else 0."""
+    fence = highest_fence(hello)
+    is_settled = fence <= before.restored_fence and not before.is_failover
+    if is_settled or _is_known(tx, host_id, fence, before):
+        return 0
+    newest = newest_fence(tx)
+    if epoch_of(fence) > epoch_of(newest) + MAX_EPOCHS_AHEAD:
+        raise Conflict(
+            f"The journal names fence {fence}, far above every fence of this server ({newest})."
+            " If the database was restored, stop the server, run `belvedere mark-restored` and"
+            " start it; otherwise remove the agent's state folder and enrol the host again.",
+            code="fence_ahead",
+        )
+    if fence >= newest:
+        _check_rate(tx)
+    return fence
+
+
+def _is_counted(tx: Tx, host_id: str, fence: int, before: Known) -> bool:
+    """Whether the database knows that the host was given this fence."""
+    if fence <= max(before.accepted_fence, before.given_fence):
+        return True
+    row = tx.row("select 1 from attempts where fence = ? and host_id = ?", fence, host_id)
+    return row is not None
+
+
+def _is_known(tx: Tx, host_id: str, fence: int, before: Known) -> bool:
+    if _is_counted(tx, host_id, fence, before):
+        return True
+    # Never counted yet (a database of an earlier version): its attempt may have been deleted.
+    is_counted = before.accepted_fence or before.given_fence
+    return not is_counted and fence <= newest_fence(tx) and not before.is_failover
+
+
+def _check_rate(tx: Tx) -> None:
+    raised_at = int(installation.read(tx, _RAISED) or 0)
+    if 0 <= tx.now - raised_at < MIN_RAISE_INTERVAL:
+        raise Conflict(
+            f"The epoch of the fences was raised at {iso(raised_at)} because of an agent's report;"
+            f" the next time is {MIN_RAISE_INTERVAL // MINUTE} minutes later.",
+            code="fence_ahead",
+        )
+
+
+def settle_host(tx: Tx, host_id: str, fence: int) -> Restore:
+    """The host has accepted this fence and the database does not know it: it was restored without
+    `belvedere mark-restored`, or a failover lost it. Only this host's jobs are held; each host
+    brings its own evidence."""
+    newest = newest_fence(tx)
+    if fence >= newest:
+        newest = raise_epoch(tx, fence)
+        installation.write(tx, _RAISED, str(tx.now))
+        # Raised by the server itself: its next start must not take it for another restore.
+        installation.write(tx, _EPOCH, str(epoch_of(newest)))
+    restored.mark(tx, newest, host_id)
+    restored.note_compared(tx, host_id)
+    return _note(tx, Restore(tx.now, "journal", hold.hold(tx, host_id), host_id))
+
+
+def compare(tx: Tx, host_id: str, hello: Hello, before: Known) -> int:
+    """Release what is held for a host that has certainly accepted nothing since the backup."""
+    if not before.is_due:
+        return 0
+    restored.note_compared(tx, host_id)
+    fence = highest_fence(hello)
+    if fence < before.accepted_fence or not restored.is_continuous(before, hello):
+        return 0
+    return hold.release_proved(tx, host_id) if _is_counted(tx, host_id, fence, before) else 0
+
+
+def _note(tx: Tx, event: Restore) -> Restore:
+    installation.write(tx, _RESTORED, msgspec.json.encode(event).decode())
+    tx.after_commit(lambda: _log(event))
+    return event
+
+
+def _log(event: Restore) -> None:
+    log.warning(
+        "database lost commits; jobs that may have run are held, see"
+        " `belvedere job list --held` evidence=%s held=%s host=%s",
+        event.evidence,
+        event.held_jobs,
+        event.host_id,
+    )
+
+
+def last(tx: Tx) -> Restore | None:
+    value = installation.read(tx, _RESTORED)
+    return None if value is None else msgspec.json.decode(value, type=Restore)

@@ -1,0 +1,65 @@
+"""After the database has lost commits (a restored backup or a failover), before any agent connects.
+
+Events and schedules whose processing was lost create their jobs again. That happens before journals
+are compared: only jobs that exist then can be held.
+"""
+
+import asyncio
+import logging
+
+from belvedere.base.errors import Unavailable
+from belvedere.events import cursors
+from belvedere.jobs.recovery import restore
+from belvedere.server.background import consumers, loops
+from belvedere.server.runtime import House
+
+log = logging.getLogger("belvedere.restore")
+# They create jobs from events.
+_JOB_CREATORS = ("triggers start tasks and workflows", "workflows go on")
+RETRY_S = 1.0
+
+
+async def settle(runtime: House) -> None:
+    """At the start: hold what may have run since the backup. Jobs that are created later run at
+    once."""
+    count = await runtime.db.write(cursors.renumber)
+    if count:
+        log.warning("events were renumbered for this PostgreSQL cluster count=%s", count)
+    if await runtime.db.write(restore.was_restored):
+        await _create_due_jobs(runtime)
+        await runtime.db.write(restore.settle)
+
+
+def recover(runtime: House) -> None:
+    """After a failover, while the server runs."""
+    if runtime.recovery is not None:
+        runtime.recovery.cancel()
+    runtime.admits_agents = False
+    runtime.recovery = asyncio.create_task(_recover(runtime))
+
+
+async def _recover(runtime: House) -> None:
+    while not runtime.admits_agents:
+        try:
+            await _create_due_jobs(runtime)
+            runtime.admits_agents = True
+        except Unavailable as refusal:
+            log.warning("waiting for the database after a failover reason=%r", refusal.message)
+            await asyncio.sleep(RETRY_S)
+
+
+async def _create_due_jobs(runtime: House) -> None:
+    await loops.fire_schedules(runtime)
+    for reaction in consumers.REACTIONS:
+        if reaction.name in _JOB_CREATORS:
+            await _catch_up(runtime, reaction)
+
+
+async def _catch_up(runtime: House, reaction: consumers.Reaction) -> None:
+    try:
+        await consumers.catch_up(reaction, runtime)
+    except Unavailable:
+        raise
+    except Exception:
+        # The consumer itself tries it again and sets the event aside.
+        log.exception("an event could not be processed consumer=%r", reaction.name)

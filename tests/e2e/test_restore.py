@@ -1,0 +1,225 @@
+"""A database restored from a backup: nothing that may have run since runs again by itself."""
+
+import contextlib
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import engines
+from belvedere.agent.journal import journal
+from e2e.patience import until
+from e2e.programs import Agent, run
+from e2e.world import World
+
+# Each start leaves a line; it ends when the test says so.
+SCRIPT = """#!/bin/sh
+echo started >> "$1"
+until test -e "$2"; do sleep 0.02; done
+"""
+
+
+class Traced:
+    """A job whose script counts its own starts."""
+
+    def __init__(self, world: World, agent: Agent, name: str, **fields: Any) -> None:
+        self._world = world
+        self._marker, self._go = world.folder / f"{name}.starts", world.folder / f"{name}.go"
+        self._task = world.task(SCRIPT, agent, "marker", "go", **fields)
+        self.job_id = ""
+
+    def create(self) -> "Traced":
+        self.job_id = self._world.run(self._task, str(self._marker), str(self._go))
+        return self
+
+    def begins(self) -> "Traced":
+        until(lambda: self.starts, 20, lambda: self._world.job(self.job_id))
+        return self
+
+    def go_on(self) -> "Traced":
+        self._go.touch()
+        return self
+
+    def ends(self) -> dict[str, Any]:
+        self.go_on()
+        return self._world.ended(self.job_id)
+
+    @property
+    def starts(self) -> int:
+        return len(self._marker.read_text().split()) if self._marker.exists() else 0
+
+    @property
+    def record(self) -> dict[str, Any]:
+        return self._world.job(self.job_id)
+
+    @property
+    def stands(self) -> tuple[str, str, str | None]:
+        found = self.record
+        return found["lifecycle"], found["ran"], found["waiting_reason"]
+
+
+class Backup:
+    """Of SQLite while the server runs; a PostgreSQL database is copied while it is stopped."""
+
+    def __init__(self, world: World, database: str) -> None:
+        self._world, self._database = world, database
+        self._folder = world.folder / "backup"
+        if database:
+            world.server.stop()
+            engines.replace_postgres(self._copy, database)
+            world.start()
+            return
+        self._folder.mkdir()
+        for name in ("belvedere.db", "logs.db"):
+            with contextlib.closing(sqlite3.connect(world.server.data / name)) as source:
+                source.execute("vacuum into ?", (str(self._folder / name),))
+
+    @property
+    def _copy(self) -> str:
+        return engines.backup_of(self._database)
+
+    def restore(self) -> None:
+        """Into a server that was stopped."""
+        if self._database:
+            engines.replace_postgres(self._database, self._copy)
+            engines.drop_postgres(self._copy)
+            return
+        for name in ("belvedere.db", "logs.db"):
+            for rest in self._world.server.data.glob(f"{name}-*"):
+                rest.unlink()
+            shutil.copy(self._folder / name, self._world.server.data / name)
+            (self._world.server.data / name).chmod(0o600)
+
+    def mark(self) -> None:
+        done = run(
+            "mark-restored", "--data", str(self._world.server.data), **self._world.server.env
+        )
+        assert done.returncode == 0, done
+
+
+@pytest.fixture
+def world(tmp_path: Path, database: str) -> Iterator[World]:
+    with World(tmp_path, database) as made:
+        made.start()
+        yield made
+
+
+def restored(world: World, backup: Backup, *, with_step: bool) -> None:
+    """The server is gone, and comes back as it was at the backup."""
+    world.server.kill()
+    backup.restore()
+    if with_step:
+        backup.mark()
+    world.start()
+
+
+@pytest.mark.limit(120)
+@pytest.mark.parametrize("with_step", [True, False], ids=["with the step", "without the step"])
+def test_nothing_that_ran_after_the_backup_runs_again(
+    world: World, database: str, with_step: bool
+) -> None:
+    """Queued at the backup and finished after it; running all the time; made after it."""
+    web = world.agent("web", "--slots", "1")
+    running = Traced(world, web, "running").create().begins()
+    queued = Traced(world, web, "queued").create()
+    waiting = Traced(world, web, "waiting").create()
+    later = Traced(world, web, "later")
+    backup = Backup(world, database)
+    running.ends()
+    queued.begins().ends()
+    waiting.begins()
+    until(lambda: _journal(web) == [waiting.job_id])
+    restored(world, backup, with_step=with_step)
+    world.connected(web)
+    # The agent still runs this one; the database has it as queued.
+    until(lambda: waiting.record["lifecycle"] == "assigned", 20, lambda: waiting.record)
+    assert running.ends()["state"] == "lost"
+    assert running.record["ran"] == "maybe"
+    assert queued.stands == ("onhold", "maybe", "restored")
+    assert waiting.ends()["state"] == "normal"
+    assert later.create().ends()["state"] == "normal"
+    assert [one.starts for one in (running, queued, waiting, later)] == [1, 1, 1, 1]
+    world.doctor()
+    assert "1 jobs are held" in _doctor(world)["restore"]
+    world.api.put(f"/job/{queued.job_id}/cancel")
+    assert queued.stands[:2] == ("canceled", "maybe")
+
+
+@pytest.mark.limit(120)
+def test_jobs_run_when_their_host_proves_that_nothing_ran(world: World, database: str) -> None:
+    web = world.agent("web", "--slots", "1")
+    running = Traced(world, web, "running").create().begins()
+    queued = Traced(world, web, "queued").create()
+    restored(world, Backup(world, database), with_step=True)
+    world.connected(web)
+    assert running.ends()["state"] == "normal"
+    assert queued.ends()["ran"] == "yes"
+    assert (running.starts, queued.starts) == (1, 1)
+
+
+@pytest.mark.limit(120)
+def test_a_host_that_was_rolled_back_too_proves_nothing(world: World, database: str) -> None:
+    web = world.agent("web", "--slots", "1")
+    queued, later = _queued_while_disabled(world, web), Traced(world, web, "later")
+    backup = Backup(world, database)
+    snapshot = world.folder / "snapshot"
+    shutil.copytree(web.state, snapshot, ignore=shutil.ignore_patterns("*.sock"))
+    _enable(world, web, is_on=True)
+    queued.ends()
+    until(lambda: _journal(web) == [])
+    world.server.kill()
+    web.end()
+    shutil.rmtree(web.state)
+    shutil.copytree(snapshot, web.state)
+    restored(world, backup, with_step=True)
+    web.start(world.url)
+    _enable(world, web, is_on=True)
+    world.connected(web)
+    assert later.create().ends()["state"] == "normal"
+    assert queued.stands == ("onhold", "maybe", "restored")
+    assert queued.starts == 1
+
+
+@pytest.mark.limit(120)
+def test_an_admin_releases_all_held_jobs(world: World, database: str) -> None:
+    web = world.agent("web")
+    queued = _queued_while_disabled(world, web)
+    backup = Backup(world, database)
+    _enable(world, web, is_on=True)
+    queued.ends()
+    until(lambda: _journal(web) == [])
+    web.stop()
+    restored(world, backup, with_step=True)
+    assert queued.stands == ("onhold", "maybe", "restored")
+    released = world.api.post("/job/release", {})
+    assert released == {"released": 1, "more": False}
+    web.start(world.url)
+    _enable(world, web, is_on=True)
+    world.connected(web)
+    assert queued.ends()["ran"] == "yes"
+    assert queued.starts == 2
+
+
+def _journal(agent: Agent) -> list[str]:
+    """Jobs that the agent names in a hello: those whose end the server has not confirmed yet."""
+    ledger, _ = journal.read((agent.state / "journal").read_bytes().rstrip(b"\0"), "")
+    return [entry.job_id for entry in ledger.entries.values()]
+
+
+def _queued_while_disabled(world: World, agent: Agent) -> Traced:
+    _enable(world, agent, is_on=False)
+    return Traced(world, agent, "queued").create()
+
+
+def _enable(world: World, agent: Agent, *, is_on: bool) -> None:
+    host = next(host for host in world.hosts() if host["hostname"] == agent.hostname)
+    world.api.put(f"/host/{host['id']}/{'enable' if is_on else 'disable'}")
+
+
+def _doctor(world: World) -> dict[str, str]:
+    told = run("doctor", "--data", str(world.server.data), "--json", **world.server.env).stdout
+    return {finding["check"]: finding["found"] for finding in json.loads(told)}

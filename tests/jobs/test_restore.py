@@ -1,0 +1,214 @@
+"""Jobs of a database that was restored from a backup."""
+
+import msgspec
+import pytest
+
+from belvedere.access.actor import Level
+from belvedere.base.errors import Conflict, Forbidden
+from belvedere.db import Tx, installation
+from belvedere.hosts import restored
+from belvedere.jobs.history import retention
+from belvedere.jobs.lifecycle import actions, resync
+from belvedere.jobs.recovery import hold, restore
+from belvedere.protocol import Entry, Hello
+from jobs.workshop import JOURNAL, Workshop
+
+
+def restore_database(shop: Workshop) -> None:
+    """The step of the operator, and the start that follows it."""
+    shop.db.write_now(restore.was_restored)
+    shop.db.write_now(installation.raise_epoch)
+    assert shop.db.write_now(restore.settle) is not None
+
+
+def reunite(shop: Workshop, *entries: Entry) -> resync.Reunion:
+    fence = shop.db.write_now(restored.known, shop.host_id).restored_fence
+    return shop.db.write_now(resync.reunite, shop.host_id, JOURNAL, list(entries), 0, fence)
+
+
+def test_held_jobs_are_not_claimed(shop: Workshop) -> None:
+    shop.connect({})
+    task_id = shop.task()
+    before = shop.create(task_id)
+    restore_database(shop)
+    after = shop.create(task_id)
+    assert [one.job.id for one in shop.claim()] == [after.id]
+    found = shop.job(before.id)
+    assert (found.lifecycle, found.reason, found.ran) == ("onhold", "restored", "maybe")
+    assert shop.kinds(before.id) == ["created", "held"]
+
+
+def test_a_start_without_a_restore_holds_nothing(shop: Workshop) -> None:
+    job = shop.create()
+    for _ in range(2):
+        assert shop.db.write_now(restore.settle) is None
+    assert shop.stands(job.id) == "ready/in_progress"
+
+
+def test_a_restore_is_settled_once(shop: Workshop) -> None:
+    restore_database(shop)
+    shop.create()
+    assert shop.db.write_now(restore.settle) is None
+
+
+def test_an_attempt_of_before_is_lost_when_the_journal_lacks_it(shop: Workshop) -> None:
+    job = shop.assigned()
+    restore_database(shop)
+    reunite(shop)
+    found = shop.job(job.id)
+    assert (found.state, found.ran) == ("lost", "maybe")
+
+
+def test_an_attempt_of_before_goes_on_when_the_journal_has_it(shop: Workshop) -> None:
+    job = shop.assigned()
+    restore_database(shop)
+    assert reunite(shop, Entry(job.fence, "live", job.id)).live == [job.fence]
+    shop.end(job.fence)
+    assert shop.stands(job.id) == "finished/normal"
+
+
+def test_a_fence_that_only_the_agent_knows_is_bound_to_its_job(shop: Workshop) -> None:
+    job = shop.create()
+    fence = shop.db.write_now(installation.newest_fence) + 1
+    restore_database(shop)
+    told = reunite(shop, Entry(fence, "live", job.id))
+    assert (told.live, told.stop) == ([fence], [])
+    assert shop.stands(job.id) == "assigned/in_progress"
+    shop.end(fence)
+    assert shop.stands(job.id) == "finished/normal"
+    assert shop.kinds(job.id)[:4] == ["created", "held", "released", "assigned"]
+
+
+def test_a_later_attempt_of_the_agent_replaces_the_one_of_the_backup(shop: Workshop) -> None:
+    job = shop.assigned()
+    restore_database(shop)
+    assert reunite(shop, Entry(job.fence + 1, "live", job.id)).live == [job.fence + 1]
+    assert [attempt.state for attempt in shop.attempts(job.id)] == ["lost", "live"]
+    shop.end(job.fence + 1)
+    assert shop.stands(job.id) == "finished/normal"
+
+
+def test_a_script_of_an_unknown_job_is_not_stopped(shop: Workshop) -> None:
+    fence = shop.db.write_now(installation.newest_fence) + 1
+    restore_database(shop)
+    assert reunite(shop, Entry(fence, "live", "f" * 24)).stop == []
+
+
+def test_only_an_admin_releases(shop: Workshop) -> None:
+    shop.connect({})
+    job = shop.create()
+    restore_database(shop)
+    user = msgspec.structs.replace(shop.cast.ada, level=Level.USER)
+    with pytest.raises(Forbidden):
+        shop.db.write_now(hold.release, user, job.id)
+    shop.db.write_now(hold.release, shop.cast.ada, job.id)
+    assert [one.job.id for one in shop.claim()] == [job.id]
+    with pytest.raises(Conflict):
+        shop.db.write_now(hold.release, shop.cast.ada, job.id)
+
+
+def test_a_held_job_is_resolved_or_cancelled_but_takes_no_input(shop: Workshop) -> None:
+    ran, stale = shop.create(), shop.create()
+    restore_database(shop)
+    with pytest.raises(Conflict):
+        shop.db.write_now(actions.give_input, shop.cast.ada, ran.id, [])
+    shop.db.write_now(actions.resolve, shop.cast.ada, ran.id, "success", "seen on the host")
+    shop.db.write_now(actions.cancel, shop.cast.ada, stale.id)
+    assert (shop.stands(ran.id), shop.job(ran.id).ran) == ("finished/success", "maybe")
+    assert (shop.stands(stale.id), shop.job(stale.id).ran) == ("canceled/canceled", "maybe")
+
+
+# Without the step of the operator.
+
+
+def hello(highest: int, **more: object) -> Hello:
+    said: dict[str, object] = {"greeting": 100, "keeper_id": "keeper-1", **more}
+    return Hello("web-1", "0.1.0", "m", JOURNAL, "b", 16, [], highest=highest, **said)  # type: ignore[arg-type]
+
+
+def check(shop: Workshop, said: Hello) -> int:
+    def work(tx: Tx) -> int:
+        before = restored.known(tx, shop.host_id)
+        fence = restore.check_hello(tx, shop.host_id, said, before)
+        if fence:
+            restore.settle_host(tx, shop.host_id, fence)
+        return fence
+
+    return shop.db.write_now(work)
+
+
+def test_a_fence_that_was_never_given_out_shows_a_restore(shop: Workshop) -> None:
+    job = shop.create()
+    newest = shop.db.write_now(installation.newest_fence)
+    assert check(shop, hello(newest + 5)) == newest + 5
+    assert shop.stands(job.id) == "onhold/in_progress"
+    raised = shop.db.write_now(installation.newest_fence)
+    assert installation.epoch_of(raised) == installation.epoch_of(newest) + 1
+    # The next start does not take it for another restore.
+    assert shop.db.write_now(restore.settle) is None
+
+
+def test_a_fence_that_was_given_out_shows_nothing(shop: Workshop) -> None:
+    job = shop.assigned()
+    assert check(shop, hello(job.fence)) == 0
+
+
+def test_an_agent_cannot_use_up_the_epochs(shop: Workshop) -> None:
+    newest = shop.db.write_now(installation.newest_fence)
+    with pytest.raises(Conflict, match="mark-restored"):
+        check(shop, hello(newest + (1 << 60)))
+    check(shop, hello(newest + 1))
+    raised = shop.db.write_now(installation.newest_fence)
+    with pytest.raises(Conflict, match="10 minutes"):
+        check(shop, hello(raised + 1))
+    shop.clock.move(restore.MIN_RAISE_INTERVAL)
+    assert check(shop, hello(raised + 1)) == raised + 1
+
+
+def test_a_deleted_attempt_is_no_sign_of_a_restore(shop: Workshop) -> None:
+    first, job = shop.assigned(), shop.assigned()
+    for one in (first, job):
+        shop.end(one.fence)
+    shop.db.write_now(retention.drop, [job.id])
+    assert check(shop, hello(job.fence)) == 0
+
+
+# A failover to another PostgreSQL, which lacks the last commits.
+
+
+def fail_over(shop: Workshop, said: Hello) -> int:
+    def work(tx: Tx) -> None:
+        restored.mark_failover(tx, installation.raise_epoch(tx))
+
+    shop.db.write_now(work)
+    return check(shop, said)
+
+
+def test_jobs_are_held_when_a_failover_lost_a_claim_of_their_host(shop: Workshop) -> None:
+    shop.connect({})
+    job = shop.create()
+    lost_fence = shop.db.write_now(installation.newest_fence) + 1
+    assert fail_over(shop, hello(lost_fence)) == lost_fence
+    assert shop.stands(job.id) == "onhold/in_progress"
+
+
+def test_nothing_is_held_when_a_failover_lost_nothing(shop: Workshop) -> None:
+    shop.connect({})
+    known = shop.assigned()
+    job = shop.create()
+    assert fail_over(shop, hello(known.fence)) == 0
+    assert shop.stands(job.id) == "ready/in_progress"
+
+
+def test_a_session_from_before_a_failover_gets_no_job(shop: Workshop) -> None:
+    shop.connect({})
+    shop.create()
+    shop.db.write_now(restored.mark_failover, shop.db.write_now(installation.raise_epoch))
+    assert shop.claim() == []
+
+
+def test_a_timeline_that_changes_is_not_taken_for_a_restored_backup(shop: Workshop) -> None:
+    for timeline in ("00000001", "00000002"):
+        shop.db.write_now(restore.record_timeline, timeline)
+    assert shop.db.write_now(restored.known, shop.host_id).is_failover
+    assert shop.db.write_now(restore.settle) is None
