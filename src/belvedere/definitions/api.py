@@ -1,7 +1,7 @@
 """Definitions over HTTP."""
 
 from belvedere.definitions import service, store
-from belvedere.definitions.model import DefinitionRecord, Shown, record
+from belvedere.definitions.model import DefinitionRecord, DefinitionView, to_record
 from belvedere.definitions.service import DefinitionBody
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
@@ -12,16 +12,16 @@ from belvedere.rest.searches import run_search
 from belvedere.tasks.bodies import given_patterns
 
 
-def _record(request: Ask, shown: Shown) -> DefinitionRecord:
-    return record(shown, request.actor.customer_name)
+def _record(request: Ask, view: DefinitionView) -> DefinitionRecord:
+    return to_record(view, request.actor.customer_name)
 
 
 async def list_definitions(request: Ask) -> Reply:
     listing = filters.read(request.query, store.DEFINITIONS)
-    listing = await run_search(request, store.fitted, request.actor.customer_id, listing)
+    listing = await run_search(request, store.fit_page, request.actor.customer_id, listing)
     async with heavy_read(request, listing.size):
-        found, total = await run_search(request, service.listed, request.actor, listing)
-        records = [_record(request, one) for one in found]
+        views, total = await run_search(request, service.list_page, request.actor, listing)
+        records = [_record(request, view) for view in views]
     return pagination.answer(request, listing, records, total)
 
 
@@ -33,15 +33,15 @@ async def show(request: Ask) -> DefinitionRecord:
 
 async def create(request: Ask) -> Reply:
     await matcher.prepare(given_patterns(request.body.definition))
-    made = await request.house.db.write(
+    view = await request.house.db.write(
         service.create, request.house.keys, request.actor, request.body
     )
-    return Reply(_record(request, made), status=201)
+    return Reply(_record(request, view), status=201)
 
 
 async def change(request: Ask) -> DefinitionRecord:
     await matcher.prepare(given_patterns(request.body.definition))
-    changed = await request.house.db.write(
+    view = await request.house.db.write(
         service.change,
         request.house.keys,
         request.actor,
@@ -49,7 +49,7 @@ async def change(request: Ask) -> DefinitionRecord:
         request.body,
         request.if_match,
     )
-    return _record(request, changed)
+    return _record(request, view)
 
 
 async def delete(request: Ask) -> DefinitionRecord:
@@ -74,7 +74,7 @@ ROUTES: tuple[Route, ...] = (
         "/definition/{id}",
         "admin",
         show,
-        "Show a definition, and what it has made",
+        "Show a definition and what it has created",
         answer=DefinitionRecord,
         known=False,
     ),
@@ -95,7 +95,7 @@ ROUTES: tuple[Route, ...] = (
         "/definition/{id}",
         "admin",
         change,
-        "Change a definition, and with it all that it has made",
+        "Change a definition and everything that it has created",
         body=DefinitionBody,
         answer=DefinitionRecord,
         codes=("stale", "task_in_use", "storage_quota"),
@@ -107,7 +107,7 @@ ROUTES: tuple[Route, ...] = (
         "/definition/{id}",
         "admin",
         delete,
-        "Delete a definition and all that it has made",
+        "Delete a definition and everything that it has created",
         answer=DefinitionRecord,
         codes=("task_in_use",),
         known=False,

@@ -1,6 +1,6 @@
-"""What can be defined for a tag, as a table: how it is checked, made, changed and deleted."""
+"""What can be defined for a tag: a table of how each kind is validated, created and changed."""
 
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -11,7 +11,7 @@ from belvedere.base.errors import Conflict, Fault, Invalid, NotFound
 from belvedere.base.text import request_masking
 from belvedere.base.text.request_masking import FIELDS
 from belvedere.db import Tx
-from belvedere.definitions.model import Kind
+from belvedere.definitions.model import DefinitionKind
 from belvedere.files import FileChange
 from belvedere.files import service as files
 from belvedere.files import store as file_store
@@ -33,15 +33,16 @@ from belvedere.tasks.model import TaskSpec, Type, shown
 from belvedere.triggers import service
 
 Body = dict[str, Any]
-# Which host it is on is not its own to say.
-OF_HOST = ("host_id", "host", "hostname")
+T = TypeVar("T")
+# The tag decides which hosts; a definition cannot name one.
+HOST_FIELDS = ("host_id", "host", "hostname")
 
 
-class Maker(Protocol):
-    """One kind of record that a definition can make."""
+class ManagedKind(Protocol):
+    """A kind of object that a definition can create."""
 
     def prepare(self, tx: Tx, actor: Actor, body: Body, old: Body | None) -> Body:
-        """What is kept of the body; refused unless it could be made on any host."""
+        """The body to store; raises unless the object could be created on any host."""
         ...
 
     def create(self, tx: Tx, keys: Keys, actor: Actor, body: Body, host_id: str) -> str: ...
@@ -50,10 +51,10 @@ class Maker(Protocol):
 
     def delete(self, tx: Tx, actor: Actor, object_id: str) -> None: ...
 
-    def shown(self, body: Body) -> Body: ...
+    def masked(self, body: Body) -> Body: ...
 
 
-def converted(body: Body, shape: Any) -> Any:
+def convert(body: Body, shape: type[T]) -> T:
     try:
         return msgspec.convert(body, shape, strict=False)
     except msgspec.ValidationError as fault:
@@ -62,26 +63,31 @@ def converted(body: Body, shape: Any) -> Any:
         raise Invalid(f"{field}: {reason}.", faults=(Fault(field, f"{reason}."),)) from None
 
 
-def _refuse_host(body: Body) -> None:
-    named = [name for name in OF_HOST if body.get(name)]
+def _reject_host(body: Body) -> None:
+    named = [name for name in HOST_FIELDS if body.get(name)]
     if named:
-        faults = [Fault(f"definition.{name}", "The tag says on which hosts.") for name in named]
-        raise Invalid("A definition for a tag names no host.", faults=tuple(faults))
+        faults = [
+            Fault(f"definition.{name}", "The tag decides which hosts; leave this out.")
+            for name in named
+        ]
+        raise Invalid("A definition for a tag cannot name a host.", faults=tuple(faults))
 
 
-class Tasks:
+class ManagedTasks:
     def prepare(self, tx: Tx, actor: Actor, body: Body, old: Body | None) -> Body:
-        _refuse_host(body)
-        given = converted(body, TaskBody)
-        fields = task_given.definition_in(given)
-        faults = [Fault(n, "This is required.") for n in ("name", "type") if not fields.get(n)]
+        _reject_host(body)
+        task = convert(body, TaskBody)
+        fields = task_given.definition_in(task)
+        faults = [
+            Fault(n, "This field is required.") for n in ("name", "type") if not fields.get(n)
+        ]
         if faults:
             raise refusal(faults)
         if not fields["type"].needs_host:
-            raise refusal([Fault("type", "This kind of task runs on no host.")])
+            raise refusal([Fault("type", "This kind of task does not run on a host.")])
         if "task_arguments" in fields and old is not None:
-            was = converted(old, TaskBody).task_arguments or []
-            fields["task_arguments"] = task_given.unmasked(fields["task_arguments"], was)
+            old_arguments = convert(old, TaskBody).task_arguments or []
+            fields["task_arguments"] = task_given.unmasked(fields["task_arguments"], old_arguments)
             body = {**body, "task_arguments": msgspec.to_builtins(fields["task_arguments"])}
         if old is not None:
             given_body, body = body, request_masking.restored(body, old)
@@ -90,62 +96,64 @@ class Tasks:
         if fields["type"] is Type.SCRAPER:
             request_masking.refuse_masks(fields)
         spec = task_definition.checked(TaskSpec(**{**fields, "host_id": None, "script_id": None}))
-        acl.resolve(tx, actor.customer_id, given.acl or ())
-        service.resolve(tx, actor, ("task", ""), given.triggers or (), ())
-        kept = _with_stored_script(tx, actor, body, given, old)
-        if spec.type is Type.SCRIPT and not kept.get("script_id"):
+        acl.resolve(tx, actor.customer_id, task.acl or ())
+        service.resolve(tx, actor, ("task", ""), task.triggers or (), ())
+        stored = _with_stored_script(tx, actor, body, task, old)
+        if spec.type is Type.SCRIPT and not stored.get("script_id"):
             raise refusal([Fault("script_id", "Name a stored script, or send script.source.")])
-        return kept
+        return stored
 
     def create(self, tx: Tx, keys: Keys, actor: Actor, body: Body, host_id: str) -> str:
-        given = converted({**body, "host_id": host_id}, TaskBody)
-        return tasks.create(tx, keys, actor, given, refuses_masks=False)[0].id
+        task = convert({**body, "host_id": host_id}, TaskBody)
+        return tasks.create(tx, keys, actor, task, refuses_masks=False)[0].id
 
     def change(self, tx: Tx, actor: Actor, object_id: str, body: Body) -> None:
-        given = converted(body, TaskBody)
-        timeout = None if given.timeout is UNSET else given.timeout
-        # The one field that the interface does not let PUT change.
+        task = convert(body, TaskBody)
+        timeout = None if task.timeout is UNSET else task.timeout
+        # The only field that PUT does not change.
         tasks.set_timeout(tx, actor, object_id, timeout, follows=True)
-        given.timeout = timeout
+        task.timeout = timeout
         host_id = task_store.find(tx, actor.customer_id, object_id).host_id
-        given = msgspec.structs.replace(given, host_id=host_id)
-        tasks.change(tx, actor, object_id, given, whole=True, follows=True)
+        task = msgspec.structs.replace(task, host_id=host_id)
+        tasks.change(tx, actor, object_id, task, whole=True, follows=True)
 
     def delete(self, tx: Tx, actor: Actor, object_id: str) -> None:
         tasks.delete(tx, actor, object_id, follows=True)
 
-    def shown(self, body: Body) -> Body:
-        arguments = converted(body, TaskBody).task_arguments
+    def masked(self, body: Body) -> Body:
+        arguments = convert(body, TaskBody).task_arguments
         if arguments:
             body = {**body, "task_arguments": msgspec.to_builtins(shown(arguments))}
         return request_masking.shown(body) if body["type"] == Type.SCRAPER else body
 
 
-def _with_stored_script(tx: Tx, actor: Actor, body: Body, given: Any, old: Body | None) -> Body:
-    """One file for all hosts: a script that comes with the definition is stored once."""
-    kept = {name: value for name, value in body.items() if name not in ("script", *OF_HOST)}
-    inline = given.script if isinstance(given.script, ScriptBody) else None
-    named = given.script_id or (inline.id or inline.also_id if inline else given.script)
+def _with_stored_script(tx: Tx, actor: Actor, body: Body, task: TaskBody, old: Body | None) -> Body:
+    """A script that comes with the definition is stored once for all hosts."""
+    stored = {name: value for name, value in body.items() if name not in ("script", *HOST_FIELDS)}
+    inline = task.script if isinstance(task.script, ScriptBody) else None
+    named = task.script_id or (inline.id or inline.also_id if inline else task.script)
     if inline is not None and inline.is_inline:
         content = content_of(inline.source, inline.data)
         change = FileChange(filename=inline.filename, content=content, kind="Script")
-        own = (old or {}).get("script_id")
-        kept["script_id"] = _stored(tx, actor, change, named or _alone(tx, actor, own))
+        own_id = (old or {}).get("script_id")
+        stored["script_id"] = _store_script(
+            tx, actor, change, named or _own_script(tx, actor, own_id)
+        )
     elif named:
         _check_file(tx, actor, named)
-        kept["script_id"] = named
-    return kept
+        stored["script_id"] = named
+    return stored
 
 
-def _alone(tx: Tx, actor: Actor, file_id: str | None) -> str | None:
-    """The definition's own script; one that others use too is left alone."""
+def _own_script(tx: Tx, actor: Actor, file_id: str | None) -> str | None:
+    """The definition's own script, or None if others use it too."""
     if file_id is None:
         return None
     users = [link.id for link in file_store.links(tx, actor.customer_id, file_id)]
     return file_id if len(managed_objects.definitions_of(tx, "task", users)) <= 1 else None
 
 
-def _stored(tx: Tx, actor: Actor, change: FileChange, file_id: str | None) -> str:
+def _store_script(tx: Tx, actor: Actor, change: FileChange, file_id: str | None) -> str:
     if file_id is not None:
         return files.change(tx, actor, file_id, change).id
     if change.filename is UNSET:
@@ -157,54 +165,57 @@ def _check_file(tx: Tx, actor: Actor, file_id: str) -> None:
     try:
         file_store.find(tx, actor.customer_id, file_id)
     except NotFound:
-        raise refusal([Fault("script_id", "There is no such file.")]) from None
+        raise refusal([Fault("script_id", "No such file.")]) from None
 
 
-class Monitors:
+class ManagedMonitors:
     def prepare(self, tx: Tx, actor: Actor, body: Body, old: Body | None) -> Body:
-        _refuse_host(body)
+        _reject_host(body)
         if old is not None:
             given_body, body = body, unmasked(body, old)
             inner = [part.get("config") or {} for part in (body, old, given_body)]
             request_masking.check_address(
                 {**inner[0], **body}, {**inner[1], **old}, inner[2], given_body
             )
-        given = converted(body, MonitorBody)
-        type_ = monitor_given.type_of(given)
+        monitor = convert(body, MonitorBody)
+        type_ = monitor_given.type_of(monitor)
         if not type_.is_run_by_agent:
             raise refusal([Fault("type", "A host does not check this kind of monitor.")])
-        if "name" not in monitor_given.columns_in(given):
-            raise refusal([Fault("name", "This is required.")])
-        config = monitor_given.config_in(type_, given, {})
+        if "name" not in monitor_given.columns_in(monitor):
+            raise refusal([Fault("name", "This field is required.")])
+        config = monitor_given.config_in(type_, monitor, {})
         refuse_masks(config)
         monitor_bindings.check(tx, actor.customer_id, type_, config)
-        acl.resolve(tx, actor.customer_id, given.acl or ())
-        return {name: value for name, value in body.items() if name not in OF_HOST}
+        acl.resolve(tx, actor.customer_id, monitor.acl or ())
+        return {name: value for name, value in body.items() if name not in HOST_FIELDS}
 
     def create(self, tx: Tx, keys: Keys, actor: Actor, body: Body, host_id: str) -> str:
-        given = converted(body, MonitorBody)
-        return monitors.create(tx, keys, actor, given, host_id, refuses_masks=False)[0].id
+        monitor = convert(body, MonitorBody)
+        return monitors.create(tx, keys, actor, monitor, host_id, refuses_masks=False)[0].id
 
     def change(self, tx: Tx, actor: Actor, object_id: str, body: Body) -> None:
-        given = converted(body, MonitorBody)
-        monitors.change(tx, actor, object_id, given, None, whole=True, follows=True)
+        monitor = convert(body, MonitorBody)
+        monitors.change(tx, actor, object_id, monitor, None, whole=True, follows=True)
 
     def delete(self, tx: Tx, actor: Actor, object_id: str) -> None:
         monitors.delete(tx, actor, object_id, follows=True)
 
-    def shown(self, body: Body) -> Body:
+    def masked(self, body: Body) -> Body:
         return shown_config(body)
 
 
-MAKERS: dict[str, Maker] = {Kind.TASK: Tasks(), Kind.MONITOR: Monitors()}
+MANAGED_KINDS: dict[str, ManagedKind] = {
+    DefinitionKind.TASK: ManagedTasks(),
+    DefinitionKind.MONITOR: ManagedMonitors(),
+}
 
 
-def taken_back(tx: Tx, actor: Actor, one: Instance) -> bool:
-    """Delete what a host has no longer; false when something else holds it."""
+def delete_object(tx: Tx, actor: Actor, instance: Instance) -> bool:
+    """Delete the object of a host; False if something else uses it."""
     try:
-        MAKERS[one.kind].delete(tx, actor, one.object_id)
+        MANAGED_KINDS[instance.kind].delete(tx, actor, instance.object_id)
     except NotFound:
-        # It went with its host.
+        # It was deleted with its host.
         return True
     except Conflict:
         return False

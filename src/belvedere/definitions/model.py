@@ -1,4 +1,4 @@
-"""What a definition is, and how it is shown."""
+"""Definitions, and their records."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -10,7 +10,7 @@ from belvedere.base.clock import Millis, iso
 from belvedere.hosts.managed_objects import Instance
 
 
-class Kind(StrEnum):
+class DefinitionKind(StrEnum):
     TASK = "task"
     MONITOR = "monitor"
 
@@ -23,16 +23,16 @@ class DefinitionRow(msgspec.Struct):
     kind: str
     host_tag: str
     name: str
-    # What was given, as JSON; a script stands in it by its id.
+    # The body as JSON; it refers to a script by id.
     body: str
     version: int
     created_at: Millis
     updated_at: Millis
 
     @property
-    def given(self) -> dict[str, Any]:
-        found: dict[str, Any] = msgspec.json.decode(self.body)
-        return found
+    def definition(self) -> dict[str, Any]:
+        fields: dict[str, Any] = msgspec.json.decode(self.body)
+        return fields
 
 
 class InstanceRecord(msgspec.Struct):
@@ -58,8 +58,8 @@ class DefinitionRecord(msgspec.Struct):
     last_update: str
 
 
-class Shown(msgspec.Struct):
-    """A definition with what it has made, and the names of those hosts."""
+class DefinitionView(msgspec.Struct):
+    """A definition with what it has created, and the names of those hosts."""
 
     row: DefinitionRow
     body: dict[str, Any]
@@ -67,18 +67,18 @@ class Shown(msgspec.Struct):
     hostnames: Mapping[str, str]
 
 
-def record(shown: Shown, customer_name: str) -> DefinitionRecord:
-    row = shown.row
+def to_record(view: DefinitionView, customer_name: str) -> DefinitionRecord:
+    row = view.row
     return DefinitionRecord(
         id=row.id,
         type_="Definition",
         kind=row.kind,
         host_tag=row.host_tag,
         name=row.name,
-        definition=shown.body,
+        definition=view.body,
         instances=[
-            InstanceRecord(one.object_id, host_id, shown.hostnames.get(host_id, ""))
-            for host_id, one in shown.instances.items()
+            InstanceRecord(instance.object_id, host_id, view.hostnames.get(host_id, ""))
+            for host_id, instance in view.instances.items()
         ],
         version=row.version,
         customer_id=row.customer_id,

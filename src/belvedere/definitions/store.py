@@ -28,50 +28,50 @@ _SECRET = re.compile(r'"(?:env|headers|url|body|task_arguments|script_arguments)
 _LIVE = "customer_id = ? and deleted_at is null"
 
 
-def about(definition_id: str) -> str:
+def seal_context(definition_id: str) -> str:
     return f"definition/{definition_id}"
 
 
 def sealed_body(tx: Tx, definition_id: str, text: str) -> str:
-    """A definition as the database keeps it: whole in its box where it may hold secrets."""
+    """A definition as it is stored: sealed as one text if it may contain secrets."""
     if not _SECRET.search(text):
         return text
-    return sealed_values.seal_text(tx, about(definition_id), text)
+    return sealed_values.seal_text(tx, seal_context(definition_id), text)
 
 
-def _clear(tx: Tx, rows: list[DefinitionRow]) -> list[DefinitionRow]:
+def _unsealed(tx: Tx, rows: list[DefinitionRow]) -> list[DefinitionRow]:
     for row in rows:
-        row.body = sealed_values.open_text(tx, about(row.id), row.body, "{}")
+        row.body = sealed_values.open_text(tx, seal_context(row.id), row.body, "{}")
     return rows
 
 
 def find(tx: Tx, customer_id: str, definition_id: str, *, hold: bool = False) -> DefinitionRow:
-    found = tx.one(
+    row = tx.one(
         DefinitionRow,
         f"select {_ROW} from definitions where {_LIVE} and id = ?"
         f"{tx.sql.lock_rows if hold else ''}",
         customer_id,
         definition_id,
     )
-    if found is None:
+    if row is None:
         raise NotFound("There is no such definition.", code="definition_not_found")
-    return _clear(tx, [found])[0]
+    return _unsealed(tx, [row])[0]
 
 
-def all_held(tx: Tx, customer_id: str) -> list[DefinitionRow]:
-    """Every one of the organization, held until the transaction ends."""
-    found = tx.all(
+def lock_all(tx: Tx, customer_id: str) -> list[DefinitionRow]:
+    """All definitions of the customer, locked until the end of the transaction."""
+    rows = tx.all(
         DefinitionRow,
         f"select {_ROW} from definitions where {_LIVE} order by id{tx.sql.lock_rows}",
         customer_id,
     )
-    return _clear(tx, found)
+    return _unsealed(tx, rows)
 
 
 def insert(tx: Tx, row: DefinitionRow) -> None:
     marks = ", ".join("?" for _ in DefinitionRow.__struct_fields__)
-    kept = msgspec.structs.replace(row, body=sealed_body(tx, row.id, row.body))
-    tx.run(f"insert into definitions ({_ROW}) values ({marks})", *msgspec.structs.astuple(kept))
+    sealed = msgspec.structs.replace(row, body=sealed_body(tx, row.id, row.body))
+    tx.run(f"insert into definitions ({_ROW}) values ({marks})", *msgspec.structs.astuple(sealed))
 
 
 def save(tx: Tx, row: DefinitionRow) -> None:
@@ -97,8 +97,8 @@ def mark_deleted(tx: Tx, row: DefinitionRow) -> None:
     )
 
 
-def fitted(tx: Tx, customer_id: str, listing: Listing) -> Listing:
-    """The same list, no longer than an answer may be."""
+def fit_page(tx: Tx, customer_id: str, listing: Listing) -> Listing:
+    """The listing, shortened to the size limit of a response."""
     sql = clauses(listing)
     rows = tx.rows(
         f"select octet_length(body) from definitions where {_LIVE}{sql.where}{sql.page}",
@@ -107,19 +107,19 @@ def fitted(tx: Tx, customer_id: str, listing: Listing) -> Listing:
     return response_budget.fitted(listing, (size for (size,) in rows))
 
 
-def page(tx: Tx, customer_id: str, listing: Listing) -> list[DefinitionRow]:
+def select_page(tx: Tx, customer_id: str, listing: Listing) -> list[DefinitionRow]:
     sql = clauses(listing)
-    found = tx.all(
+    rows = tx.all(
         DefinitionRow,
         f"select {_ROW} from definitions where {_LIVE}{sql.where}{sql.page}",
         customer_id,
         *sql.params,
         *sql.page_params,
     )
-    return _clear(tx, found)
+    return _unsealed(tx, rows)
 
 
 def count(tx: Tx, customer_id: str, listing: Listing) -> int:
     sql = clauses(listing)
-    asked = f"select count(*) from definitions where {_LIVE}{sql.where}"
-    return int(tx.value(asked, customer_id, *sql.params))
+    statement = f"select count(*) from definitions where {_LIVE}{sql.where}"
+    return int(tx.value(statement, customer_id, *sql.params))

@@ -1,4 +1,4 @@
-"""Saved views over HTTP. They are people's: a token has none."""
+"""Saved views over HTTP. They belong to people; tokens have none."""
 
 from functools import partial
 
@@ -7,28 +7,28 @@ from belvedere.saved_views import service
 from belvedere.saved_views.model import ViewBody, ViewRecord
 
 
-async def listing(request: Ask) -> list[ViewRecord]:
-    found: list[ViewRecord] = await request.house.db.read(service.listed, request.actor)
-    return found
+async def list_views(request: Ask) -> list[ViewRecord]:
+    views: list[ViewRecord] = await request.house.db.read(service.list_visible, request.actor)
+    return views
 
 
 async def create(request: Ask) -> Reply:
-    made = await request.house.db.write(service.create, request.actor, request.body)
-    return Reply(made, status=201)
+    view = await request.house.db.write(service.create, request.actor, request.body)
+    return Reply(view, status=201)
 
 
 async def change(request: Ask) -> ViewRecord:
-    found: ViewRecord = await request.house.db.write(
+    view: ViewRecord = await request.house.db.write(
         service.change, request.actor, request.path["id"], request.body, request.if_match
     )
-    return found
+    return view
 
 
 async def delete(request: Ask) -> ViewRecord:
-    found: ViewRecord = await request.house.db.write(
+    view: ViewRecord = await request.house.db.write(
         service.delete, request.actor, request.path["id"]
     )
-    return found
+    return view
 
 
 _view = partial(Route, level="viewer", known=False, people=True)
@@ -37,15 +37,15 @@ ROUTES: tuple[Route, ...] = (
     _view(
         "GET",
         "/view",
-        handler=listing,
-        summary="My saved views, then those that others share",
+        handler=list_views,
+        summary="List your saved views, then those that others share",
         answer=list[ViewRecord],
     ),
     _view(
         "POST",
         "/view",
         handler=create,
-        summary="Save a view: a page with its filters",
+        summary="Save a page with its filters as a view",
         body=ViewBody,
         answer=ViewRecord,
         codes=("too_many_views",),

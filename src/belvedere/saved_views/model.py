@@ -1,4 +1,4 @@
-"""What a view is: a page with its filters, under a name."""
+"""A saved view: a page with its filters, under a name."""
 
 import re
 
@@ -8,8 +8,8 @@ from msgspec import UNSET, UnsetType
 from belvedere.base.clock import Millis, iso
 from belvedere.rest import text_fields
 
-MOST = 100
-MAX_NAME, MAX_QUERY = 64, 4_000
+MAX_VIEWS = 100
+MAX_NAME_LENGTH, MAX_QUERY_LENGTH = 64, 4_000
 _PAGE = re.compile(r"[a-z][a-z0-9/_-]{0,63}")
 
 
@@ -29,17 +29,17 @@ class ViewRow(msgspec.Struct):
 
 
 class ViewBody(msgspec.Struct, forbid_unknown_fields=True):
-    """What is left out stays, or is not shared."""
+    """Fields that are left out keep their values; a new view is not shared."""
 
     name: str | UnsetType = UNSET
     page: str | UnsetType = UNSET
-    # As it stands in the address, without the question mark.
+    # The query string of the page, without the question mark.
     query: str | UnsetType = UNSET
     shared: bool | UnsetType = UNSET
 
 
 class ViewRecord(msgspec.Struct):
-    """A view; `mine`: the asker made it, `user` is the e-mail of who did."""
+    """A view; `mine`: the caller created it; `user` is the e-mail address of its creator."""
 
     id: str
     name: str
@@ -54,30 +54,30 @@ class ViewRecord(msgspec.Struct):
 
 
 def write(row: ViewRow, body: ViewBody) -> None:
-    """Put what was given into a row, all of it checked."""
+    """Validate the fields of the body and write them into the row."""
     if body.name is not UNSET:
-        row.name = text_fields.line("name", body.name, least=1, most=MAX_NAME)
+        row.name = text_fields.line("name", body.name, least=1, most=MAX_NAME_LENGTH)
     if body.page is not UNSET:
         if not _PAGE.fullmatch(body.page):
-            raise text_fields.bad("page", "Give a page such as jobs, in small letters.")
+            raise text_fields.bad("page", "Give a page such as jobs, in lower case.")
         row.page = body.page
     if body.query is not UNSET:
-        row.query = text_fields.line("query", body.query, most=MAX_QUERY)
+        row.query = text_fields.line("query", body.query, most=MAX_QUERY_LENGTH)
     if body.shared is not UNSET:
         row.shared = int(body.shared)
     for field in ("name", "page"):
         if not getattr(row, field):
-            raise text_fields.bad(field, "This is required.")
+            raise text_fields.bad(field, "This field is required.")
 
 
-def record(row: ViewRow, email: str, asker: str) -> ViewRecord:
+def to_record(row: ViewRow, email: str, user_id: str) -> ViewRecord:
     return ViewRecord(
         row.id,
         row.name,
         row.page,
         row.query,
         bool(row.shared),
-        row.user_id == asker,
+        row.user_id == user_id,
         email,
         row.version,
         iso(row.created_at),

@@ -1448,18 +1448,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show a definition, and what it has made
+         * Show a definition and what it has created
          * @description Level: admin.
          */
         get: operations["get_definition_id"];
         /**
-         * Change a definition, and with it all that it has made
+         * Change a definition and everything that it has created
          * @description Level: admin.
          */
         put: operations["put_definition_id"];
         post?: never;
         /**
-         * Delete a definition and all that it has made
+         * Delete a definition and everything that it has created
          * @description Level: admin.
          */
         delete: operations["delete_definition_id"];
@@ -4156,13 +4156,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * My saved views, then those that others share
+         * List your saved views, then those that others share
          * @description Level: viewer. People only.
          */
         get: operations["get_view"];
         put?: never;
         /**
-         * Save a view: a page with its filters
+         * Save a page with its filters as a view
          * @description Level: viewer. People only.
          */
         post: operations["post_view"];
@@ -5147,7 +5147,7 @@ export interface components {
         };
         /**
          * DefinitionBody
-         * @description A task or monitor as its own route takes it, without a host, and the tag of its hosts.
+         * @description The body of a task or monitor without a host, and the tag of its hosts.
          */
         DefinitionBody: {
             definition: Record<string, unknown>;
@@ -7762,7 +7762,7 @@ export interface components {
         };
         /**
          * ViewBody
-         * @description What is left out stays, or is not shared.
+         * @description Fields that are left out keep their values; a new view is not shared.
          */
         ViewBody: {
             name?: string;
@@ -7772,7 +7772,7 @@ export interface components {
         };
         /**
          * ViewRecord
-         * @description A view; `mine`: the asker made it, `user` is the e-mail of who did.
+         * @description A view; `mine`: the caller created it; `user` is the e-mail address of its creator.
          */
         ViewRecord: {
             creation_date: string;

@@ -120,7 +120,7 @@ REACTIONS = (
             {"host.created", "host.changed", "host.deleted"}
             | {"definition.created", "definition.changed"}
         ),
-        lambda tx, house, event: rollout.follow(tx, house.keys, event.customer_id),
+        lambda tx, house, event: rollout.roll_out_all(tx, house.keys, event.customer_id),
     ),
     Reaction("the first host gets the demo", frozenset({"host.connected"}), show_demo),
 )

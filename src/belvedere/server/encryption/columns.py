@@ -130,7 +130,7 @@ PLACES = (
     Place(
         *("definitions", "body", ("id",)),
         lambda tx, text, row: definitions.sealed_body(tx, row[0], text),
-        lambda row: definitions.about(row[0]),
+        lambda row: definitions.seal_context(row[0]),
         sign=sealed_values.TEXT,
     ),
     Place(
