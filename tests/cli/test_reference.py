@@ -24,5 +24,6 @@ def test_the_page_names_every_command_with_its_arguments() -> None:
 
 def test_completion_knows_every_verb_and_option() -> None:
     script = completion.bash()
-    assert 'job) words="list show files log cancel restart resolve release approve reject input"' in script
+    words = "list show files log cancel restart resolve release approve reject input"
+    assert f'job) words="{words}"' in script
     assert "--follow" in script
