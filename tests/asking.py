@@ -1,6 +1,7 @@
 """Calling a handler as the server would, without the server: for tests of a feature's api.py."""
 
-from dataclasses import dataclass, field
+from collections.abc import MutableMapping
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -8,28 +9,32 @@ import msgspec
 from belvedere.access import Actor
 from belvedere.access.crypto.keyring import Keys
 from belvedere.access.limits.rate_limits import Limits
+from belvedere.access.request import AnyRequest, Request
+from belvedere.access.services import Services
+from belvedere.access.signin.password_checker import Turnstile
 from belvedere.base.clock import wall
 from belvedere.base.text import json_text
 from belvedere.db import Database
-from belvedere.db.search_lane import SearchLane
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.db.signals import Hub
+from belvedere.rest.route import Reply, Route
+from belvedere.settings import Settings
 
 
-@dataclass
-class Room:
-    """As much of the house as handlers use."""
+async def no_body() -> MutableMapping[str, Any]:
+    raise AssertionError("this handler reads no body")
 
-    db: Database
-    keys: Keys
-    limits: Limits = field(default_factory=lambda: Limits(wall))
-    searches: SearchLane = field(default_factory=SearchLane)
+
+def services(db: Database, keys: Keys) -> Services:
+    """As much of the server as handlers of a feature use."""
+    limits = Limits(wall)
+    return Services(Settings(), db, db, keys, Hub(), limits, Turnstile(limits))
 
 
 @dataclass
 class Caller:
     """One feature's routes, ready to be asked."""
 
-    room: Room
+    services: Services
     routes: tuple[Route, ...]
 
     async def __call__(
@@ -46,18 +51,18 @@ class Caller:
     ) -> Reply:
         """The reply with its body as a client would read it."""
         route = next(one for one in self.routes if (one.method, one.path) == (method, path))
-        ask = Ask(
+        request: AnyRequest = Request(
             scope=_scope(method, path, headers or {}),
-            receive=None,
+            receive=no_body,
             route=route,
             actor=actor,
-            house=self.room,
+            services=self.services,
             path={"id": object_id},
             query=query or {},
             body=_checked(route, body),
             raw=raw,
         )
-        answer = await route.handler(ask)
+        answer = await route.handler(request)
         reply = answer if isinstance(answer, Reply) else Reply(answer)
         if reply.media_type == "application/json":
             reply.body = msgspec.json.decode(msgspec.json.encode(reply.body))

@@ -29,8 +29,8 @@ def doors(db: Database, keys: Keys, clock: HandClock) -> Doors:
         made.slept.append(seconds)
 
     turnstile = Turnstile(Limits(clock), sleep)
-    made.house = SimpleNamespace(db=db, keys=keys, turnstile=turnstile, reserved=RESERVED)
-    made.house.settings = Settings(url="https://belvedere.test")
-    made.house.heavy_reads = Lane(HeavyReads())
-    made.house.searches = SearchLane()
+    made.runtime = SimpleNamespace(db=db, keys=keys, turnstile=turnstile, reserved=RESERVED)
+    made.runtime.settings = Settings(url="https://belvedere.test")
+    made.runtime.heavy_reads = Lane(HeavyReads())
+    made.runtime.searches = SearchLane()
     return made

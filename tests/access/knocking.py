@@ -5,10 +5,12 @@ from typing import Any
 
 import msgspec
 
+from asking import no_body
 from belvedere.access import Actor, Level
 from belvedere.access.api import ROUTES
+from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Forbidden
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 
 
 @dataclass
@@ -22,7 +24,7 @@ class Answer:
 class Doors:
     """`knock` finds the row by method and template and calls its handler."""
 
-    house: Any
+    runtime: Any
     slept: list[float] = field(default_factory=list)
 
     async def knock(
@@ -41,10 +43,19 @@ class Doors:
         if not actor.level.reaches(Level(route.level)):
             raise Forbidden("The level is too low.", code="level")
         checked = None if route.body is None else msgspec.convert(body or {}, route.body)
-        ask = Ask(scope(headers or {}, scheme), None, route, actor, self.house, path, query or {})
-        ask.body, ask.customer = checked, customer
-        found = await route.handler(ask)
-        await self.house.turnstile.settled()
+        request: AnyRequest = Request(
+            scope(headers or {}, scheme),
+            no_body,
+            route,
+            path,
+            query or {},
+            actor=actor,
+            services=self.runtime,
+            body=checked,
+            customer=customer,
+        )
+        found = await route.handler(request)
+        await self.runtime.turnstile.settled()
         reply = found if isinstance(found, Reply) else Reply(found)
         shown = msgspec.json.decode(msgspec.json.encode(reply.body))
         return Answer(reply.status, reply.headers, shown)

@@ -6,12 +6,13 @@ import msgspec
 import pytest
 
 from access.knocking import Doors, scope
+from asking import no_body
 from belvedere.access import Actor
 from belvedere.access.api import acl_routes
+from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Forbidden, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
-from belvedere.rest.route import Ask
 from cast import Cast
 
 TASK = new_id()
@@ -37,9 +38,18 @@ async def knock(
     object_id: str = TASK,
 ) -> Any:
     route = ROUTES[method]
-    ask = Ask(scope({}, "http"), None, route, actor, doors.house, {"id": object_id}, query or {})
-    ask.body = None if route.body is None else msgspec.convert(body or {}, route.body)
-    return msgspec.to_builtins(await route.handler(ask))
+    checked = None if route.body is None else msgspec.convert(body or {}, route.body)
+    request: AnyRequest = Request(
+        scope({}, "http"),
+        no_body,
+        route,
+        {"id": object_id},
+        query or {},
+        actor=actor,
+        services=doors.runtime,
+        body=checked,
+    )
+    return msgspec.to_builtins(await route.handler(request))
 
 
 async def test_it_works(doors: Doors, db: Database, cast: Cast) -> None:

@@ -73,7 +73,7 @@ async def test_a_member_is_removed(doors: Doors, cast: Cast) -> None:
 async def test_a_token_is_shown_once(doors: Doors, keys: Keys, cast: Cast) -> None:
     made = await doors.knock("POST /api/token", cast.ada, {"name": "ci", "expires_in": 60})
     assert made.status == 200
-    assert await doors.house.db.read(authenticate, keys, made.body["token"])
+    assert await doors.runtime.db.read(authenticate, keys, made.body["token"])
     listed = await doors.knock("GET /api/token", cast.ada)
     (one,) = listed.body
     assert "token" not in one
@@ -92,7 +92,7 @@ async def test_an_enrolment_is_made_listed_and_revoked(
 ) -> None:
     made = await doors.knock("POST /api/enrolment", cast.ada, {"name": "farm", "uses": 2})
     assert (made.status, made.body["uses_left"]) == (201, 2)
-    await doors.house.db.write(redeem_enrolment, keys, made.body["token"], "web-1", "x")
+    await doors.runtime.db.write(redeem_enrolment, keys, made.body["token"], "web-1", "x")
     (one,) = (await doors.knock("GET /api/enrolment", cast.ada)).body
     assert (one["uses_left"], one["last_use"] is None) == (1, False)
     assert "token" not in one

@@ -36,7 +36,7 @@ async def test_it_works(doors: Doors, keys: Keys, cast: Cast, stranger: Actor) -
         "password": True,
     }
     answer = await doors.knock(ACCEPT, stranger, {"token": link["token"], "password": NEW})
-    actor = await doors.house.db.read(authenticate, keys, answer.body["access_token"])
+    actor = await doors.runtime.db.read(authenticate, keys, answer.body["access_token"])
     assert (actor.email, actor.level) == ("new@acme.test", "user")
     assert "set-cookie" in answer.headers
     await doors.knock("POST /api/auth/login", stranger, {"email": "new", "password": NEW})
@@ -59,7 +59,7 @@ async def test_one_who_is_known_gives_the_password_in_use(
     with pytest.raises(Unauthenticated):
         await doors.knock(ACCEPT, stranger, {**body, "password": NEW})
     answer = await doors.knock(ACCEPT, stranger, {**body, "password": PASSWORD})
-    actor = await doors.house.db.read(authenticate, keys, answer.body["access_token"])
+    actor = await doors.runtime.db.read(authenticate, keys, answer.body["access_token"])
     assert (actor.user_id, actor.customer_name) == (cast.vic.user_id, "globex")
 
 
@@ -95,7 +95,7 @@ async def test_a_reset_link_sets_a_new_password(
     with pytest.raises(NotFound):
         await doors.knock(ACCEPT, stranger, body)
     assert (await doors.knock(RESET, stranger, body)).status == 200
-    assert await doors.house.db.read(authenticate, keys, cast.tokens["vic"]) is None
+    assert await doors.runtime.db.read(authenticate, keys, cast.tokens["vic"]) is None
     await doors.knock("POST /api/auth/login", stranger, {"email": "vic", "password": NEW})
     with pytest.raises(NotFound):
         await doors.knock(RESET, stranger, body)
@@ -106,7 +106,7 @@ async def test_one_changes_the_own_password(
 ) -> None:
     body = {"current": PASSWORD, "password": NEW}
     await doors.knock(CHANGE, cast.vic, body)
-    assert await doors.house.db.read(authenticate, keys, cast.tokens["vic"])
+    assert await doors.runtime.db.read(authenticate, keys, cast.tokens["vic"])
     await doors.knock("POST /api/auth/login", stranger, {"email": "vic", "password": NEW})
 
 

@@ -22,7 +22,7 @@ def basic(name: str, password: str) -> dict[str, str]:
 async def test_it_works(doors: Doors, keys: Keys, cast: Cast, stranger: Actor) -> None:
     answer = await doors.knock(LOGIN, stranger, {"email": "Vic@acme.test", "password": PASSWORD})
     assert answer.status == 200
-    actor = await doors.house.db.read(authenticate, keys, answer.body["access_token"])
+    actor = await doors.runtime.db.read(authenticate, keys, answer.body["access_token"])
     assert actor.member_id == cast.vic.member_id
     assert actor.credential_id == answer.body["session_id"]
 
@@ -164,7 +164,7 @@ async def test_logging_out_ends_the_session(
     answer = await doors.knock(f"{method} /api/session/logout", cast.vic, headers=shown)
     assert answer.headers["set-cookie"].startswith("belvedere=; ")
     assert "Max-Age=0" in answer.headers["set-cookie"]
-    assert await doors.house.db.read(authenticate, keys, cast.tokens["vic"]) is None
+    assert await doors.runtime.db.read(authenticate, keys, cast.tokens["vic"]) is None
 
 
 async def test_a_profile_tells_who_and_where(doors: Doors, cast: Cast) -> None:
@@ -202,8 +202,8 @@ async def test_a_profile_comes_in_parts_too(doors: Doors, cast: Cast) -> None:
 
 
 async def test_a_token_has_a_profile_too(doors: Doors, keys: Keys, cast: Cast) -> None:
-    made, text = await doors.house.db.write(create_token, keys, cast.ada, "ci")
-    token = await doors.house.db.read(authenticate, keys, text)
+    made, text = await doors.runtime.db.write(create_token, keys, cast.ada, "ci")
+    token = await doors.runtime.db.read(authenticate, keys, text)
     answer = await doors.knock("GET /api/session/profile", token)
     assert (answer.body["id"], answer.body["username"], answer.body["email"]) == (
         made.id,
@@ -233,8 +233,8 @@ async def test_sessions_are_listed_and_ended(doors: Doors, cast: Cast, stranger:
 
 async def test_it_is_refreshed(doors: Doors, keys: Keys, cast: Cast) -> None:
     answer = await doors.knock("PUT /api/session/refresh", cast.vic)
-    assert await doors.house.db.read(authenticate, keys, cast.tokens["vic"]) is None
-    assert await doors.house.db.read(authenticate, keys, answer.body["access_token"])
+    assert await doors.runtime.db.read(authenticate, keys, cast.tokens["vic"]) is None
+    assert await doors.runtime.db.read(authenticate, keys, answer.body["access_token"])
 
 
 async def test_it_goes_to_another_organization(

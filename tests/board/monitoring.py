@@ -16,7 +16,9 @@ async def monitor(world: World, name: str = "shop", type: str = "push", **more: 
     if type not in ("push", "nested"):
         more["host_id"] = world.things.hosts["web-1"].host_id
     body = MonitorBody(name=name, type=type, **more)
-    made = await world.house.db.write(monitors.create, world.house.keys, world.cast.ada, body, None)
+    made = await world.runtime.db.write(
+        monitors.create, world.runtime.keys, world.cast.ada, body, None
+    )
     return made[0].id
 
 
@@ -29,7 +31,7 @@ def _move(tx: Tx, monitor_id: str, state: str) -> None:
 
 
 async def set_state(world: World, monitor_id: str, state: str) -> None:
-    await world.house.db.write(_move, monitor_id, state)
+    await world.runtime.db.write(_move, monitor_id, state)
 
 
 async def check(
@@ -41,12 +43,12 @@ async def check(
     measured: dict[str, float] | None = None,
 ) -> None:
     """Checks in these states, the last of them now, one `every` so often; it is as old as they."""
-    now = world.house.clock()
+    now = world.runtime.clock()
     at = [now - every * n for n in reversed(range(len(states)))]
     seen = [
         Seen(monitor_id, when, state, "", measured or {})
         for when, state in zip(at, states, strict=True)
         if state
     ]
-    await world.house.db.write(rollups.add, seen)
-    await world.house.db.write(_age, monitor_id, at[0])
+    await world.runtime.db.write(rollups.add, seen)
+    await world.runtime.db.write(_age, monitor_id, at[0])

@@ -32,7 +32,7 @@ async def test_it_works(world: World, uma: Client) -> None:
     jobs = [(await create(uma, task))["id"] for _ in range(4)]
     ends = (("finished", "success"), ("finished", "failure"), ("terminated", "lost"))
     for job_id, (lifecycle, state) in zip(jobs, ends, strict=False):
-        await world.house.db.write(_end, job_id, lifecycle, state)
+        await world.runtime.db.write(_end, job_id, lifecycle, state)
     (line,) = await lines(uma, "tasks")
     assert line["beats"] == "nflr"
     assert [job["id"] for job in line["runs"]] == jobs[::-1]
@@ -55,7 +55,7 @@ async def test_only_the_last_twenty_jobs_are_shown(world: World, uma: Client) ->
 async def test_deleted_history_is_not_shown(world: World, ada: Client, clock: HandClock) -> None:
     task = await world.task()
     job = await create(ada, task)
-    await world.house.db.write(_end, job["id"], "finished", "success")
+    await world.runtime.db.write(_end, job["id"], "finished", "success")
     clock.move(60)
     await ada.delete("/job/finished")
     (line,) = await lines(ada, "tasks")

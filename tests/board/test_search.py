@@ -21,7 +21,9 @@ async def names(client: Client, text: str, more: str = "") -> list[tuple[str, st
 
 async def monitor(world: World, name: str, **more: Any) -> str:
     body = MonitorBody(name=name, type="push", **more)
-    made = await world.house.db.write(monitors.create, world.house.keys, world.cast.ada, body, None)
+    made = await world.runtime.db.write(
+        monitors.create, world.runtime.keys, world.cast.ada, body, None
+    )
     return made[0].id
 
 
@@ -124,4 +126,4 @@ async def test_it_refuses_a_bad_question(uma: Client, query: str) -> None:
 
 async def test_it_refuses_a_long_question(world: World) -> None:
     with pytest.raises(Invalid):
-        await world.house.db.read(search, world.cast.uma, "x" * 201)
+        await world.runtime.db.read(search, world.cast.uma, "x" * 201)

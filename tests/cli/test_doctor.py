@@ -15,9 +15,9 @@ from cli.conftest import Belvedere
 def data(tmp_path: Path) -> Path:
     """The folder of a server that has run once."""
     folder = tmp_path / "data"
-    house = build(Settings(data=str(folder)))
-    asyncio.run(house.db.close())
-    asyncio.run(house.logs.close())
+    runtime = build(Settings(data=str(folder)))
+    asyncio.run(runtime.db.close())
+    asyncio.run(runtime.logs.close())
     return folder
 
 

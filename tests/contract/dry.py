@@ -7,7 +7,7 @@ from typing import Any
 from belvedere.db import Database, Tx
 from belvedere.events.feed import Feed
 from belvedere.server.http.authentication import Credentials
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 
 
 class _Undo(Exception):
@@ -65,9 +65,9 @@ class Dry:
         """The database behind it is somebody else's."""
 
 
-def dry(house: House) -> House:
+def dry(runtime: ServerRuntime) -> ServerRuntime:
     """The same house over a database that keeps nothing."""
-    house.db, house.logs = Dry(house.db), Dry(house.logs)
-    house.credentials = Credentials(house.db, house.keys)
-    house.feed = Feed(house.db, house.hub)
-    return house
+    runtime.db, runtime.logs = Dry(runtime.db), Dry(runtime.logs)
+    runtime.credentials = Credentials(runtime.db, runtime.keys)
+    runtime.feed = Feed(runtime.db, runtime.hub)
+    return runtime

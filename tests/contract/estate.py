@@ -31,7 +31,7 @@ from belvedere.schedules import service as schedules
 from belvedere.schedules.bodies import ScheduleBody
 from belvedere.secrets import service as secrets
 from belvedere.secrets.service import SecretBody
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.statuspages import service as statuspages
 from belvedere.statuspages.model import Part, StatusPageBody
 from belvedere.webhooks import service as webhooks
@@ -43,6 +43,7 @@ from belvedere.workflow_specs.model import Graph, Node
 from belvedere.workflows import service as workflows
 from belvedere.workflows import start
 from belvedere.workflows.bodies import WorkflowBody
+from belvedere.workflows.schedule_targets import TARGETS
 from belvedere.workflows.start import WorkflowJobRequest
 from cast import Cast
 from contract.fakeagent import hello
@@ -82,8 +83,8 @@ class Estate:
     texts: dict[str, str]
 
 
-def settle(tx: Tx, house: House, cast: Cast, things: Things) -> Estate:
-    keys, ada = house.keys, cast.ada
+def settle(tx: Tx, runtime: ServerRuntime, cast: Cast, things: Things) -> Estate:
+    keys, ada = runtime.keys, cast.ada
     acme = Place("acme", ada, "web-1", EVERYBODY, {"member": cast.vic.member_id})
     # Below Eve, who may not give a new credential to an equal.
     gil = member_changes.admit(tx, operator(cast.globex), "gil@globex.test", Level.VIEWER)
@@ -92,13 +93,13 @@ def settle(tx: Tx, house: House, cast: Cast, things: Things) -> Estate:
         place.texts["hostname"] = place.host
         place.ids |= {"customer": place.by.customer_id, "host": things.hosts[place.host].host_id}
         for make in MAKERS:
-            make(tx, house, place)
+            make(tx, runtime, place)
     return Estate(
         acme,
         globex,
         tokens={
             **{name: cast.tokens[who] for name, who in WHO.items()},
-            **_dead_tokens(tx, house, ada),
+            **_dead_tokens(tx, runtime, ada),
             "anonymous": "",
             "integration token": things.integration["acme"],
             "agent": things.hosts["web-1"].token,
@@ -128,10 +129,10 @@ def _half_signed_in(tx: Tx, keys: Keys, cast: Cast) -> dict[str, str]:
     }
 
 
-def _dead_tokens(tx: Tx, house: House, by: Actor) -> dict[str, str]:
-    expired, expired_text = tokens.create_token(tx, house.keys, by, "expired", 1)
+def _dead_tokens(tx: Tx, runtime: ServerRuntime, by: Actor) -> dict[str, str]:
+    expired, expired_text = tokens.create_token(tx, runtime.keys, by, "expired", 1)
     tx.run("update tokens set expires_at = ? where id = ?", tx.now - 1, expired.id)
-    revoked, revoked_text = tokens.create_token(tx, house.keys, by, "revoked")
+    revoked, revoked_text = tokens.create_token(tx, runtime.keys, by, "revoked")
     tokens.revoke(tx, by, revoked.id)
     return {
         "bad token": "bvt_" + "x" * 43,
@@ -140,7 +141,7 @@ def _dead_tokens(tx: Tx, house: House, by: Actor) -> dict[str, str]:
     }
 
 
-def _running_task(tx: Tx, house: House, place: Place) -> None:
+def _running_task(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     """A task with its file, its secret, and a job that its agent holds."""
     fields: dict[str, Any] = {
         "name": f"secret of {place.host}",
@@ -149,94 +150,94 @@ def _running_task(tx: Tx, house: House, place: Place) -> None:
         "script": {"filename": f"secret-of-{place.host}.sh", "source": "#!/bin/sh\n"},
         "acl": place.acl,
     }
-    task_id = make_task(tx, house.keys, place.by, fields)
+    task_id = make_task(tx, runtime.keys, place.by, fields)
     session = hosts.connect(tx, place.ids["host"], hello(place.host), "192.0.2.7")
     (made,) = create(tx, [NewJob(place.by, task_id, [])])
     assert not isinstance(made, Exception)
     assert len(claim.claim(tx, place.ids["host"], session)) == 1
     place.ids |= {"task": task_id, "job": made.job.id, "file": made.job.script_id or ""}
-    place.texts["secret"] = secret_keys.reveal(tx, house.keys, place.by, "task", task_id)
+    place.texts["secret"] = secret_keys.reveal(tx, runtime.keys, place.by, "task", task_id)
 
 
-def _tokens(tx: Tx, house: House, place: Place) -> None:
-    place.ids["token"] = tokens.create_token(tx, house.keys, place.by, "theirs")[0].id
-    place.ids["enrolment"] = enrolment.create_enrolment(tx, house.keys, place.by)[0].id
+def _tokens(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+    place.ids["token"] = tokens.create_token(tx, runtime.keys, place.by, "theirs")[0].id
+    place.ids["enrolment"] = enrolment.create_enrolment(tx, runtime.keys, place.by)[0].id
 
 
-def _indicator(tx: Tx, house: House, place: Place) -> None:
+def _indicator(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     title = f"secret of {place.host}"
     body = IndicatorBody(title=title, type="counter", acl=place.acl, read_only=False)
     found = indicators.create(tx, place.by, body).row.id
     place.ids["indicator"], place.texts["title"] = found, title.replace(" ", "%20")
-    place.texts["token"] = badges.publish(tx, house.keys, place.by, found)[1]
+    place.texts["token"] = badges.publish(tx, runtime.keys, place.by, found)[1]
 
 
-def _monitor(tx: Tx, house: House, place: Place) -> None:
+def _monitor(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     """One that is pushed, by the same secret as the task."""
     body = MonitorBody(name=f"secret of {place.host}", type="push", acl=place.acl)
-    found = monitors.create(tx, house.keys, place.by, body, None)[0].id
-    digest = house.keys.digest(place.texts["secret"])
+    found = monitors.create(tx, runtime.keys, place.by, body, None)[0].id
+    digest = runtime.keys.digest(place.texts["secret"])
     tx.run("update secret_keys set digest = ? where object_id = ?", digest, found)
     place.ids["monitor"] = found
     watched = MonitorBody(
         name=f"secret of {place.host}", type="dstat", host_id=place.ids["host"], acl=place.acl
     )
-    place.ids["resource"] = monitors.create(tx, house.keys, place.by, watched, None)[0].id
+    place.ids["resource"] = monitors.create(tx, runtime.keys, place.by, watched, None)[0].id
     of = MonitorBody(name=f"secret of {place.host}", type="nested", monitors=[found], acl=place.acl)
-    place.ids["nested"] = monitors.create(tx, house.keys, place.by, of, None)[0].id
+    place.ids["nested"] = monitors.create(tx, runtime.keys, place.by, of, None)[0].id
 
 
-def _webhook(tx: Tx, house: House, place: Place) -> None:
+def _webhook(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     """With a delivery in its inbox; the same secret opens it as the task."""
     body = WebhookBody(name=f"secret of {place.host}")
-    found = webhooks.create(tx, house.keys, place.by, body).row.id
-    digest = house.keys.digest(place.texts["secret"])
+    found = webhooks.create(tx, runtime.keys, place.by, body).row.id
+    digest = runtime.keys.digest(place.texts["secret"])
     tx.run("update secret_keys set digest = ? where object_id = ?", digest, found)
-    call = Call(place.by, found, Door.TOKEN, house.keys, b"[]", "", {}, "{}", [])
+    call = Call(place.by, found, Door.TOKEN, runtime.keys, b"[]", "", {}, "{}", [])
     (answered,) = receive.trigger(tx, [call])
     assert not isinstance(answered, Exception)
     place.ids["webhook"] = found
     place.ids["delivery"] = tx.value("select id from deliveries where webhook_id = ?", found)
 
 
-def _schedule(tx: Tx, house: House, place: Place) -> None:
+def _schedule(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     body = ScheduleBody(name=f"secret of {place.host}", repeatEvery="0 5 * * *")
-    task_id, targets = place.ids["task"], house.schedule_targets
+    task_id, targets = place.ids["task"], TARGETS
     made = schedules.create(tx, targets, place.by, "task", task_id, body)
     place.ids["schedule"] = made.row.id
 
 
-def _workflow(tx: Tx, house: House, place: Place) -> None:
+def _workflow(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     """With a job of it that failed; the same secret opens it as the task."""
     node = Node("a", place.ids["task"])
     name = f"secret of {place.host}"
     body = WorkflowBody(name=name, graph=Graph([node]), acl=place.acl)
-    found = workflows.create(tx, house.keys, place.by, body).row.id
-    digest = house.keys.digest(place.texts["secret"])
+    found = workflows.create(tx, runtime.keys, place.by, body).row.id
+    digest = runtime.keys.digest(place.texts["secret"])
     tx.run("update secret_keys set digest = ? where object_id = ?", digest, found)
     (made,) = start.run(tx, [WorkflowJobRequest(place.by, found, [])])
     assert not isinstance(made, Exception)
     place.ids |= {"workflows": found, "workflow_job": made.job.id}
 
 
-def _approval(tx: Tx, house: House, place: Place) -> None:
+def _approval(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     """One that waits, and the link by which its approver says yes."""
     fields = {"name": "ask", "type": "approval", "approvers": [place.by.email]}
-    task_id = make_task(tx, house.keys, place.by, fields)
+    task_id = make_task(tx, runtime.keys, place.by, fields)
     (made,) = create(tx, [NewJob(place.by, task_id, [])])
     assert not isinstance(made, Exception)
-    found = links.make(tx, house.keys, made.job, place.by.user_id)
+    found = links.make(tx, runtime.keys, made.job, place.by.user_id)
     place.texts["link"] = found["approve"]
 
 
-def _notify(tx: Tx, house: House, place: Place) -> None:
+def _notify(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     """A channel with a message that is dead, a rule, and something in everybody's inbox."""
     # Nothing leaves the machine.
-    house.couriers = FakeCouriers()
+    runtime.couriers = FakeCouriers()
     name = f"secret of {place.host}"
     body = ChannelBody(name=name, url="https://example.com/hook")
     checked = Outcome(service="Webhook", scheme="https")
-    channel = notify.create_channel(tx, house.keys, place.by, body, checked).id
+    channel = notify.create_channel(tx, runtime.keys, place.by, body, checked).id
     rule = RuleBody(name=name, channels=[channel])
     place.ids |= {"channel": channel, "rule": notify.create_rule(tx, place.by, rule).id}
     message = notify.begin_test(tx, place.by, channel)
@@ -253,14 +254,14 @@ def _notify(tx: Tx, house: House, place: Place) -> None:
     )
 
 
-def _statuspage(tx: Tx, house: House, place: Place) -> None:
+def _statuspage(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     part = Part(name="shop", monitor_id=place.ids["monitor"])
     body = StatusPageBody(title="Shop", slug=f"page-of-{place.name}", parts=[part])
     found = statuspages.create(tx, place.by, body)
     place.ids["statuspage"], place.texts["slug"] = found.id, found.slug
 
 
-def _views(tx: Tx, house: House, place: Place) -> None:
+def _views(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     """Everybody's own, by the id of a session, too."""
     tx.run(
         "insert into views (id, customer_id, user_id, name, page, query, shared, version,"
@@ -270,28 +271,28 @@ def _views(tx: Tx, house: House, place: Place) -> None:
     )
 
 
-def _provider(tx: Tx, house: House, place: Place) -> None:
+def _provider(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     at = f"https://id.{place.name}.test"
     where = Endpoints(at, f"{at}/authorize", f"{at}/token", f"{at}/keys")
     body = ProviderBody(name=f"secret of {place.host}", issuer=at, client_id="belvedere")
     by = operator(service.find(tx, place.by.customer_id))
-    place.ids["provider"] = providers.create(tx, house.keys, by, body, where).id
+    place.ids["provider"] = providers.create(tx, runtime.keys, by, body, where).id
 
 
-def _secret(tx: Tx, house: House, place: Place) -> None:
+def _secret(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     name = f"OF_{place.name.upper()}"
-    secrets.put(tx, house.keys, place.by, name, SecretBody(value="hush-hush"))
+    secrets.put(tx, runtime.keys, place.by, name, SecretBody(value="hush-hush"))
     place.texts["name"] = name
 
 
-def _definition(tx: Tx, house: House, place: Place) -> None:
+def _definition(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     """For a tag that no host carries."""
     body = DefinitionBody("monitor", "none", {"name": f"secret of {place.host}", "type": "dstat"})
-    place.ids["definition"] = definitions.create(tx, house.keys, place.by, body).row.id
+    place.ids["definition"] = definitions.create(tx, runtime.keys, place.by, body).row.id
 
 
 # A feature adds what its doors name.
-MAKERS: tuple[Callable[[Tx, House, Place], None], ...] = (
+MAKERS: tuple[Callable[[Tx, ServerRuntime, Place], None], ...] = (
     _running_task,
     _tokens,
     _indicator,

@@ -3,18 +3,18 @@
 import asyncio
 
 from belvedere.server.background import consumers, loops
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 
 TOLD = next(one for one in consumers.REACTIONS if one.name == "people are told")
 
 
-async def told(house: House) -> None:
+async def told(runtime: ServerRuntime) -> None:
     """Everything that happened so far is told, and what is due is carried."""
-    while await house.db.write(consumers.react, house, TOLD):
-        await posted(house)
+    while await runtime.db.write(consumers.react, runtime, TOLD):
+        await posted(runtime)
 
 
-async def posted(house: House) -> None:
-    await loops.send_messages(house)
-    while house.couriers.tasks:
-        await asyncio.gather(*house.couriers.tasks)
+async def posted(runtime: ServerRuntime) -> None:
+    await loops.send_messages(runtime)
+    while runtime.couriers.tasks:
+        await asyncio.gather(*runtime.couriers.tasks)

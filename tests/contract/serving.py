@@ -10,7 +10,7 @@ import pytest
 from belvedere.access import Keys, Turnstile
 from belvedere.access.crypto import password_hash
 from belvedere.db import Database
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.server.wiring import furnish
 from belvedere.settings import Settings
 from cast import PASSWORD, PASSWORD_HASH, Cast
@@ -22,7 +22,7 @@ from handclock import HandClock
 __all__ = [
     "ada",
     "eve",
-    "house",
+    "runtime",
     "quick_passwords",
     "settings",
     "stranger",
@@ -50,15 +50,17 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def house(db: Database, logs: Database, keys: Keys, clock: HandClock, settings: Settings) -> House:
+def runtime(
+    db: Database, logs: Database, keys: Keys, clock: HandClock, settings: Settings
+) -> ServerRuntime:
     made = furnish(settings, db, logs, keys, clock)
     made.turnstile = Turnstile(made.limits, at_once)
     return made
 
 
 @pytest.fixture
-def world(house: House, cast: Cast) -> World:
-    return opened(house, cast)
+def world(runtime: ServerRuntime, cast: Cast) -> World:
+    return opened(runtime, cast)
 
 
 @pytest.fixture

@@ -57,8 +57,8 @@ async def test_a_fault_of_ours_is_logged_without_what_was_sent(
     def broken(*_: object) -> None:
         raise RuntimeError("the fault itself")
 
-    world.house.db.glance = broken  # type: ignore[method-assign, assignment]
-    world.house.credentials.forget()
+    world.runtime.db.glance = broken  # type: ignore[method-assign, assignment]
+    world.runtime.credentials.forget()
     client = Client(world.app, world.things.integration["acme"])
     answer = await client.post("/acme/job", {"task": "x", "task_arguments": [PASSWORD]})
     assert (answer.status, answer.code) == (500, "internal")

@@ -20,9 +20,9 @@ LINK = re.compile(r"(Approve|Reject): +http://belvedere\.test(/-/approval/bvl_[\
 
 @pytest.fixture
 def couriers(world: World) -> FakeCouriers:
-    world.house.settings.mail = "mailtos://relay.test"
-    made = FakeCouriers(mail=world.house.settings.mail)
-    world.house.couriers = made
+    world.runtime.settings.mail = "mailtos://relay.test"
+    made = FakeCouriers(mail=world.runtime.settings.mail)
+    world.runtime.couriers = made
     return made
 
 
@@ -32,7 +32,7 @@ async def asked(world: World, uma: Client, couriers: FakeCouriers, **more: Any) 
     task = await world.task("release <1>", **fields)
     script = await world.task("deploy", triggers=[f"task:{task}:success"])
     job = await create(uma, task)
-    await notifying.told(world.house)
+    await notifying.told(world.runtime)
     (parcel,) = [one for one in couriers.carried if one.to == "vic@acme.test"]
     found = {verb.lower(): path for verb, path in LINK.findall(parcel.body)}
     return {"job": job["id"], "script": script, "body": parcel.body, **found}
@@ -96,7 +96,9 @@ async def test_it_is_the_approvers_own(
     """Who may not sign in any more decides nothing, however good the link was."""
     mail = await asked(world, uma, couriers)
     vic = world.cast.vic
-    await world.house.db.write(member_changes.change, world.cast.olga, vic.member_id, enabled=False)
+    await world.runtime.db.write(
+        member_changes.change, world.cast.olga, vic.member_id, enabled=False
+    )
     answer = await stranger.post(mail["approve"])
     assert (answer.status, answer.code) == (404, "link_gone")
     assert (await show(uma, mail["job"]))["lifecycle"] == "onhold"
@@ -132,7 +134,7 @@ async def test_four_eyes_mail_only_the_others(
 async def test_without_an_address_of_its_own_the_server_sends_no_links(
     world: World, uma: Client, couriers: FakeCouriers
 ) -> None:
-    world.house.settings.url = ""
+    world.runtime.settings.url = ""
     mail = await asked(world, uma, couriers)
     assert "approve" not in mail
     assert f"belvedere job approve {mail['job']}" in mail["body"]

@@ -133,7 +133,7 @@ async def test_silence_does_not_approve_what_has_changed(
     whole = await flowing.run(uma, made, "v1.2", "hush")
     await ada.patch(f"/acme/task/{made['deploy']}", CHANGES["script"])
     clock.move(61)
-    await world.house.db.write(timeouts.expire)
+    await world.runtime.db.write(timeouts.expire)
     (job,) = (await ada.get(f"/acme/workflows/{made['id']}/job/{whole['id']}/jobs")).json
     assert (job["lifecycle"], job["state"]) == ("expired", "canceled")
     assert "the script of deploy" in job["reason"]

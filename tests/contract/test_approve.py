@@ -111,6 +111,6 @@ async def test_without_a_vote_the_default_answer_counts(
 ) -> None:
     job = await create(uma, await approval(world, expires=60_000, default_answer=answer))
     clock.move(61)
-    await world.house.db.write(timeouts.expire)
+    await world.runtime.db.write(timeouts.expire)
     found = await show(uma, job["id"])
     assert (found["lifecycle"], found["state"]) == ("finished", state)

@@ -24,7 +24,7 @@ async def made(world: World) -> None:
         tx.run("insert into meta (name, value) values ('demo', ?)", world.cast.acme.id)
         hosts.connect(tx, host_id, hello("web-1"), "127.0.0.1")
 
-    await world.house.db.write(begin)
+    await world.runtime.db.write(begin)
     await react(world)
 
 
@@ -71,7 +71,7 @@ async def test_it_comes_once(world: World, ada: Client) -> None:
     await made(world)
     before = await there(ada)
     host_id = world.things.hosts["web-2"].host_id
-    await world.house.db.write(hosts.connect, host_id, hello("web-2"), "127.0.0.1")
+    await world.runtime.db.write(hosts.connect, host_id, hello("web-2"), "127.0.0.1")
     await react(world)
     assert await there(ada) == before
 
@@ -157,9 +157,9 @@ async def test_only_admins_take_it_away(world: World, uma: Client, eve: Client) 
 
 async def test_a_remote_host_is_not_told_to_look_at_itself(world: World, ada: Client) -> None:
     """Without an address of its own the server is only where its local agent is."""
-    world.house.settings.url = ""
+    world.runtime.settings.url = ""
     host_id = world.things.hosts["web-2"].host_id
     operator = service.operator(world.cast.acme)
-    await world.house.db.write(hosts.connect, host_id, hello("web-2"), "192.0.2.9")
-    await world.house.db.write(demo.make, world.house, operator, host_id)
+    await world.runtime.db.write(hosts.connect, host_id, hello("web-2"), "192.0.2.9")
+    await world.runtime.db.write(demo.make, world.runtime, operator, host_id)
     assert (await there(ada))["monitor"] == ["Load of web-2"]

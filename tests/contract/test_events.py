@@ -127,7 +127,7 @@ async def test_another_organization_hears_nothing(world: World, eve: Client, ada
 
 async def test_a_cursor_that_is_too_old_means_resync(world: World, ada: Client) -> None:
     await world.task()
-    await world.house.db.write(lambda tx: tx.run("delete from events"))
+    await world.runtime.db.write(lambda tx: tx.run("delete from events"))
     await world.task("later")
     async with Stream(ada, EVENTS, {"last-event-id": "0.1"}) as stream:
         assert (await stream.until("resync")).data == {}
@@ -192,7 +192,7 @@ async def test_a_token_that_expires_while_it_catches_up_is_cut_off(
         await create(ada, task)
         seen = await stream.until("job.created")
     await create(ada, task)
-    feed = world.house.feed
+    feed = world.runtime.feed
     listen = feed.listen
 
     async def late(listener: Listener) -> Callable[[], None]:
@@ -223,7 +223,7 @@ async def test_a_narrower_acl_counts_at_once(world: World, ada: Client, vic: Cli
 async def test_who_hangs_up_is_noticed(world: World, ada: Client) -> None:
     async with Stream(ada, EVENTS):
         pass
-    assert not world.house.feed._listeners
+    assert not world.runtime.feed._listeners
 
 
 async def test_topics_narrow_it(world: World, ada: Client, uma: Client) -> None:

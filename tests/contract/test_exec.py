@@ -169,7 +169,7 @@ async def test_it_can_be_canceled_but_not_restarted(world: World, ada: Client) -
 async def test_it_does_not_wait_for_days(world: World, ada: Client, clock: HandClock) -> None:
     (job,) = await execute(ada, "uptime", hosts=["web-1"])
     clock.move(601)
-    await loops.expire(world.house)
+    await loops.expire(world.runtime)
     assert (await show(ada, job["id"]))["lifecycle"] == "expired"
 
 
@@ -203,10 +203,10 @@ async def test_old_ones_are_forgotten(world: World, clock: HandClock) -> None:
     (job,) = await execute(ada, "uptime", hosts=["web-1"])
     await ada.put(f"/acme/job/{job['id']}/cancel")
     clock.move(89 * 86_400)
-    while await world.house.db.write(retention.purge):
+    while await world.runtime.db.write(retention.purge):
         pass
     assert (await show(ada, job["id"]))["lifecycle"] == "canceled"
     clock.move(2 * 86_400)
-    while await world.house.db.write(retention.purge):
+    while await world.runtime.db.write(retention.purge):
         pass
     assert (await ada.get(f"/acme/job/{job['id']}")).status == 404

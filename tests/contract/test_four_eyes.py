@@ -68,7 +68,7 @@ async def test_what_would_make_it_void_of_sense_is_refused(
 async def test_an_approver_is_named_in_any_way(world: World, ada: Client, way: str) -> None:
     vic = world.cast.vic
     tags = ["team:blue"]
-    await world.house.db.write(member_changes.change, world.cast.olga, vic.member_id, tags=tags)
+    await world.runtime.db.write(member_changes.change, world.cast.olga, vic.member_id, tags=tags)
     named = {
         "email": "VIC@acme.test",
         "username": vic.username,
@@ -85,8 +85,10 @@ async def test_an_approver_is_named_in_any_way(world: World, ada: Client, way: s
 async def test_a_tag_that_was_taken_away_gives_no_right(world: World, ada: Client) -> None:
     vic = world.cast.vic
     for tags in (["team:blue"], []):
-        await world.house.db.write(member_changes.change, world.cast.olga, vic.member_id, tags=tags)
+        await world.runtime.db.write(
+            member_changes.change, world.cast.olga, vic.member_id, tags=tags
+        )
         if tags:
             job = await create(ada, await approval(world, approvers=["team:blue"], acl=[]))
-    world.house.credentials.forget("access")
+    world.runtime.credentials.forget("access")
     assert (await world.client("vic").put(f"/acme/job/{job['id']}/approve")).status == 404

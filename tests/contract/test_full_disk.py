@@ -28,7 +28,7 @@ async def until_host(client: Client, message: str) -> dict[str, Any]:
 
 
 async def kinds(world: World) -> list[str]:
-    rows = await world.house.db.read(
+    rows = await world.runtime.db.read(
         lambda tx: tx.rows("select kind from events where kind like 'host.disk%' order by id")
     )
     return [kind for (kind,) in rows]

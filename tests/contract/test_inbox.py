@@ -27,7 +27,7 @@ RECORD: dict[str, letters.Kind] = {
 
 @pytest.fixture(autouse=True)
 def couriers(world: World) -> FakeCouriers:
-    world.house.couriers = made = FakeCouriers()
+    world.runtime.couriers = made = FakeCouriers()
     return made
 
 
@@ -45,7 +45,7 @@ async def failed_job(world: World, who: str, **fields: Any) -> None:
     task = await world.task(**fields)
     async with world.agent() as agent:
         await run(world.client(who), agent, task, code=1)
-    await told(world.house)
+    await told(world.runtime)
 
 
 async def test_it_works(world: World, uma: Client) -> None:
@@ -84,7 +84,7 @@ async def failing(world: World, monitor_id: str) -> None:
     key = (await ada.get(f"/acme/monitor/{monitor_id}/credentials")).json["secret"]
     for _ in range(3):
         await ada.post(f"/monitor/{monitor_id}/push/{key}", {"state": "failure"})
-    await told(world.house)
+    await told(world.runtime)
 
 
 async def test_nobody_reads_the_inbox_of_another(
@@ -119,7 +119,7 @@ async def test_notify_and_success_are_respected(world: World, code: int) -> None
     task = await world.task(notify=code == 0)
     async with world.agent() as agent:
         await run(world.client("uma"), agent, task, code=code)
-    await told(world.house)
+    await told(world.runtime)
     assert await titles(world, "uma", "ada") == {"uma": [], "ada": []}
 
 
@@ -128,14 +128,14 @@ async def test_a_step_is_the_business_of_its_workflow(world: World, ada: Client)
     await flowing.run(world.client("uma"), flow)
     async with world.agent() as agent:
         await flowing.step(world, agent, code=1)
-    await told(world.house)
+    await told(world.runtime)
     assert await titles(world, "uma", "ada") == {"uma": ["release ended in failure"], "ada": []}
 
 
 async def test_approvers_are_asked(world: World, uma: Client) -> None:
     fields: dict[str, Any] = {"type": "approval", "approvers": ["vic@acme.test"], "acl": ["uma"]}
     await create(uma, await world.task("release", **fields))
-    await told(world.house)
+    await told(world.runtime)
     said = ["release waits for an approval"]
     assert await titles(world, "uma", "vic", "ada") == {"uma": [], "vic": said, "ada": []}
 
@@ -172,14 +172,14 @@ async def test_a_notification_task_reaches_the_members_that_it_names(
 ) -> None:
     asked = [{"type": "input", "label": str(n), "required": False} for n in range(len(arguments))]
     await create(ada, await world.task("note", task_arguments=asked, **NOTE), arguments)
-    await told(world.house)
+    await told(world.runtime)
     assert await titles(world, "vic", "max") == said
     assert (await world.client("eve").get("/notification")).json == []
 
 
 async def test_managers_hear_of_a_forgotten_password(world: World, stranger: Client) -> None:
     await stranger.post("/api/auth/password/recover", {"email": "uma@acme.test"})
-    await told(world.house)
+    await told(world.runtime)
     said = ["uma@acme.test forgot the password and asks for a link"]
     assert await titles(world, "max", "uma") == {"max": said, "uma": []}
 
@@ -189,8 +189,10 @@ async def test_old_news_are_not_told(world: World, ada: Client, clock: HandClock
     async with world.agent() as agent:
         await run(ada, agent, task, code=1)
     clock.move(25 * 3_600)
-    await told(world.house)
-    assert await world.house.db.read(lambda tx: tx.value("select count(*) from notifications")) == 0
+    await told(world.runtime)
+    assert (
+        await world.runtime.db.read(lambda tx: tx.value("select count(*) from notifications")) == 0
+    )
 
 
 # Mail by the installation itself
@@ -198,9 +200,9 @@ async def test_old_news_are_not_told(world: World, ada: Client, clock: HandClock
 
 def mailing(world: World, port: int) -> None:
     address = f"mailto://127.0.0.1:{port}?from=belvedere@acme.test&mode=insecure"
-    world.house.settings.mail = address
+    world.runtime.settings.mail = address
     # The operator's own mail server may stand inside.
-    world.house.couriers = Couriers(mail=address)
+    world.runtime.couriers = Couriers(mail=address)
 
 
 def link_in(body: bytes) -> str:
@@ -213,13 +215,13 @@ async def test_a_forgotten_password_is_mailed(world: World, stranger: Client) ->
     with mail_sink() as sink:
         mailing(world, sink.port)
         await stranger.post("/api/auth/password/recover", {"email": "uma@acme.test"})
-        await told(world.house)
-        await world.house.couriers.close()
+        await told(world.runtime)
+        await world.runtime.couriers.close()
     (got,) = sink.got
     assert "uma@acme.test" in got.headers["to"]
     body = {"token": link_in(got.body), "password": "a-wholly-new-one"}
     assert (await stranger.put("/api/auth/password/reset", body)).status == 200
-    kept = await world.house.db.read(lambda tx: tx.rows("select state, box from messages"))
+    kept = await world.runtime.db.read(lambda tx: tx.rows("select state, box from messages"))
     assert kept == [("sent", None)], "the link is kept nowhere"
 
 
@@ -228,8 +230,8 @@ async def test_an_invitation_is_mailed(world: World, stranger: Client) -> None:
         mailing(world, sink.port)
         max_ = world.client("max")
         made = await max_.post("/api/member", {"user": {"email": "new@acme.test"}})
-        await told(world.house)
-        await world.house.couriers.close()
+        await told(world.runtime)
+        await world.runtime.couriers.close()
     (got,) = sink.got
     assert "new@acme.test" in got.headers["to"]
     body = {"token": link_in(got.body), "password": "a-wholly-new-one"}
@@ -244,13 +246,13 @@ async def test_an_invitation_is_mailed(world: World, stranger: Client) -> None:
 async def test_a_notification_task_mails_where_it_says_so(
     world: World, ada: Client, couriers: FakeCouriers
 ) -> None:
-    world.house.settings.mail = couriers.mail = "mailto://mail.test"
+    world.runtime.settings.mail = couriers.mail = "mailto://mail.test"
     for email in (False, True):
         types = {"email": email}
         task = await world.task(f"note {email}", notificationTypes=types, **NOTE)
         await create(ada, task)
-    await told(world.house)
-    await posted(world.house)
+    await told(world.runtime)
+    await posted(world.runtime)
     assert [(one.to, one.title, one.body) for one in couriers.carried] == [
         ("vic@acme.test", "Backup", "is done")
     ]

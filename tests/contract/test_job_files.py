@@ -194,10 +194,10 @@ async def test_they_go_with_the_job(world: World, ada: Client) -> None:
         order = await ended(agent, {"x": b"y"})
     await ada.delete("/acme/job/finished")
     assert (await ada.get(f"/acme/job/{job['id']}/files")).status == 404
-    house = world.house
-    while await house.db.write(retention.purge):
+    runtime = world.runtime
+    while await runtime.db.write(retention.purge):
         pass
-    assert await house.db.read(retention.dropped) == [job["id"]]
-    await house.logs.write(retention.forget_logs, [job["id"]])
-    assert await house.logs.read(artifacts.of_attempt, order.fence) == []
-    assert await house.logs.read(artifacts.read, order.fence, 0, 0) == b""
+    assert await runtime.db.read(retention.dropped) == [job["id"]]
+    await runtime.logs.write(retention.forget_logs, [job["id"]])
+    assert await runtime.logs.read(artifacts.of_attempt, order.fence) == []
+    assert await runtime.logs.read(artifacts.read, order.fence, 0, 0) == b""

@@ -72,7 +72,7 @@ async def test_right_secrets_are_not_counted(world: World, ada: Client, stranger
 async def test_a_right_secret_has_a_limit_of_its_own(
     world: World, ada: Client, stranger: Client, clock: HandClock
 ) -> None:
-    world.house.secret_uses.limit = 3
+    world.runtime.secret_uses.limit = 3
     task = await world.task()
     secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
     target = f"/job/secret/{secret}?customer=acme&task={task}"

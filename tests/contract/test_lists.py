@@ -138,7 +138,7 @@ async def test_the_next_link_repeats_the_question_without_the_token(world: World
 
 
 async def test_the_next_link_holds_what_a_proxy_takes_away(world: World, uma: Client) -> None:
-    world.house.settings.url = "http://tools.test/ops"
+    world.runtime.settings.url = "http://tools.test/ops"
     await create(uma, await world.task())
     found = await uma.get("/acme/job?limit=1")
     assert found.headers["link"].startswith("</ops/acme/job?limit=1&after=")
@@ -184,7 +184,7 @@ async def test_at_most_a_thousand_come_at_once(world: World, uma: Client) -> Non
         rows = [(f"{n:024x}", *row[1:]) for n in range(1_001)]
         tx.many(f"insert into jobs values ({marks})", rows)
 
-    await world.house.db.write(copy)
+    await world.runtime.db.write(copy)
     for query in ("", "limit=0", "limit=5000"):
         found = await uma.get(f"/acme/job?{query}")
         assert len(found.json) == 1_000

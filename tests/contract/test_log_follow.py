@@ -95,7 +95,7 @@ async def test_who_hangs_up_is_noticed(world: World, uma: Client) -> None:
     job = await create(uma, await world.task())
     async with Stream(uma, f"/acme/job/{job['id']}/log?follow=true") as stream:
         assert stream.status == 200
-    assert not world.house.feed._listeners
+    assert not world.runtime.feed._listeners
 
 
 async def test_a_cut_says_what_is_missing_and_where_lines_go_on(world: World, uma: Client) -> None:

@@ -78,7 +78,7 @@ async def test_no_loop_reads_all_history(
 ) -> None:
     await create(uma, await world.task())
     asked.clear()
-    await loop.work(world.house)
+    await loop.work(world.runtime)
     check(asked)
 
 
@@ -100,7 +100,7 @@ VERBS: dict[str, Callable[[Tx], object]] = {
 @pytest.mark.parametrize("engine", ["sqlite"])
 async def test_no_verb_reads_all_history(world: World, asked: Asked, verb: str) -> None:
     asked.clear()
-    await world.house.db.write(VERBS[verb])
+    await world.runtime.db.write(VERBS[verb])
     assert asked
     check(asked)
 
@@ -114,6 +114,6 @@ async def test_no_reaction_reads_all_history(
     await create(uma, task)
     await world.client("ada").delete(f"/acme/task/{task}")
     asked.clear()
-    await consumers.catch_up(reaction, world.house)
+    await consumers.catch_up(reaction, world.runtime)
     assert asked
     check(asked)

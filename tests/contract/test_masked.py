@@ -23,7 +23,7 @@ async def everything(world: World, client: Client) -> str:
     targets += [f"/acme/job/{one['id']}" for one in (await client.get("/acme/job")).json]
     targets += [f"/acme/task/{one['id']}" for one in (await client.get("/acme/task")).json]
     texts = [(await client.get(target)).text for target in targets]
-    kept = await world.house.db.read(lambda tx: tx.rows("select data from events"))
+    kept = await world.runtime.db.read(lambda tx: tx.rows("select data from events"))
     return "\n".join([*texts, str(kept)])
 
 

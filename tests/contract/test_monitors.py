@@ -239,9 +239,9 @@ async def test_the_agent_gets_the_configuration_and_reports(world: World, ada: C
 
 async def test_the_configuration_arrives_without_the_doorbell(world: World, ada: Client) -> None:
     async with world.agent() as agent:
-        world.house.db.on_rung = None
+        world.runtime.db.on_rung = None
         await make(world, ada)
-        await loops.tell_watches(world.house)
+        await loops.tell_watches(world.runtime)
         assert len((await agent.hear(Watch)).monitors) == 1
 
 
@@ -259,13 +259,13 @@ async def test_dstat_shows_its_data(world: World, ada: Client) -> None:
 async def test_every_host_has_its_own_monitor(world: World, ada: Client) -> None:
     host_id = world.things.hosts["web-1"].host_id
     async with world.agent():
-        await world.house.db.write(housekeeping.host_came, world.cast.acme.id, host_id)
+        await world.runtime.db.write(housekeeping.host_came, world.cast.acme.id, host_id)
     (host,) = (await ada.get("/monitor?where[type]=host")).json
     assert (host["name"], host["state"]) == ("web-1", "normal")
     refused = await ada.delete(f"/monitor/{host['id']}")
     assert (refused.status, refused.code) == (409, "host_monitor")
     await ada.delete(f"/host/{host_id}")
-    await world.house.db.write(housekeeping.host_went, host_id)
+    await world.runtime.db.write(housekeeping.host_went, host_id)
     assert (await ada.get("/monitor")).json == []
 
 
@@ -273,7 +273,7 @@ async def test_reactions_make_and_take_them(world: World, ada: Client) -> None:
     async with world.agent():
         for reaction in consumers.REACTIONS:
             if "monitor" in reaction.name:
-                await consumers.catch_up(reaction, world.house)
+                await consumers.catch_up(reaction, world.runtime)
         assert [o["type"] for o in (await ada.get("/monitor")).json] == ["host"]
 
 
@@ -331,7 +331,7 @@ async def test_turns_beyond_the_kept_ones_are_not_guessed(world: World, ada: Cli
         await agent.hear(Noted)
     path = f"/acme/monitor/{made['id']}/turns"
     assert len((await ada.get(path)).json["turns"]) == 1
-    await world.house.db.write(
+    await world.runtime.db.write(
         lambda tx: tx.run("update events set at = at - ? where object = 'monitor'", events.LIFE + 1)
     )
     assert (await ada.get(path)).json["turns"] == []
@@ -379,7 +379,7 @@ async def test_a_monitor_starts_a_task(world: World, ada: Client) -> None:
         await agent.hear(Noted)
         for reaction in consumers.REACTIONS:
             if "trigger.fired" in reaction.kinds:
-                await consumers.catch_up(reaction, world.house)
+                await consumers.catch_up(reaction, world.runtime)
         order = await agent.order()
         assert '"status":500' in order.arguments[0]
         assert '"event_name":"failure"' in order.arguments[0]

@@ -109,9 +109,9 @@ def principal_for(route: Route) -> Principal:
 
 @pytest.fixture
 def fuzz(world: World, quick_passwords: None) -> Fuzz:
-    estate = world.house.db.write_now(settle, world.house, world.cast, world.things)
-    dry(world.house)
-    world.house.secret_uses.limit = 1_000_000
+    estate = world.runtime.db.write_now(settle, world.runtime, world.cast, world.things)
+    dry(world.runtime)
+    world.runtime.secret_uses.limit = 1_000_000
     return Fuzz(world, estate)
 
 

@@ -89,8 +89,8 @@ NEVER: tuple[tuple[str, str, str, int], ...] = (
 
 
 async def test_it_works(world: World) -> None:
-    estate: Estate = await world.house.db.write(settle, world.house, world.cast, world.things)
-    dry(world.house)
+    estate: Estate = await world.runtime.db.write(settle, world.runtime, world.cast, world.things)
+    dry(world.runtime)
     wrong = []
     for who, method, path, wanted in NEVER:
         client = Client(world.app, estate.tokens[who], hangs_up=True, check=world.conformity)

@@ -34,7 +34,7 @@ CHANNEL: dict[str, letters.Kind] = {
 def couriers(world: World) -> FakeCouriers:
     """Nothing leaves the machine unless a test says so."""
     made = FakeCouriers()
-    world.house.couriers = made
+    world.runtime.couriers = made
     return made
 
 
@@ -63,8 +63,8 @@ async def fails(world: World) -> str:
 
 async def failed_again(world: World, monitor: str, state: str = "failure") -> None:
     """Or recovered, as the state says."""
-    secret = world.house.db.write_now(
-        secret_keys.reveal, world.house.keys, world.cast.ada, "monitor", monitor
+    secret = world.runtime.db.write_now(
+        secret_keys.reveal, world.runtime.keys, world.cast.ada, "monitor", monitor
     )
     answer = await world.client().post(f"/monitor/{monitor}/push/{secret}", {"state": state})
     assert answer.status == 200, answer.body
@@ -76,14 +76,14 @@ async def failed_again(world: World, monitor: str, state: str = "failure") -> No
 async def test_it_works(world: World, ada: Client, clock: HandClock) -> None:
     """From a failure to a receiver that listens, which checks who signed."""
     with http_sink() as sink:
-        world.house.couriers = Couriers(LOOPBACK)
+        world.runtime.couriers = Couriers(LOOPBACK)
         made = await channel(ada, sink.url)
         assert letters.missing(made, CHANNEL) == []
         assert (made["service"], made["url"]) == ("Webhook", f"http://127.0.0.1:{sink.port}/***")
         await rule(ada, made["id"])
         monitor = await fails(world)
-        await told(world.house)
-        await world.house.couriers.close()
+        await told(world.runtime)
+        await world.runtime.couriers.close()
     secret = (await ada.get(f"/acme/notify/channel/{made['id']}/credentials")).json["secret"]
     (got,) = sink.got
     stamp, _, given = got.headers["x-belvedere-signature"].partition(",sha256=")
@@ -107,7 +107,7 @@ async def test_the_address_is_shown_to_nobody(
     await ada.post(f"{target}/test")
     for place in (target, "/acme/notify/channel", "/acme/notify/message", "/api/audit"):
         assert "canary" not in (await ada.get(place)).text
-    rows = await world.house.db.read(
+    rows = await world.runtime.db.read(
         lambda tx: str(tx.rows("select box, shown, name from channels"))
     )
     assert "canary" not in rows
@@ -261,25 +261,25 @@ async def test_a_message_is_tried_again_and_then_dead(
     await rule(token, (await channel(token))["id"])
     couriers.outcomes = [Outcome(f"fault {n}") for n in range(8)]
     await fails(world)
-    await told(world.house)
+    await told(world.runtime)
     for pause in RETRY_DELAYS:
         clock.move(pause / 1_000 * 1.3)
-        await posted(world.house)
+        await posted(world.runtime)
     (message,) = (await token.get("/acme/notify/message?where[state]=dead")).json
     assert (message["attempts"], message["due"]) == (8, None)
     assert [one["fault"] for one in message["tries"]] == [f"fault {n}" for n in range(8)]
     # The same text under the same id each time.
     assert len({one.payload for one in couriers.carried}) == 1
-    await told(world.house)
+    await told(world.runtime)
     assert len(couriers.carried) == 8, "a message about a message that could not be sent"
     told_ada = "select kind from notifications where user_id = ? order by id"
-    rows = await world.house.db.read(lambda tx: tx.rows(told_ada, world.cast.ada.user_id))
+    rows = await world.runtime.db.read(lambda tx: tx.rows(told_ada, world.cast.ada.user_id))
     assert rows == [("monitor.failure",), ("message.dead",)]
     target = f"/acme/notify/message/{message['id']}"
     assert (await token.post(f"{target}/retry")).json["state"] == "waiting"
     refused = await token.post(f"{target}/retry")
     assert (refused.status, refused.code) == (409, "not_dead")
-    await posted(world.house)
+    await posted(world.runtime)
     assert (await token.get(target)).json["state"] == "sent"
 
 
@@ -289,17 +289,17 @@ async def test_what_is_refused_for_good_is_dead_at_once(
     await rule(ada, (await channel(ada))["id"])
     couriers.outcomes = [Outcome("inner", for_good=True)]
     await fails(world)
-    await told(world.house)
+    await told(world.runtime)
     assert [one["state"] for one in (await ada.get("/acme/notify/message")).json] == ["dead"]
 
 
 async def test_an_inner_receiver_is_never_called(world: World, ada: Client) -> None:
     """Through the whole house, with the setting as it is by default."""
     with http_sink() as trap:
-        world.house.couriers = Couriers(world.house.settings.inner_networks)
+        world.runtime.couriers = Couriers(world.runtime.settings.inner_networks)
         made = await channel(ada, trap.url)
         answer = (await ada.post(f"/acme/notify/channel/{made['id']}/test")).json
-        await world.house.couriers.close()
+        await world.runtime.couriers.close()
     assert (answer["state"], trap.calls) == ("dead", 0)
     assert "inner network" in answer["tries"][0]["fault"]
 
@@ -309,20 +309,20 @@ async def test_several_events_become_one_message(
 ) -> None:
     await rule(ada, (await channel(ada))["id"], group=30)
     monitor = await fails(world)
-    await told(world.house)
+    await told(world.runtime)
     await failed_again(world, monitor, "normal")
-    await told(world.house)
+    await told(world.runtime)
     assert couriers.carried == []
     clock.move(31)
-    await posted(world.house)
+    await posted(world.runtime)
     (parcel,) = couriers.carried
     assert parcel.title == "[acme] 2 events: shop fails, …"
     assert "shop is normal again" in parcel.body
     # The window is over: the next begins another.
     await failed_again(world, monitor)
-    await told(world.house)
+    await told(world.runtime)
     clock.move(31)
-    await posted(world.house)
+    await posted(world.runtime)
     assert len(couriers.carried) == 2
 
 
@@ -334,14 +334,14 @@ async def test_quiet_hours_hold_back_all_but_the_critical(
     quiet = {"from": f"{(hour - 1) % 24:02d}:00", "to": f"{(hour + 1) % 24:02d}:00"}
     await rule(ada, (await channel(ada))["id"], quiet=quiet)
     monitor = await fails(world)
-    await told(world.house)
+    await told(world.runtime)
     assert couriers.carried == []
     await ada.patch(f"/acme/monitor/{monitor}", {"failure_severity": "CRITICAL"})
     await failed_again(world, monitor, "normal")
-    await told(world.house)
+    await told(world.runtime)
     assert [one.title for one in couriers.carried] == ["[acme] shop is normal again"]
     clock.move(3_600)
-    await posted(world.house)
+    await posted(world.runtime)
     assert [one.title for one in couriers.carried[1:]] == ["[acme] shop fails"]
 
 
@@ -367,7 +367,7 @@ async def test_a_rule_tells_what_it_names(
 ) -> None:
     await rule(ada, (await channel(ada))["id"], **more)
     await fails(world)
-    await told(world.house)
+    await told(world.runtime)
     failures = [one for one in couriers.carried if "shop fails" in one.title]
     assert bool(failures) is is_told
 
@@ -376,12 +376,12 @@ async def test_a_rule_can_name_one_monitor(
     world: World, ada: Client, couriers: FakeCouriers
 ) -> None:
     monitor = await fails(world)
-    await told(world.house)
+    await told(world.runtime)
     await rule(ada, (await channel(ada))["id"], objects=[monitor])
     other = await ada.post("/acme/monitor", {"name": "o", "type": "push", "fail_threshold": 1})
     await failed_again(world, other.json["id"])
     await failed_again(world, monitor, "normal")
-    await told(world.house)
+    await told(world.runtime)
     assert [one.title for one in couriers.carried] == ["[acme] shop is normal again"]
 
 
@@ -393,7 +393,7 @@ async def test_a_muted_monitor_tells_nobody(
     await ada.put(f"/acme/monitor/{monitor}/mute", {})
     await failed_again(world, monitor, "normal")
     await failed_again(world, monitor)
-    await told(world.house)
+    await told(world.runtime)
     titles = [one.title for one in couriers.carried]
     assert titles == ["[acme] shop fails"], "only what came before the mute"
     assert len((await ada.get("/acme/notification")).json) == 1
@@ -407,7 +407,7 @@ async def test_indicators_alert_unless_they_shall_not(
     body = {"title": "queue", "type": "text", "value": "5", "alerts": alerts}
     made = (await ada.post("/acme/indicator", body)).json
     await ada.patch(f"/acme/indicator/{made['id']}/state", {"state": "failure"})
-    await told(world.house)
+    await told(world.runtime)
     assert [one.title for one in couriers.carried] == ["[acme] queue is in failure"] * alerts
 
 
@@ -418,7 +418,7 @@ async def test_a_disabled_channel_is_sent_nothing(
     await rule(ada, one["id"])
     await ada.patch(f"/acme/notify/channel/{one['id']}", {"enable": False})
     await fails(world)
-    await told(world.house)
+    await told(world.runtime)
     assert (await ada.get("/acme/notify/message")).json == []
 
 
@@ -429,7 +429,7 @@ async def test_the_other_organization_hears_nothing(
     body = {"name": "x", "channels": [theirs["id"]], "kinds": [], "group": 0}
     assert (await eve.post("/notify/rule", body)).status == 201
     await fails(world)
-    await told(world.house)
+    await told(world.runtime)
     assert couriers.carried == []
     assert (await eve.get("/notify/message")).json == []
     assert (await eve.get("/notification")).json == []

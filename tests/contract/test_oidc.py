@@ -73,7 +73,7 @@ async def test_the_cookies_are_as_they_must_be(world: World, at: Provider) -> No
 async def test_a_proxy_may_put_something_before_our_paths(
     world: World, at: Provider, stranger: Client, to: str
 ) -> None:
-    world.house.settings.url = "http://tools.test/ops/"
+    world.runtime.settings.url = "http://tools.test/ops/"
     provider_id = await add(world)
     one = Traveller(stranger, at, prefix="/ops")
     back = one.authorize(await one.begin(provider_id, to))
@@ -95,7 +95,7 @@ async def test_the_sign_in_page_learns_what_there_is(
     for query in ("", "?customer=globex", "?customer=nobody", "?customer=%00"):
         told = (await stranger.get(f"/api/auth/methods{query}")).json
         assert told == {"password": True, "providers": []}
-    await world.house.db.write(
+    await world.runtime.db.write(
         lambda tx: tx.run("update customers set enabled = 0 where name = 'globex'")
     )
     assert (await stranger.get("/api/auth/methods")).json["providers"] == [door]
@@ -107,9 +107,9 @@ async def test_the_sign_in_page_learns_what_there_is(
 async def test_another_server_receives_whoever_left_here(
     world: World, one: Traveller, at: Provider, settings: Settings
 ) -> None:
-    house = world.house
-    there = world.beside(furnish(settings, house.db, house.logs, house.keys, house.clock))
-    there.house.couriers = house.couriers
+    runtime = world.runtime
+    there = world.beside(furnish(settings, runtime.db, runtime.logs, runtime.keys, runtime.clock))
+    there.runtime.couriers = runtime.couriers
     back = one.authorize(await one.begin(await add(world)))
     far = Traveller(there.client(), at, one.cookies)
     assert await far.back(back) == "/ui/"
@@ -254,12 +254,12 @@ async def test_a_session_through_a_provider_stays_in_its_organization(
 
 
 async def _own_globex(world: World) -> None:
-    await world.house.db.write(
+    await world.runtime.db.write(
         lambda tx: tx.run(
             "update members set level = 'owner' where id = ?", world.cast.eve.member_id
         )
     )
-    world.house.credentials.forget()
+    world.runtime.credentials.forget()
 
 
 async def test_another_organizations_provider_is_no_way_in(
@@ -369,7 +369,7 @@ async def test_a_provider_that_says_no(world: World, one: Traveller, at: Provide
 async def test_a_provider_that_is_away(world: World, one: Traveller, at: Provider) -> None:
     provider_id = await add(world)
     url = await one.begin(provider_id)
-    world.house.couriers.fault = "The receiver did not answer in time."  # type: ignore[attr-defined]
+    world.runtime.couriers.fault = "The receiver did not answer in time."  # type: ignore[attr-defined]
     assert await one.back(one.authorize(url)) == "/ui/login?problem=provider_unreachable"
 
 
@@ -401,7 +401,7 @@ async def test_whoever_is_refused_too_often_waits(world: World, one: Traveller) 
 async def test_nothing_secret_is_told(world: World, one: Traveller, at: Provider) -> None:
     provider_id = await add(world)
     await one.sign_in(provider_id)
-    rows = await world.house.db.read(lambda tx: tx.rows("select data from events"))
-    kept = await world.house.db.read(lambda tx: tx.rows("select box, endpoints from providers"))
+    rows = await world.runtime.db.read(lambda tx: tx.rows("select data from events"))
+    kept = await world.runtime.db.read(lambda tx: tx.rows("select box, endpoints from providers"))
     audit = (await world.client("ada").get("/api/audit?limit=1000")).text
     assert at.client_secret not in str(rows) + str(kept) + audit

@@ -40,7 +40,7 @@ def addresses(route: Route) -> list[str]:
 async def test_it_works(world: World, stranger: Client) -> None:
     found = await stranger.get("/-/openapi.json")
     assert found.status == 200
-    assert found.json == openapi.document(world.house.table, "http://belvedere.test")
+    assert found.json == openapi.document(world.runtime.table, "http://belvedere.test")
 
 
 def test_it_has_the_form_of_openapi(document: dict[str, Any]) -> None:
@@ -142,7 +142,7 @@ async def test_bodies_that_pass_are_bodies_that_are_described(
     world: World, document: dict[str, Any]
 ) -> None:
     """The other half, answers that are as described, is checked with every answer of this room."""
-    estate = await world.house.db.write(settle, world.house, world.cast, world.things)
+    estate = await world.runtime.db.write(settle, world.runtime, world.cast, world.things)
     checker = Checker(document)
     for door, body in bodies(estate, estate.acme).items():
         method, path = door.split(" ")

@@ -32,9 +32,9 @@ def old(world: World) -> OldAgent:
 
 
 def agent_of(world: World, uses: int = 1, **more: Any) -> OldAgent:
-    house = world.house
-    made, text = house.db.write_now(
-        enrolment.create_enrolment, house.keys, world.cast.ada, "old agents", uses
+    runtime = world.runtime
+    made, text = runtime.db.write_now(
+        enrolment.create_enrolment, runtime.keys, world.cast.ada, "old agents", uses
     )
     return OldAgent(world.client(), made.id, text, **more)
 
@@ -191,8 +191,8 @@ async def test_an_agent_of_ours_registers_before_it_asks_for_work(world: World) 
 async def test_a_forgotten_token_is_replaced_without_registering(world: World, uma: Client) -> None:
     first, _ = await two_agents(world)
     job = await given(world, first, uma)
-    world.house.db.write_now(lambda tx: tx.run("delete from tokens where kind = 'agent_token'"))
-    world.house.credentials.forget()
+    world.runtime.db.write_now(lambda tx: tx.run("delete from tokens where kind = 'agent_token'"))
+    world.runtime.credentials.forget()
     assert (await first.keep_alive()).status == 401
     await first.sign_in()
     assert (await first.keep_alive()).status == 204
@@ -303,7 +303,7 @@ async def test_silence_is_seen_and_a_word_ends_it(
     world: World, old: OldAgent, ada: Client, clock: HandClock
 ) -> None:
     await old.start()
-    house = world.house
+    runtime = world.runtime
 
     async def state() -> str:
         hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
@@ -311,10 +311,10 @@ async def test_silence_is_seen_and_a_word_ends_it(
         return word
 
     clock.move(31)
-    sweeping.mark_silent(house.db)
+    sweeping.mark_silent(runtime.db)
     assert await state() == "unreachable"
     assert (await old.keep_alive()).status == 204
-    await loops.note_seen(house)
+    await loops.note_seen(runtime)
     assert await state() == "online"
 
 
@@ -637,8 +637,8 @@ async def test_a_job_that_is_never_reported_is_lost(
     job = await given(world, old, uma, timeout=10_000)
     clock.move(10 + 5 + 61)
     await old.keep_alive()
-    await loops.note_seen(world.house)
-    sweeping.lose_overdue(world.house.db)
+    await loops.note_seen(world.runtime)
+    sweeping.lose_overdue(world.runtime.db)
     found = await show(uma, job["id"])
     assert (found["lifecycle"], found["state"], found["ran"]) == ("terminated", "lost", "maybe")
     # Its report waits for the last child of the script; when it comes, it is believed.
@@ -664,7 +664,7 @@ async def test_an_agent_of_ours_may_take_the_host_over(
 ) -> None:
     await old.start()
     clock.move(31)
-    sweeping.mark_silent(world.house.db)
+    sweeping.mark_silent(world.runtime.db)
     (host,) = (await ada.get("/acme/host?where[hostname]=old-1")).json
     text = (await ada.post(f"/acme/host/{host['id']}/enrolment", {})).json["token"]
     body = {"token": text, "hostname": "old-1", "fingerprint": "new machine"}

@@ -18,9 +18,9 @@ PATIENCE_S = 30
 
 
 async def test_it_works(world: World, ada: Client, clock: HandClock) -> None:
-    house = world.house
-    made, text = house.db.write_now(enrolment.create_enrolment, house.keys, world.cast.ada)
-    async with listening(house) as port, asyncio.timeout(PATIENCE_S):
+    runtime = world.runtime
+    made, text = runtime.db.write_now(enrolment.create_enrolment, runtime.keys, world.cast.ada)
+    async with listening(runtime) as port, asyncio.timeout(PATIENCE_S):
         wire = Socket(port)
         agent = OldAgent(wire, made.id, text)
         assert await agent.start() == []
@@ -87,14 +87,14 @@ async def _is_killed_with_a_job_in_hand(world: World, agent: OldAgent, ada: Clie
 async def _is_given_up(world: World, ada: Client, clock: HandClock, job_id: str) -> None:
     """First a mark, then the one verdict that is true: nobody can know."""
     clock.move(31)
-    await loops.note_seen(world.house)
-    sweeping.mark_silent(world.house.db)
-    await loops.mark_silent(world.house)
-    sweeping.lose_overdue(world.house.db)
+    await loops.note_seen(world.runtime)
+    sweeping.mark_silent(world.runtime.db)
+    await loops.mark_silent(world.runtime)
+    sweeping.lose_overdue(world.runtime.db)
     marked = await show(ada, job_id)
     assert (marked["lifecycle"], marked["waiting_reason"]) == ("assigned", "unreachable")
     clock.move(60 + 5 + 60)
-    sweeping.lose_overdue(world.house.db)
+    sweeping.lose_overdue(world.runtime.db)
     lost = await show(ada, job_id)
     assert (lost["lifecycle"], lost["state"], lost["ran"]) == ("terminated", "lost", "maybe")
     hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
@@ -117,7 +117,7 @@ async def test_a_body_may_come_in_chunks(world: World, ada: Client) -> None:
         b"#!/bin/sh\necho a\n\r\n--cut\r\n"
         b'Content-Disposition: form-data; name="description"\r\n\r\nhello\r\n--cut--\r\n'
     )
-    async with listening(world.house) as port:
+    async with listening(world.runtime) as port:
         wire = Socket(port)
         pieces = [form[at : at + 7] for at in range(0, len(form), 7)]
         made = await wire.ask("POST", "/acme/file", headers=headers, pieces=pieces)

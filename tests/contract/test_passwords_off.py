@@ -121,10 +121,10 @@ async def test_nobody_comes_in_from_another_organization(
 ) -> None:
     """A person of both goes where passwords count, and cannot move over."""
     await switched_off(world, at)
-    acme = await world.house.db.read(service.by_name, "acme")
+    acme = await world.runtime.db.read(service.by_name, "acme")
     assert acme is not None
     by = service.operator(acme)
-    await world.house.db.write(member_changes.admit, by, "eve@globex.test", Level.VIEWER)
+    await world.runtime.db.write(member_changes.admit, by, "eve@globex.test", Level.VIEWER)
     told = {"email": "eve@globex.test", "password": PASSWORD}
     done = await stranger.post(LOGIN, told)
     assert done.status == 200 and done.json["customer_id"] != acme.id
@@ -173,9 +173,11 @@ async def test_a_person_of_two_organizations_resets_for_the_other(
 ) -> None:
     await switched_off(world, at)
     by = service.operator(world.cast.acme)
-    await world.house.db.write(member_changes.admit, by, "eve@globex.test", Level.VIEWER)
-    keys = world.house.keys
-    _, token = await world.house.db.write(password_recovery.reset_password, keys, "eve@globex.test")
+    await world.runtime.db.write(member_changes.admit, by, "eve@globex.test", Level.VIEWER)
+    keys = world.runtime.keys
+    _, token = await world.runtime.db.write(
+        password_recovery.reset_password, keys, "eve@globex.test"
+    )
     assert (await stranger.post("/api/auth/link", {"token": token})).json["password"]
 
 
@@ -183,7 +185,7 @@ async def test_the_operator_opens_the_door_again(
     world: World, at: Provider, stranger: Client
 ) -> None:
     await switched_off(world, at)
-    await world.house.db.write(service.allow_passwords, "ACME")
+    await world.runtime.db.write(service.allow_passwords, "ACME")
     done = await stranger.post(LOGIN, {"email": "olga@acme.test", "password": PASSWORD})
     assert done.status == 200
     olga = Client(world.app, done.json["access_token"], check=world.conformity)
@@ -205,4 +207,4 @@ async def test_a_forgotten_password_is_nobodys_work(
 
 async def events(world: World) -> int:
     sql = "select count(*) from events where kind = 'member.recovery_asked'"
-    return int(await world.house.db.read(lambda tx: tx.value(sql)))
+    return int(await world.runtime.db.read(lambda tx: tx.value(sql)))

@@ -64,7 +64,7 @@ async def test_it_works(world: World, ada: Client, vic: Client) -> None:
 async def test_it_runs(world: World, ada: Client, clock: HandClock) -> None:
     found = await made(ada, await world.task())
     clock.move(9 * 60 + 31)
-    await loops.fire_schedules(world.house)
+    await loops.fire_schedules(world.runtime)
     (job,) = (await ada.get("/acme/job")).json
     assert (job["origin"], job["lifecycle"]) == ("scheduler", "ready")
     assert job["user"] == {"id": "", "username": "", "email": ""}
@@ -74,7 +74,7 @@ async def test_it_runs(world: World, ada: Client, clock: HandClock) -> None:
     after = (await ada.get(f"/acme/schedule/{found['id']}")).json
     assert (after["lastRunAt"], after["last_job_id"]) == (run["nominal"], job["id"])
     # Nothing is due twice.
-    await loops.fire_schedules(world.house)
+    await loops.fire_schedules(world.runtime)
     assert len((await ada.get("/acme/job")).json) == 1
 
 
@@ -135,7 +135,7 @@ async def test_it_is_paused_with_an_end_and_a_note(
     coming = (await ada.get(f"{target}/preview?count=6")).json
     assert [one["paused"] for one in coming] == [True] * 5 + [False]
     clock.move(HOUR / 1_000)
-    await loops.fire_schedules(world.house)
+    await loops.fire_schedules(world.runtime)
     runs = (await ada.get(f"{target}/run")).json
     assert [(one["state"], one["reason"], one["count"]) for one in runs] == [
         ("started", None, 1),
@@ -172,7 +172,7 @@ async def test_masked_arguments_are_not_shown(world: World, ada: Client) -> None
     assert changed.json["task_arguments"] == ["y", "***"]
     for place in (target, "/acme/schedule", f"/acme/task/{task}/schedule", "/api/audit"):
         assert "hush-hush" not in (await ada.get(place)).text
-    kept = await world.house.db.read(store.find, world.cast.acme.id, found["id"])
+    kept = await world.runtime.db.read(store.find, world.cast.acme.id, found["id"])
     assert kept.arguments == '["y","hush-hush"]'
 
 
@@ -238,7 +238,7 @@ async def test_it_goes_with_its_task(world: World, ada: Client) -> None:
     found = await made(ada, task)
     assert (await ada.delete(f"/acme/task/{task}")).status == 200
     reaction = next(one for one in consumers.REACTIONS if "schedules of deleted" in one.name)
-    await world.house.db.write(consumers.react, world.house, reaction)
+    await world.runtime.db.write(consumers.react, world.runtime, reaction)
     assert (await ada.get(f"/acme/schedule/{found['id']}")).status == 404
 
 

@@ -33,9 +33,9 @@ TYPES = (*[None] * len(KINDS), *KINDS)
 @pytest.fixture
 def swarm(world: World, watch: Watch, quick_passwords: None) -> Iterator[Swarm]:
     """In a world that keeps nothing, so that every request finds the same."""
-    estate = world.house.db.write_now(settle, world.house, world.cast, world.things)
-    dry(world.house)
-    world.house.secret_uses.limit = 1_000_000
+    estate = world.runtime.db.write_now(settle, world.runtime, world.cast, world.things)
+    dry(world.runtime)
+    world.runtime.secret_uses.limit = 1_000_000
     with asyncio.Runner() as runner:
         yield Swarm(world, estate, watch, runner)
 

@@ -21,7 +21,7 @@ from schemathesis import Case, Response
 import engines
 from belvedere.access import Keys, Turnstile
 from belvedere.db.migrate import open_database
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.server.wiring import furnish
 from belvedere.settings import Settings
 from contract import doors
@@ -51,24 +51,24 @@ class Stage:
     keys: Keys
 
     @contextmanager
-    def house(self) -> Iterator[House]:
+    def runtime(self) -> Iterator[ServerRuntime]:
         with self.copies() as urls:
             db, logs = [open_database(url) for url in urls]
             hands = HandClock()
             db.clock = hands
-            house = furnish(self.settings, db, logs, self.keys, hands)
-            house.turnstile = Turnstile(house.limits, at_once)
-            house.couriers = FakeCouriers()
-            yield house
+            runtime = furnish(self.settings, db, logs, self.keys, hands)
+            runtime.turnstile = Turnstile(runtime.limits, at_once)
+            runtime.couriers = FakeCouriers()
+            yield runtime
             engines.closed(db)
             engines.closed(logs)
 
     def begin(self, story: Any) -> None:
-        story.steps, story.house = 0, self.house()
-        self.swarm.world = self.world.beside(story.house.__enter__())
+        story.steps, story.runtime = 0, self.runtime()
+        self.swarm.world = self.world.beside(story.runtime.__enter__())
 
     def end(self, story: Any) -> None:
-        story.house.__exit__(None, None, None)
+        story.runtime.__exit__(None, None, None)
 
     def call(self, story: Any, case: Case[Any], **_: Any) -> Response:
         """Somebody does it. Who, follows from the story so far: told again, it goes the same."""
@@ -123,15 +123,15 @@ def stage(
     engine: str,
     database_url: str,
 ) -> Iterator[Stage]:
-    house = world.house
-    estate = house.db.write_now(settle, house, world.cast, world.things)
+    runtime = world.runtime
+    estate = runtime.db.write_now(settle, runtime, world.cast, world.things)
     if engine == "sqlite":
         keep_files(tmp_path)
         copies = partial(files, tmp_path)
     else:
         # Nobody may look at a database that is copied.
-        engines.closed(house.db)
-        engines.closed(house.logs)
+        engines.closed(runtime.db)
+        engines.closed(runtime.logs)
         copies = partial(databases, database_url)
     with asyncio.Runner() as runner:
         yield Stage(Swarm(world, estate, watch, runner), world, copies, settings, keys)

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from belvedere.access import searches
 from belvedere.db import Tx
 from belvedere.jobs.queries import pages
-from belvedere.rest import response_budget, searches
+from belvedere.rest import response_budget
 from contract.client import Answer, Client
 from contract.running import create
 from contract.world import World

@@ -72,10 +72,10 @@ async def test_it_works(
 async def test_a_full_lane_is_refused_with_what_to_do(
     world: World, vic: Client, searches: HeldSearches
 ) -> None:
-    world.house.searches = SearchLane(SearchLimits(places=1, share=1, queue=1))
+    world.runtime.searches = SearchLane(SearchLimits(places=1, share=1, queue=1))
     waiting = [asyncio.create_task(vic.get("/acme/job")) for _ in range(2)]
     await searches.entered(1)
-    while not world.house.searches.waiting:
+    while not world.runtime.searches.waiting:
         await asyncio.sleep(0)
     refused = await vic.get("/acme/job")
     assert (refused.status, refused.code) == (429, "too_many_searches")
@@ -89,19 +89,19 @@ async def test_every_list_with_filters_runs_in_the_lane(
 ) -> None:
     lists = [
         route.path
-        for route in world.house.table.routes
+        for route in world.runtime.table.routes
         if set(pagination.QUERY) <= set(route.query) and "{" not in route.path
     ]
     assert len(lists) > 15
     paths = [*lists, "/-/search?q=x", "/-/needs", "/api/audit", "/api/audit.csv", "/event"]
     steps: list[str] = []
-    search = world.house.db.search
+    search = world.runtime.db.search
 
     async def counted(*args: Any) -> Any:
         steps.append(path)
         return await search(*args)
 
-    monkeypatch.setattr(world.house.db, "search", counted, raising=False)
+    monkeypatch.setattr(world.runtime.db, "search", counted, raising=False)
     for path in paths:
         assert (await ada.get(path)).status == 200, path
     assert [path for path in paths if path not in steps] == []

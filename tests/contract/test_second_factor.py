@@ -147,7 +147,7 @@ async def test_the_wrong_moment(uma: Client, clock: HandClock) -> None:
 
 
 async def test_without_a_password_there_is_nothing_to_guard(world: World, uma: Client) -> None:
-    await world.house.db.write(
+    await world.runtime.db.write(
         lambda tx: tx.run(
             "update users set password_hash = null where id = ?", world.cast.uma.user_id
         )
@@ -196,7 +196,7 @@ async def test_an_organization_requires_it(
 
 async def test_nothing_of_it_is_told(world: World, ada: Client, clock: HandClock) -> None:
     secret, codes = await equip(ada, clock)
-    rows = await world.house.db.read(lambda tx: tx.rows("select data from events"))
+    rows = await world.runtime.db.read(lambda tx: tx.rows("select data from events"))
     told = (await ada.get("/api/audit?limit=1000")).text + str(rows)
     assert secret not in told
     assert not [one for one in codes if one in told]

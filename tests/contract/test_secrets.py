@@ -120,7 +120,7 @@ async def test_it_stands_nowhere_in_clear(
     for target in ("/acme/secret", "/api/audit", "/acme/task", f"/acme/job/{job['id']}"):
         assert CANARY not in (await ada.get(target)).text
     assert CANARY not in caplog.text
-    tables = await world.house.db.read(_everything)
+    tables = await world.runtime.db.read(_everything)
     assert "API_KEY" in tables and CANARY not in tables
 
 
@@ -136,7 +136,7 @@ def _everything(tx: Any) -> str:
 async def test_a_sealed_value_cannot_be_moved(world: World, ada: Client) -> None:
     """To another name, task or organization: it is sealed for its place."""
     await put(ada, "API_KEY")
-    await world.house.db.write(
+    await world.runtime.db.write(
         lambda tx: tx.run("update secrets set name = 'OTHER'"),
     )
     await put(ada, "PLAIN", "value", secret=False)
@@ -198,7 +198,7 @@ async def test_a_stale_edit_is_refused(ada: Client) -> None:
 
 
 async def test_there_is_room_for_so_many(world: World, ada: Client) -> None:
-    keys, actor = world.house.keys, world.cast.ada
+    keys, actor = world.runtime.keys, world.cast.ada
     for n in range(8):
         await put(ada, f"LARGE_{n}", "x" * 16 * 1024)
     full = await ada.put("/acme/secret/ONE_MORE", {"value": "abcd"})
@@ -206,7 +206,7 @@ async def test_there_is_room_for_so_many(world: World, ada: Client) -> None:
     task = await world.task()
     for n in range(100):
         body = SecretBody("abcd", task_id=task)
-        await world.house.db.write(service.put, keys, actor, f"S{n}", body)
+        await world.runtime.db.write(service.put, keys, actor, f"S{n}", body)
     full = await ada.put("/acme/secret/ONE_MORE", {"value": "abcd", "task_id": task})
     assert (full.status, full.code) == (409, "too_many_secrets")
     await put(ada, "S7", "another", task_id=task)
@@ -218,7 +218,7 @@ async def test_those_of_a_task_go_with_it(world: World, ada: Client) -> None:
     kept = await put(ada, "A")
     assert (await ada.delete(f"/acme/task/{task}")).status == 200
     reaction = next(one for one in consumers.REACTIONS if "secrets of deleted" in one.name)
-    await world.house.db.write(consumers.react, world.house, reaction)
+    await world.runtime.db.write(consumers.react, world.runtime, reaction)
     assert (await ada.get("/acme/secret")).json == [kept]
 
 

@@ -9,7 +9,7 @@ import pytest
 from belvedere.db import Database
 from belvedere.server.agents.endpoint import serve
 from belvedere.server.http.app import App
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.server.setup import setup_code
 from cast import PASSWORD
 from contract.client import Answer, Client
@@ -18,13 +18,13 @@ from contract.world import World
 
 
 @pytest.fixture
-def nobody(house: House) -> Client:
+def nobody(runtime: ServerRuntime) -> Client:
     """A stranger at an empty server."""
-    return Client(App(house, house.table, serve), check=Conformity(house.table))
+    return Client(App(runtime, runtime.table, serve), check=Conformity(runtime.table))
 
 
-def offer(house: House) -> str:
-    code = house.db.write_now(setup_code.offer, house.keys)
+def offer(runtime: ServerRuntime) -> str:
+    code = runtime.db.write_now(setup_code.offer, runtime.keys)
     assert code is not None
     return code
 
@@ -39,9 +39,9 @@ async def needed(client: Client) -> bool:
     return told
 
 
-async def test_it_works(nobody: Client, house: House, quick_passwords: None) -> None:
+async def test_it_works(nobody: Client, runtime: ServerRuntime, quick_passwords: None) -> None:
     assert await needed(nobody)
-    code = offer(house)
+    code = offer(runtime)
     assert re.fullmatch(r"([A-Z2-9]{4}-){3}[A-Z2-9]{4}", code)
     done = await set_up(nobody, code)
     assert done.status == 201, done.body
@@ -54,23 +54,27 @@ async def test_it_works(nobody: Client, house: House, quick_passwords: None) -> 
 
 
 async def test_the_code_is_read_as_people_type_it(
-    nobody: Client, house: House, quick_passwords: None
+    nobody: Client, runtime: ServerRuntime, quick_passwords: None
 ) -> None:
-    code = offer(house)
+    code = offer(runtime)
     assert (await set_up(nobody, f" {code.lower().replace('-', ' ')} ")).status == 201
 
 
-async def test_it_works_only_once(nobody: Client, house: House, quick_passwords: None) -> None:
-    first, second = offer(house), offer(house)
+async def test_it_works_only_once(
+    nobody: Client, runtime: ServerRuntime, quick_passwords: None
+) -> None:
+    first, second = offer(runtime), offer(runtime)
     assert (await set_up(nobody, first)).status == 201
     for code in (first, second):
         late = await set_up(nobody, code, organization="other", email="eve@other.test")
         assert (late.status, late.code) == (409, "already_set_up")
-    assert house.db.write_now(setup_code.offer, house.keys) is None
+    assert runtime.db.write_now(setup_code.offer, runtime.keys) is None
 
 
-async def test_of_two_at_once_one_wins(nobody: Client, house: House, quick_passwords: None) -> None:
-    codes = offer(house), offer(house)
+async def test_of_two_at_once_one_wins(
+    nobody: Client, runtime: ServerRuntime, quick_passwords: None
+) -> None:
+    codes = offer(runtime), offer(runtime)
     done = await asyncio.gather(
         *(
             set_up(nobody, code, organization=f"org{n}", email=f"a@org{n}.test")
@@ -80,17 +84,17 @@ async def test_of_two_at_once_one_wins(nobody: Client, house: House, quick_passw
     assert sorted(one.status for one in done) == [201, 409]
 
 
-async def test_a_wrong_code_opens_nothing(nobody: Client, house: House) -> None:
+async def test_a_wrong_code_opens_nothing(nobody: Client, runtime: ServerRuntime) -> None:
     for code in ("", "AAAA-AAAA-AAAA-AAAA"):
         refused = await set_up(nobody, code)
         assert (refused.status, refused.code) == (403, "bad_code")
-    offer(house)
+    offer(runtime)
     assert (await set_up(nobody, "AAAA-AAAA-AAAA-AAAA")).code == "bad_code"
     assert await needed(nobody)
 
 
-async def test_a_guesser_is_stopped(nobody: Client, house: House) -> None:
-    offer(house)
+async def test_a_guesser_is_stopped(nobody: Client, runtime: ServerRuntime) -> None:
+    offer(runtime)
     codes = [(await set_up(nobody, "AAAA-AAAA-AAAA-AAAA")).status for _ in range(25)]
     assert codes[-1] == 429
 
@@ -100,9 +104,9 @@ async def test_a_guesser_is_stopped(nobody: Client, house: House) -> None:
     [{"password": "short"}, {"organization": "api"}, {"organization": ""}, {"email": "nobody"}],
 )
 async def test_what_is_refused_uses_no_code_up(
-    nobody: Client, house: House, quick_passwords: None, wrong: dict[str, str]
+    nobody: Client, runtime: ServerRuntime, quick_passwords: None, wrong: dict[str, str]
 ) -> None:
-    code = offer(house)
+    code = offer(runtime)
     assert (await set_up(nobody, code, **wrong)).status == 400
     assert await needed(nobody)
     assert (await set_up(nobody, code)).status == 201

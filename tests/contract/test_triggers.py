@@ -19,7 +19,7 @@ THREE = [{"type": "input", "label": name} for name in ("title", "state", "value"
 async def react(world: World) -> None:
     """What the server's own loop does, now."""
     for reaction in consumers.REACTIONS:
-        while await world.house.db.write(consumers.react, world.house, reaction):
+        while await world.runtime.db.write(consumers.react, world.runtime, reaction):
             pass
 
 
@@ -75,7 +75,7 @@ async def test_recovery_and_silence_start_things_too(
     await world.task("silent", triggers=[f"indicator:{tile}:stale"])
     await ada.patch(f"/acme/indicator/{tile}", {"state": "normal"})
     clock.move(61)
-    await world.house.db.write(aging.grow_stale)
+    await world.runtime.db.write(aging.grow_stale)
     await react(world)
     assert [job["name"] for job in await jobs(ada)] == ["back", "silent"]
 
@@ -215,7 +215,7 @@ async def test_one_that_cannot_run_is_told_and_harms_no_other(world: World, ada:
     await ada.patch(f"/acme/indicator/{tile}", {"state": "failure"})
     await react(world)
     assert [job["name"] for job in await jobs(ada)] == ["good"]
-    rows = world.house.db.write_now(
+    rows = world.runtime.db.write_now(
         lambda tx: tx.rows("select data from events where kind = 'trigger.refused'")
     )
     assert len(rows) == 2

@@ -70,4 +70,4 @@ async def test_a_bad_wait_timeout_makes_no_job(world: World, uma: Client) -> Non
 async def test_nobody_is_left_listening(world: World, uma: Client) -> None:
     task = await world.task()
     await uma.post("/acme/job?wait_result=true&wait_timeout=0.01", {"task": task})
-    assert not world.house.feed._listeners
+    assert not world.runtime.feed._listeners

@@ -183,7 +183,7 @@ async def test_wrong_secrets_are_counted_by_address(world: World, ada: Client) -
 async def test_a_right_secret_is_limited_by_the_setting(
     world: World, ada: Client, clock: HandClock
 ) -> None:
-    world.house.secret_uses.limit = 3
+    world.runtime.secret_uses.limit = 3
     out, other = await caller(world, ada, "none"), await caller(world, ada, "github", name="b")
     said = [await out.by_secret({}) for _ in range(4)]
     assert [one.status for one in said] == [200, 200, 200, 429]

@@ -149,9 +149,9 @@ async def test_a_history_that_is_gone_gives_nothing(world: World, ada: Client) -
     async with world.agent() as agent:
         job = await run(ada, flow)
         await agent.end(await agent.order(), lastline='["x"]')
-    await world.house.db.write(advance.advance, job["id"])
+    await world.runtime.db.write(advance.advance, job["id"])
     # Before anybody has looked at its end.
-    await world.house.db.write(_forget, job["id"])
+    await world.runtime.db.write(_forget, job["id"])
     await react(world)
     assert [one["name"] for one in await jobs(ada, "ScriptJob")] == ["a", "t"]
 
@@ -170,7 +170,7 @@ async def test_one_that_cannot_run_is_told(world: World, ada: Client) -> None:
     await ada.patch(f"/acme/indicator/{tile}", {"state": "failure"})
     await react(world)
     assert await jobs(ada) == []
-    rows = world.house.db.write_now(
+    rows = world.runtime.db.write_now(
         lambda tx: tx.rows("select data from events where kind = 'trigger.refused'")
     )
     assert "workflow_disabled" in str(rows)
@@ -208,11 +208,11 @@ async def test_a_schedule_starts_it(world: World, ada: Client, clock: HandClock)
     assert made_one.status == 200
     assert [one["id"] for one in (await ada.get(target)).json] == [made_one.json["id"]]
     clock.move(600)
-    await loops.fire_schedules(world.house)
+    await loops.fire_schedules(world.runtime)
     (job,) = await jobs(ada)
     assert (job["workflow_id"], job["origin"]) == (flow["id"], "scheduler")
     clock.move(600)
-    await loops.fire_schedules(world.house)
+    await loops.fire_schedules(world.runtime)
     # The first is not over: the instant is missed.
     assert len(await jobs(ada)) == 1
     await ada.delete(f"/acme/workflows/{flow['id']}")

@@ -23,8 +23,8 @@ BODY = {
 def provider_of(world: World, person: dict[str, Any] | None = None) -> Provider:
     """The provider behind the couriers of this server."""
     made = Provider(ISSUER, person=dict(person or PERSON), signer=SIGNER)
-    made.now = lambda: world.house.clock() / 1_000
-    world.house.couriers = Errands(provider=made)
+    made.now = lambda: world.runtime.clock() / 1_000
+    world.runtime.couriers = Errands(provider=made)
     return made
 
 

@@ -10,16 +10,16 @@ from typing import Any
 import uvicorn
 
 from belvedere.server.main import _config
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from contract.client import NOTHING, Answer
 
 
 @contextlib.asynccontextmanager
-async def listening(house: House) -> AsyncIterator[int]:
+async def listening(runtime: ServerRuntime) -> AsyncIterator[int]:
     """The server as `belvedere server` runs it, on a port that the system chose."""
     listener = socket.create_server(("127.0.0.1", 0))
     listener.setblocking(False)
-    server = uvicorn.Server(_config(house))
+    server = uvicorn.Server(_config(runtime))
     server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
     serving = asyncio.create_task(server._serve([listener]))
     try:
@@ -28,7 +28,7 @@ async def listening(house: House) -> AsyncIterator[int]:
             await asyncio.sleep(0.001)
         yield listener.getsockname()[1]
     finally:
-        house.stopping.set()
+        runtime.stopping.set()
         server.should_exit = True
         await serving
         listener.close()

@@ -11,7 +11,7 @@ from belvedere.db import Tx
 from belvedere.hosts.service import Enrolment, enrol
 from belvedere.server.agents.endpoint import serve
 from belvedere.server.http.app import App
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.tasks import service as tasks
 from belvedere.tasks.bodies import TaskBody
 from cast import ADDRESS, Cast
@@ -60,7 +60,7 @@ def make_task(tx: Tx, keys: Keys, actor: Actor, fields: dict[str, Any]) -> str:
 class World:
     """A server, and everybody who calls it."""
 
-    house: House
+    runtime: ServerRuntime
     app: App
     cast: Cast
     things: Things
@@ -93,14 +93,14 @@ class World:
         if made["type"] not in ("script", "scraper"):
             del made["hostname"], made["script"]
         actor = getattr(self.cast, by)
-        return await self.house.db.write(make_task, self.house.keys, actor, made)
+        return await self.runtime.db.write(make_task, self.runtime.keys, actor, made)
 
-    def beside(self, house: House) -> "World":
+    def beside(self, runtime: ServerRuntime) -> "World":
         """The same people at another server of the same database."""
-        return replace(self, house=house, app=App(house, house.table, serve))
+        return replace(self, runtime=runtime, app=App(runtime, runtime.table, serve))
 
 
-def opened(house: House, cast: Cast) -> World:
-    things = house.db.write_now(furnish, house.keys, cast)
-    app = App(house, house.table, serve)
-    return World(house, app, cast, things, Conformity(house.table))
+def opened(runtime: ServerRuntime, cast: Cast) -> World:
+    things = runtime.db.write_now(furnish, runtime.keys, cast)
+    app = App(runtime, runtime.table, serve)
+    return World(runtime, app, cast, things, Conformity(runtime.table))

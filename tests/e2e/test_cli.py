@@ -99,8 +99,8 @@ def end(running: Up) -> tuple[int, str, str]:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    data = tmp_path_factory.mktemp("house")
+def runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    data = tmp_path_factory.mktemp("runtime")
     env = {name: value for name, value in os.environ.items() if not name.startswith("BELVEDERE_")}
     made = House(data, {**env, "XDG_CONFIG_HOME": str(data / "config")})
     made.start()
@@ -119,61 +119,61 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         leftovers.gone(data)
 
 
-def test_it_works(house: House) -> None:
+def test_it_works(runtime: House) -> None:
     script = '#!/bin/sh\necho "hello $1"\necho aside >&2\nexit "$2"\n'
-    house.task("hello", script, "--argument", "who", "--argument", "code")
-    ran = house.run("run", "hello", "wörld; rm -rf $HOME", "3", "--follow")
+    runtime.task("hello", script, "--argument", "who", "--argument", "code")
+    ran = runtime.run("run", "hello", "wörld; rm -rf $HOME", "3", "--follow")
     assert ran.returncode == 3
     assert sorted(ran.stdout.splitlines()) == ["aside", "hello wörld; rm -rf $HOME"]
     assert "ended: failure, exit code 3" in ran.stderr
     assert "\x1b" not in ran.stdout + ran.stderr
 
 
-def test_arguments_that_look_like_options_reach_the_script(house: House) -> None:
-    house.task("echo", '#!/bin/sh\nprintf "<%s>" "$@"\n', "--argument", "a", "--argument", "b")
-    ran = house.run("run", "echo", "--follow", "--", "--wait", "-- ''")
+def test_arguments_that_look_like_options_reach_the_script(runtime: House) -> None:
+    runtime.task("echo", '#!/bin/sh\nprintf "<%s>" "$@"\n', "--argument", "a", "--argument", "b")
+    ran = runtime.run("run", "echo", "--follow", "--", "--wait", "-- ''")
     assert (ran.returncode, ran.stdout) == (0, "<--wait><-- ''>")
 
 
-def test_a_file_argument_arrives_as_a_file(house: House) -> None:
-    house.task("read", '#!/bin/sh\nbasename "$1"; cat "$1"\n', "--argument", "f:file")
-    path = house.data / "größe.txt"
+def test_a_file_argument_arrives_as_a_file(runtime: House) -> None:
+    runtime.task("read", '#!/bin/sh\nbasename "$1"; cat "$1"\n', "--argument", "f:file")
+    path = runtime.data / "größe.txt"
     path.write_text("inhalt\n")
-    ran = house.run("run", "read", str(path), "--follow")
+    ran = runtime.run("run", "read", str(path), "--follow")
     assert ran.stdout.splitlines()[-1] == "inhalt"
 
 
-def test_long_output_is_followed_byte_for_byte(house: House) -> None:
-    house.task("flood", '#!/bin/sh\nyes "0123456789 äöü€" | head -n 60000\n')
-    ran = house.run("run", "flood", "--follow")
+def test_long_output_is_followed_byte_for_byte(runtime: House) -> None:
+    runtime.task("flood", '#!/bin/sh\nyes "0123456789 äöü€" | head -n 60000\n')
+    ran = runtime.run("run", "flood", "--follow")
     assert ran.returncode == 0
     assert ran.stdout == "0123456789 äöü€\n" * 60_000
-    job_id = house.json("job", "list", "--limit", "1")[0]["id"]
-    assert house.run("job", "log", job_id).stdout == ran.stdout
+    job_id = runtime.json("job", "list", "--limit", "1")[0]["id"]
+    assert runtime.run("job", "log", job_id).stdout == ran.stdout
 
 
-def test_output_is_shown_while_the_script_runs(house: House) -> None:
-    gate = house.data / "gate"
+def test_output_is_shown_while_the_script_runs(runtime: House) -> None:
+    gate = runtime.data / "gate"
     script = f'#!/bin/sh\necho first\nwhile [ ! -e "{gate}" ]; do sleep 0.05; done\necho last\n'
-    house.task("wait", script)
-    running = house.begin("run", "wait", "--follow")
+    runtime.task("wait", script)
+    running = runtime.begin("run", "wait", "--follow")
     assert stream(running).readline() == "first\n"
     gate.touch()
     assert end(running)[:2] == (0, "last\n")
 
 
-def test_no_line_is_lost_when_the_server_restarts(house: House) -> None:
-    gate = house.data / "restarted"
+def test_no_line_is_lost_when_the_server_restarts(runtime: House) -> None:
+    gate = runtime.data / "restarted"
     script = (
         "#!/bin/sh\nfor n in $(seq 1 200); do echo line $n; done\n"
         f'while [ ! -e "{gate}" ]; do echo waiting; sleep 0.2; done\n'
         "for n in $(seq 201 400); do echo line $n; done\nexit 5\n"
     )
-    house.task("long", script)
-    running = house.begin("run", "long", "--follow")
+    runtime.task("long", script)
+    running = runtime.begin("run", "long", "--follow")
     seen = [stream(running).readline() for _ in range(150)]
-    house.stop()
-    house.start()
+    runtime.stop()
+    runtime.start()
     gate.touch()
     status, rest, told = end(running)
     lines = [line for line in ("".join(seen) + rest).splitlines() if line != "waiting"]
@@ -182,120 +182,120 @@ def test_no_line_is_lost_when_the_server_restarts(house: House) -> None:
     assert told.count("Reconnecting; no output is lost.") == 1
 
 
-def test_ctrl_c_leaves_the_job_running(house: House) -> None:
-    house.task("sleep", "#!/bin/sh\necho begun\nexec sleep 60\n")
-    running = house.begin("run", "sleep", "--follow")
+def test_ctrl_c_leaves_the_job_running(runtime: House) -> None:
+    runtime.task("sleep", "#!/bin/sh\necho begun\nexec sleep 60\n")
+    running = runtime.begin("run", "sleep", "--follow")
     assert stream(running).readline() == "begun\n"
     running.send_signal(signal.SIGINT)
     status, _, told = end(running)
     assert status == 130
-    job = house.json("job", "list", "--task", "sleep")[0]
+    job = runtime.json("job", "list", "--task", "sleep")[0]
     assert f"belvedere job cancel {job['id']}" in told
     assert job["lifecycle"] == "assigned"
-    watching = house.begin("job", "log", job["id"], "--follow")
-    assert "being stopped" in house.run("job", "cancel", job["id"]).stdout
+    watching = runtime.begin("job", "log", job["id"], "--follow")
+    assert "being stopped" in runtime.run("job", "cancel", job["id"]).stdout
     assert end(watching)[0] == 130
-    assert house.json("job", "show", job["id"])["state"] == "canceled"
+    assert runtime.json("job", "show", job["id"])["state"] == "canceled"
 
 
-def test_a_timeout_is_status_124(house: House) -> None:
-    house.task("late", "#!/bin/sh\nexec sleep 60\n", "--timeout", "500ms")
-    ran = house.run("run", "late", "--wait")
+def test_a_timeout_is_status_124(runtime: House) -> None:
+    runtime.task("late", "#!/bin/sh\nexec sleep 60\n", "--timeout", "500ms")
+    ran = runtime.run("run", "late", "--wait")
     assert (ran.returncode, ran.stdout) == (124, "")
 
 
-def test_what_cannot_be_started_is_status_125(house: House) -> None:
-    house.task("none", "x", "--runas", "/nowhere/interpreter %script%")
-    assert house.run("run", "none", "--wait").returncode == 125
+def test_what_cannot_be_started_is_status_125(runtime: House) -> None:
+    runtime.task("none", "x", "--runas", "/nowhere/interpreter %script%")
+    assert runtime.run("run", "none", "--wait").returncode == 125
 
 
-def test_a_disabled_host_is_said_and_waited_for(house: House) -> None:
-    house.task("patient", "#!/bin/sh\necho at last\n")
-    house.run("host", "disable", house.hostname)
-    running = house.begin("run", "patient", "--follow")
+def test_a_disabled_host_is_said_and_waited_for(runtime: House) -> None:
+    runtime.task("patient", "#!/bin/sh\necho at last\n")
+    runtime.run("host", "disable", runtime.hostname)
+    running = runtime.begin("run", "patient", "--follow")
     assert running.stderr is not None
     assert "is disabled" in running.stderr.readline()
-    assert "is enabled" in house.run("host", "enable", house.hostname).stdout
+    assert "is enabled" in runtime.run("host", "enable", runtime.hostname).stdout
     assert end(running)[:2] == (0, "at last\n")
 
 
-def test_an_approval_is_given_and_refused(house: House) -> None:
-    house.json("task", "create", "may I", "--type", "approval", "--approver", "admin@localhost")
-    job_id = house.json("run", "may I")["id"]
-    assert "belvedere job approve" in house.run("job", "show", job_id).stdout
-    assert house.run("job", "approve", job_id).returncode == 0
-    assert house.run("job", "log", job_id, "--follow").returncode == 0
-    again = house.run("job", "reject", job_id)
+def test_an_approval_is_given_and_refused(runtime: House) -> None:
+    runtime.json("task", "create", "may I", "--type", "approval", "--approver", "admin@localhost")
+    job_id = runtime.json("run", "may I")["id"]
+    assert "belvedere job approve" in runtime.run("job", "show", job_id).stdout
+    assert runtime.run("job", "approve", job_id).returncode == 0
+    assert runtime.run("job", "log", job_id, "--follow").returncode == 0
+    again = runtime.run("job", "reject", job_id)
     assert (again.returncode, again.stdout) == (1, "")
-    other = house.json("run", "may I")["id"]
-    assert house.run("job", "reject", other).returncode == 0
-    assert house.run("job", "log", other, "--follow").returncode == 1
+    other = runtime.json("run", "may I")["id"]
+    assert runtime.run("job", "reject", other).returncode == 0
+    assert runtime.run("job", "log", other, "--follow").returncode == 1
 
 
-def test_a_task_is_edited_without_touching_the_rest(house: House) -> None:
-    house.task("edit", "#!/bin/sh\necho old\n", "--description", "kept")
-    new = house.data / "new.sh"
+def test_a_task_is_edited_without_touching_the_rest(runtime: House) -> None:
+    runtime.task("edit", "#!/bin/sh\necho old\n", "--description", "kept")
+    new = runtime.data / "new.sh"
     new.write_text("#!/bin/sh\necho new\n")
-    assert house.run("task", "edit", "edit", "--script", str(new)).returncode == 0
-    assert house.run("run", "edit", "--follow").stdout == "new\n"
-    assert house.json("task", "show", "edit")["description"] == "kept"
-    assert house.json("task", "timeout", "edit", "90s")["timeout"] == 90_000
+    assert runtime.run("task", "edit", "edit", "--script", str(new)).returncode == 0
+    assert runtime.run("run", "edit", "--follow").stdout == "new\n"
+    assert runtime.json("task", "show", "edit")["description"] == "kept"
+    assert runtime.json("task", "timeout", "edit", "90s")["timeout"] == 90_000
 
 
-def test_somebody_is_invited_and_may_run_what_the_acl_says(house: House) -> None:
-    house.task("shared", "#!/bin/sh\necho for all\n")
-    house.task("hidden", "#!/bin/sh\necho for admins\n")
-    link = house.run("member", "invite", "uma@acme.example", "--level", "user").stdout
-    uma = House(house.data, {**house.env, "XDG_CONFIG_HOME": str(house.data / "uma")})
+def test_somebody_is_invited_and_may_run_what_the_acl_says(runtime: House) -> None:
+    runtime.task("shared", "#!/bin/sh\necho for all\n")
+    runtime.task("hidden", "#!/bin/sh\necho for admins\n")
+    link = runtime.run("member", "invite", "uma@acme.example", "--level", "user").stdout
+    uma = House(runtime.data, {**runtime.env, "XDG_CONFIG_HOME": str(runtime.data / "uma")})
     assert uma.run("login", "--link", stdin=f"{link}another long password\n").returncode == 0
     assert uma.json("task", "list") == []
-    assert house.run("acl", "add", "shared", "uma@acme.example").returncode == 0
+    assert runtime.run("acl", "add", "shared", "uma@acme.example").returncode == 0
     assert [each["name"] for each in uma.json("task", "list")] == ["shared"]
     assert uma.run("run", "shared", "--follow").stdout == "for all\n"
     assert uma.run("run", "hidden").returncode == 1
     assert "admin" in uma.run("token", "create", "mine").stderr
-    assert house.run("member", "remove", "uma@acme.example").returncode == 0
+    assert runtime.run("member", "remove", "uma@acme.example").returncode == 0
     assert "belvedere login" in uma.run("task", "list").stderr
 
 
-def test_a_token_works_until_it_is_deleted(house: House) -> None:
-    token = house.run("token", "create", "ci").stdout.strip()
-    program = House(house.data, {**house.env, "BELVEDERE_TOKEN": token})
+def test_a_token_works_until_it_is_deleted(runtime: House) -> None:
+    token = runtime.run("token", "create", "ci").stdout.strip()
+    program = House(runtime.data, {**runtime.env, "BELVEDERE_TOKEN": token})
     assert program.run("task", "list").returncode == 0
-    assert house.run("token", "delete", "ci").returncode == 0
+    assert runtime.run("token", "delete", "ci").returncode == 0
     assert program.run("task", "list").returncode == 1
 
 
-def test_the_operator_makes_organizations_with_and_without_a_server(house: House) -> None:
-    data = ("--data", str(house.data / "data"))
-    house.stop()
-    house.start("--no-agent")
-    made = house.run("organization", "create", "globex", "--email", "eve@globex.example", *data)
+def test_the_operator_makes_organizations_with_and_without_a_server(runtime: House) -> None:
+    data = ("--data", str(runtime.data / "data"))
+    runtime.stop()
+    runtime.start("--no-agent")
+    made = runtime.run("organization", "create", "globex", "--email", "eve@globex.example", *data)
     link = made.stdout.splitlines()[-1]
-    eve = House(house.data, {**house.env, "XDG_CONFIG_HOME": str(house.data / "eve")})
+    eve = House(runtime.data, {**runtime.env, "XDG_CONFIG_HOME": str(runtime.data / "eve")})
     assert eve.run("login", "--link", stdin=f"{link}\na password of eve\n").returncode == 0
     assert eve.json("task", "list") == []
-    taken = house.run("organization", "create", "globex", "--email", "x@y.example", *data)
+    taken = runtime.run("organization", "create", "globex", "--email", "x@y.example", *data)
     assert (taken.returncode, taken.stdout) == (1, "")
-    house.stop()
-    told = house.run("member", "reset-password", "eve@globex.example", *data)
-    house.start()
+    runtime.stop()
+    told = runtime.run("member", "reset-password", "eve@globex.example", *data)
+    runtime.start()
     assert told.returncode == 0, told.stderr
-    words = ("login", "--server", house.url, "--email", "eve@globex.example")
+    words = ("login", "--server", runtime.url, "--email", "eve@globex.example")
     assert eve.run(*words, stdin=told.stdout).returncode == 0
 
 
-def test_a_second_server_on_the_same_data_refuses_in_one_line(house: House) -> None:
-    ran = house.run("up", "--data", str(house.data / "data"), "--port", "0")
+def test_a_second_server_on_the_same_data_refuses_in_one_line(runtime: House) -> None:
+    ran = runtime.run("up", "--data", str(runtime.data / "data"), "--port", "0")
     assert ran.returncode != 0
     assert ran.stderr.startswith("belvedere: ") and ran.stderr.count("\n") == 1
 
 
-def test_logging_out_ends_the_session(house: House) -> None:
-    other = House(house.data, {**house.env, "XDG_CONFIG_HOME": str(house.data / "other")})
-    words = ("login", "--server", house.url, "--email", "admin@localhost")
+def test_logging_out_ends_the_session(runtime: House) -> None:
+    other = House(runtime.data, {**runtime.env, "XDG_CONFIG_HOME": str(runtime.data / "other")})
+    words = ("login", "--server", runtime.url, "--email", "admin@localhost")
     assert other.run(*words, stdin=f"{PASSWORD}\n").returncode == 0
-    kept = json.loads((house.data / "other" / "belvedere" / "config.json").read_text())
+    kept = json.loads((runtime.data / "other" / "belvedere" / "config.json").read_text())
     assert other.run("logout").returncode == 0
-    ended = House(house.data, {**other.env, "BELVEDERE_TOKEN": kept["token"]})
+    ended = House(runtime.data, {**other.env, "BELVEDERE_TOKEN": kept["token"]})
     assert "belvedere login" in ended.run("whoami").stderr

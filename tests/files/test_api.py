@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from asking import Caller, Room
+from asking import Caller, services
 from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Invalid
 from belvedere.db import Database
@@ -21,7 +21,7 @@ UPLOAD = (
 
 @pytest.fixture
 def call(db: Database, keys: Keys) -> Caller:
-    return Caller(Room(db, keys), ROUTES)
+    return Caller(services(db, keys), ROUTES)
 
 
 async def test_it_works(call: Caller, cast: Cast) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from asking import Caller, Room
+from asking import Caller, services
 from belvedere.access import Actor, Level
 from belvedere.access.credentials.enrolment import create_enrolment
 from belvedere.access.crypto.keyring import Keys
@@ -13,7 +13,7 @@ from cast import ADDRESS, Cast
 
 @pytest.fixture
 def call(db: Database, keys: Keys) -> Caller:
-    return Caller(Room(db, keys), ROUTES)
+    return Caller(services(db, keys), ROUTES)
 
 
 async def test_it_works(call: Caller, db: Database, keys: Keys, cast: Cast) -> None:

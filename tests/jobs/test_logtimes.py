@@ -16,7 +16,8 @@ FENCE, JOB = 7, "a" * 24
 
 def times(logs: Database, first: int = 1) -> Times:
     found: Any = SimpleNamespace(small=None, fence=FENCE)
-    return asyncio.run(logtimes.times(SimpleNamespace(logs=logs), found, first))
+    services: Any = SimpleNamespace(logs=logs)
+    return asyncio.run(logtimes.times(services, found, first))
 
 
 def add(logs: Database, at: int, line: int, data: bytes) -> None:

@@ -1,12 +1,12 @@
 """The headers of a list's answer."""
 
-from types import SimpleNamespace
-
 import msgspec
 
+from asking import no_body
 from belvedere.rest.listing import Field, Listable, read
 from belvedere.rest.pagination import answer
-from belvedere.rest.route import Ask, Route
+from belvedere.rest.request import HttpRequest
+from belvedere.rest.route import Route
 
 IDS = ["0" * 23 + digit for digit in "12"]
 THINGS = Listable(fields={"id": Field("id"), "name": Field("name")})
@@ -16,20 +16,19 @@ class Thing(msgspec.Struct):
     id: str
 
 
-async def nothing(ask: Ask) -> None:
+async def nothing(request: HttpRequest) -> None:
     return None
 
 
-def ask(query: dict[str, list[str]]) -> Ask:
+def request_for(query: dict[str, list[str]]) -> HttpRequest:
     scope = {"type": "http", "path": "/acme/task", "headers": [], "query_string": b""}
     route = Route("GET", "/task", "viewer", nothing, "List tasks")
-    house = SimpleNamespace(settings=SimpleNamespace(base_url="https://tools.test/ops"))
-    return Ask(scope, None, route, actor=None, house=house, path={}, query=query)
+    return HttpRequest(scope, no_body, route, {}, query, prefix="/ops")
 
 
 def page(query: dict[str, list[str]], total: int | None = None) -> dict[str, str]:
     records = [Thing(one) for one in IDS]
-    return answer(ask(query), read(query, THINGS), records, total).headers
+    return answer(request_for(query), read(query, THINGS), records, total).headers
 
 
 def test_it_works() -> None:

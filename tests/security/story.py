@@ -65,7 +65,7 @@ class Story:
         """Eve sets up a second factor for the account that she made."""
         client = Client(self.world.app, self.held[-1])
         begun = await client.post("/api/auth/second-factor", {"password": THEIRS})
-        code = code_at(begun.json["secret"], self.world.house.clock() // 30_000)
+        code = code_at(begun.json["secret"], self.world.runtime.clock() // 30_000)
         assert (await client.put("/api/auth/second-factor", {"code": code})).status == 200
 
     async def provider(self) -> None:
@@ -103,7 +103,7 @@ class Story:
 
     async def operator(self) -> None:
         """The operator makes an organization with the victim as its owner."""
-        db, keys = self.world.house.db, self.world.house.keys
+        db, keys = self.world.runtime.db, self.world.runtime.keys
         made = await db.write(
             service.create_organization, keys, "initech", VICTIM, reserved=frozenset()
         )
@@ -118,7 +118,7 @@ class Story:
     async def operator_admits(self) -> None:
         """With a password, as the first start does."""
         by, hashed = operator(self.world.cast.acme), password_hash.digest(OWN)
-        await self.world.house.db.write(
+        await self.world.runtime.db.write(
             member_changes.admit, by, VICTIM, Level.ADMIN, password_hash=hashed
         )
 
@@ -138,7 +138,7 @@ class Story:
         return await self.stranger.post(INVITATION, body)
 
     async def _mailed(self, kind: str) -> str:
-        db, keys, acme = self.world.house.db, self.world.house.keys, self.world.cast.acme.id
+        db, keys, acme = self.world.runtime.db, self.world.runtime.keys, self.world.cast.acme.id
         sql = "select user_id from members where customer_id = ? and id = ?"
         user_id = await db.read(lambda tx: tx.value(sql, acme, _id(tx, "acme")))
         made = await db.write(
@@ -155,13 +155,13 @@ class Story:
         return token
 
     async def _member(self, customer: str) -> str:
-        found: str = await self.world.house.db.read(_id, customer)
+        found: str = await self.world.runtime.db.read(_id, customer)
         return found
 
     async def _own_globex(self) -> None:
         sql = "update members set level = 'owner' where id = ?"
-        await self.world.house.db.write(lambda tx: tx.run(sql, self.world.cast.eve.member_id))
-        self.world.house.credentials.forget()
+        await self.world.runtime.db.write(lambda tx: tx.run(sql, self.world.cast.eve.member_id))
+        self.world.runtime.credentials.forget()
 
 
 def _id(tx: Any, customer: str) -> str:

@@ -23,7 +23,7 @@ MANY = users.MAX_ACCOUNTS + 1
 
 async def test_accounts_of_older_organizations_do_not_hide_the_named_one(world: World) -> None:
     """The same user name in many organizations, and the last of them is named."""
-    db, keys = world.house.db, world.house.keys
+    db, keys = world.runtime.db, world.runtime.keys
 
     def make(tx: Tx) -> None:
         for n in range(MANY):
@@ -43,7 +43,7 @@ async def test_the_operator_resets_nobody_outside_the_named_organization(world: 
     """The account of that person elsewhere must not be taken instead."""
     for name in ("globex", "nowhere"):
         with pytest.raises(Conflict) as refused:
-            await world.house.db.write(
+            await world.runtime.db.write(
                 password_recovery.set_password, "uma@acme.test", PASSWORD_HASH, name
             )
         assert refused.value.code == "not_a_member"
@@ -53,7 +53,7 @@ def begin(tx: Tx, world: World, provider_id: str | None = None, agent: str = "")
     method = sessions.PROVIDER if provider_id else sessions.PASSWORD
     session, _ = sessions.begin(
         tx,
-        world.house.keys,
+        world.runtime.keys,
         world.cast.uma.user_id,
         "acme",
         "192.0.2.1",
@@ -72,7 +72,7 @@ async def test_a_person_has_a_limited_number_of_sessions(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
-    db = world.house.db
+    db = world.runtime.db
     made = [await db.write(begin, world) for _ in range(5)]
     assert await db.read(live, world) == made[-3:]
 
@@ -84,7 +84,7 @@ async def test_sessions_through_a_provider_end_no_others(
     monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
     provider_of(world, PERSON)
     provider_id = await add(world)
-    db = world.house.db
+    db = world.runtime.db
     own = await db.write(begin, world)
     through = [await db.write(begin, world, provider_id) for _ in range(5)]
     found = await db.read(live, world)
@@ -94,7 +94,7 @@ async def test_sessions_through_a_provider_end_no_others(
 
 async def test_a_provider_session_ends_no_sign_in_of_another_organization(world: World) -> None:
     """The ticket between password and second factor is of globex; the session is of acme."""
-    db, keys, uma = world.house.db, world.house.keys, world.cast.uma
+    db, keys, uma = world.runtime.db, world.runtime.keys, world.cast.uma
     by_provider = msgspec.structs.replace(uma, provider_id="p")
     for customer, is_kept in ((world.cast.globex, True), (world.cast.acme, False)):
         make = (keys, uma.user_id, customer.id, login_tickets.TOTP)
@@ -104,7 +104,7 @@ async def test_a_provider_session_ends_no_sign_in_of_another_organization(world:
 
 
 async def test_a_program_that_signs_in_often_hides_no_stranger(world: World) -> None:
-    db, uma = world.house.db, world.cast.uma
+    db, uma = world.runtime.db, world.cast.uma
     for _ in range(known_browsers.MAX_TOLD_PER_HOUR + 1):
         await db.write(begin, world, None, "cron")
     stranger = (uma.user_id, "", "198.51.100.7", "other")
@@ -118,7 +118,7 @@ async def test_a_program_that_signs_in_often_hides_no_stranger(world: World) -> 
 async def test_a_provider_makes_no_place_familiar(world: World) -> None:
     provider_of(world, PERSON)
     provider_id = await add(world)
-    db, uma = world.house.db, world.cast.uma
+    db, uma = world.runtime.db, world.cast.uma
     await db.write(begin, world, None, "browser")
     await db.write(begin, world, provider_id, "planted")
     assert not await db.read(known_browsers.is_familiar, uma.user_id, "", "192.0.2.1", "planted")
@@ -128,7 +128,7 @@ async def test_a_provider_that_changed_meanwhile_binds_nobody(world: World) -> N
     """The attack: the owner leaves a malicious issuer; a sign-in that is on its way would bind a
     subject of the old issuer, which belongs to somebody else at the new one."""
     provider_of(world, PERSON)
-    db, keys, olga = world.house.db, world.house.keys, world.cast.olga
+    db, keys, olga = world.runtime.db, world.runtime.keys, world.cast.olga
     row = await db.read(store.find_enabled, await add(world))
     where = msgspec.structs.replace(row.decoded_endpoints, issuer="https://new.example.com")
     await db.write(service.change, keys, olga, row.id, ProviderBody(), where)

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("plain_passwords")
 async def test_an_invitation_looks_the_same_for_known_and_unknown_people(world: World) -> None:
     """Vic has an account, a name, a session and a second factor in acme; nobody@ has nothing."""
     sql = "update users set name = 'Victor' where id = ?"
-    await world.house.db.write(lambda tx: tx.run(sql, world.cast.vic.user_id))
+    await world.runtime.db.write(lambda tx: tx.run(sql, world.cast.vic.user_id))
     eve = world.client("eve")
     seen = []
     for email in ("vic@acme.test", "nobody@acme.test"):
@@ -70,7 +70,7 @@ async def _use(world: World, email: str, **more: Any) -> Answer:
 
 async def test_one_invitation_costs_as_many_statements_as_the_other(world: World) -> None:
     """The same work for a known address as for an unknown one: nothing to measure."""
-    db, keys, eve = world.house.db, world.house.keys, world.cast.eve
+    db, keys, eve = world.runtime.db, world.runtime.keys, world.cast.eve
     counts = []
     for email in ("vic@acme.test", "nobody@acme.test"):
         made: list[str] = []
@@ -99,7 +99,7 @@ def _counted(tx: Any, made: list[str], keys: Any, eve: Any, email: str) -> None:
 async def test_look_alike_letters_are_no_other_persons_address(world: World, email: str) -> None:
     """A Kelvin sign becomes a k in lower case."""
     by = operator(world.cast.acme)
-    await world.house.db.write(member_changes.admit, by, "kate@acme.test", Level.ADMIN)
+    await world.runtime.db.write(member_changes.admit, by, "kate@acme.test", Level.ADMIN)
     done = await world.client("ada").post("/api/member", {"user": {"email": email}})
     assert (done.status, done.code) == (400, "bad_email")
     story = Story(world)

@@ -37,7 +37,7 @@ async def test_no_connection_is_accepted_before_authentication(
         assert head.startswith(b"HTTP/1.1 %d " % status)
         assert json.loads(await agent.rest())["message"]
         await until(lambda: not ground.wires())
-        assert len(world.house.links) == 0
+        assert len(world.runtime.links) == 0
 
 
 async def test_the_real_agent_reads_why_it_is_refused(world: World) -> None:
@@ -74,7 +74,7 @@ async def test_nothing_is_answered_while_closing(world: World) -> None:
     async with stage(world) as ground:
         agent, end = await ground.session()
         host_id = world.things.hosts["web-1"].host_id
-        link = world.house.links.of(host_id)
+        link = world.runtime.links.of(host_id)
         assert link is not None
         link.close(4400, "enough")
         await until(lambda: end._closing is not None)
@@ -100,7 +100,7 @@ async def test_a_peer_that_does_not_read_is_aborted_after_a_deadline(
         _, end = await ground.session()
         await _fill(ground, end)
         await until(lambda: not ground.wires())
-        await until(lambda: len(world.house.links) == 0)
+        await until(lambda: len(world.runtime.links) == 0)
 
 
 async def test_a_close_does_not_wait_for_a_peer_that_does_not_read(
@@ -111,7 +111,7 @@ async def test_a_close_does_not_wait_for_a_peer_that_does_not_read(
     async with stage(world) as ground:
         _, end = await ground.session()
         await _fill(ground, end)
-        link = world.house.links.of(world.things.hosts["web-1"].host_id)
+        link = world.runtime.links.of(world.things.hosts["web-1"].host_id)
         assert link is not None
         link.close(4400, "enough")
         await until(lambda: not ground.wires())
@@ -154,17 +154,17 @@ async def test_unauthenticated_connections_are_limited_overall(
 async def _is_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three wait for a slow database; the fourth is refused at once; then all get their answer."""
     slow = asyncio.Event()
-    known = world.house.credentials.actor
+    known = world.runtime.credentials.actor
 
     async def actor(token: str, now: int) -> Any:
         await slow.wait()
         return await known(token, now)
 
-    monkeypatch.setattr(world.house.credentials, "actor", actor)
+    monkeypatch.setattr(world.runtime.credentials, "actor", actor)
     token = world.things.hosts["web-1"].token
     async with stage(world) as ground:
         waiting = [asyncio.create_task(ground.agent(token).connect()) for _ in range(3)]
-        await until(lambda: world.house.handshakes._addresses.total() == 3)
+        await until(lambda: world.runtime.handshakes._addresses.total() == 3)
         assert b" 429 " in await ground.agent(token).connect()
         slow.set()
         assert all(b" 101 " in head for head in await asyncio.gather(*waiting))
@@ -175,7 +175,7 @@ async def test_a_handshake_has_a_deadline(world: World, monkeypatch: pytest.Monk
     async def actor(token: str, now: int) -> Any:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(world.house.credentials, "actor", actor)
+    monkeypatch.setattr(world.runtime.credentials, "actor", actor)
     monkeypatch.setattr(agents, "HANDSHAKE_S", 0.05)
     async with stage(world) as ground:
         assert b" 503 " in await ground.agent("x").connect()
@@ -203,12 +203,12 @@ async def test_sessions_of_one_host_have_a_rate(
 ) -> None:
     monkeypatch.setattr(handshakes, "MAX_HELLOS_PER_MINUTE", 3)
     monkeypatch.setattr(websocket, "CLOSE_S", 0.05)
-    world.house.handshakes = handshakes.Handshakes()
+    world.runtime.handshakes = handshakes.Handshakes()
     async with stage(world) as ground:
         for _ in range(3):
             agent, _ = await ground.session()
             agent.close()
-            await until(lambda: len(world.house.links) == 0)
+            await until(lambda: len(world.runtime.links) == 0)
         late = ground.agent(world.things.hosts["web-1"].token)
         assert b" 101 " in await late.connect()
         await late.say(hello())

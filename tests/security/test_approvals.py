@@ -122,7 +122,7 @@ async def test_who_made_the_schedule_cannot_approve_what_it_started(
     task = await approval(world, ["ada", "olga"])
     await ada.post(f"/acme/task/{task}/schedule", {"repeatEvery": "* * * * *"})
     clock.move(61)
-    await loops.fire_schedules(world.house)
+    await loops.fire_schedules(world.runtime)
     job_id = await waiting(ada)
     assert (await approve(world, "ada", job_id)).code == "four_eyes"
     # Another admin had no part in the schedule.
@@ -145,7 +145,7 @@ TAG = "release:approver"
 async def tagged_approval(world: World) -> None:
     """The tag exists because Vic carries it."""
     vic = world.cast.vic
-    await world.house.db.write(member_changes.change, world.cast.ada, vic.member_id, tags=[TAG])
+    await world.runtime.db.write(member_changes.change, world.cast.ada, vic.member_id, tags=[TAG])
     await approval(world, [TAG], four_eyes=False)
 
 
@@ -203,7 +203,7 @@ def test_a_user_name_that_equals_an_approver_tag_gives_no_right() -> None:
 async def test_a_manager_gets_no_link_for_an_approver(world: World, named_by: str) -> None:
     """The attack: reset the approver's password, sign in as the approver, approve the own job."""
     uma = world.cast.uma
-    await world.house.db.write(member_changes.change, world.cast.ada, uma.member_id, tags=[TAG])
+    await world.runtime.db.write(member_changes.change, world.cast.ada, uma.member_id, tags=[TAG])
     await approval(world, ["uma" if named_by == "id" else TAG])
     path = f"/api/member/{uma.member_id}/reset"
     refused = await world.client("max").post(path)
@@ -235,7 +235,7 @@ async def test_a_manager_does_not_invite_an_approver(world: World, ada: Client) 
 async def pat_of_two(world: World, ada: Client) -> Client:
     """Pat has an own account in globex, and an account of acme with the same address."""
     by = operator(world.cast.globex)
-    await world.house.db.write(
+    await world.runtime.db.write(
         member_changes.admit, by, "pat@acme.test", Level.USER, password_hash=PASSWORD_HASH
     )
     body = {"user": {"email": "pat@acme.test"}, "credential": "user"}
@@ -280,7 +280,7 @@ async def test_who_joins_with_another_account_stays_the_starter(world: World, ad
 async def test_a_link_to_approve_follows_the_account(world: World, ada: Client) -> None:
     await pat_of_two(world, ada)
     job = await create(ada, await approval(world, ["pat@acme.test"]))
-    db, keys = world.house.db, world.house.keys
+    db, keys = world.runtime.db, world.runtime.keys
     member = await db.read(memberships.of_email, world.cast.acme.id, "pat@acme.test")
     assert member is not None
     row = await db.read(store.find, world.cast.acme.id, job["id"])
@@ -293,7 +293,7 @@ async def test_a_link_to_approve_follows_the_account(world: World, ada: Client) 
 
 
 async def forget_starters(world: World) -> None:
-    await world.house.db.write(lambda tx: tx.run("delete from job_starters"))
+    await world.runtime.db.write(lambda tx: tx.run("delete from job_starters"))
 
 
 async def test_an_admin_decides_an_old_approval_that_nobody_else_can(
@@ -303,7 +303,7 @@ async def test_an_admin_decides_an_old_approval_that_nobody_else_can(
     job_id = (await start_by_secret(ada, stranger, task)).json["id"]
     await forget_starters(world)
     assert (await approve(world, "ada", job_id)).code == "four_eyes"
-    await world.house.db.write(
+    await world.runtime.db.write(
         member_changes.change, world.cast.olga, world.cast.max.member_id, enabled=False
     )
     assert (await approve(world, "ada", job_id)).status == 200
@@ -315,7 +315,7 @@ async def test_an_admin_never_decides_a_new_one(
     """Also when the other approvers have gone: the start is recorded."""
     task = await approval(world, ["ada", "max"])
     job_id = (await start_by_secret(ada, stranger, task)).json["id"]
-    await world.house.db.write(
+    await world.runtime.db.write(
         member_changes.change, world.cast.olga, world.cast.max.member_id, enabled=False
     )
     assert (await approve(world, "ada", job_id)).code == "four_eyes"

@@ -24,12 +24,12 @@ async def give_up(world: World, order: Order) -> None:
     """The server waited too long for a word of its agent."""
     host_id = world.things.hosts["web-1"].host_id
     report = Report("unknown", reason="agent_unreachable")
-    await world.house.db.write(finish.finish, [finish.Reported(host_id, order.fence, report)])
+    await world.runtime.db.write(finish.finish, [finish.Reported(host_id, order.fence, report)])
 
 
 async def evidence(world: World) -> list[tuple[str, Any]]:
     """What the audit says of late reports: the host and what was reported."""
-    rows = await world.house.db.read(
+    rows = await world.runtime.db.read(
         lambda tx: tx.rows(
             "select actor_name, after from audit where action = 'job.late_report' order by id"
         )
@@ -127,7 +127,9 @@ async def test_late_reports_that_are_kept_are_limited(world: World, ada: Client)
             await agent.end(order, code=code, log="x" * 50_000)
             await agent.end(order, code=code, log="x" * 50_000)
     assert [said["code"] for _, said in await evidence(world)] == [1, 2, 3, 4, 5]
-    sizes = await world.house.db.read(lambda tx: tx.rows("select length(report) from late_reports"))
+    sizes = await world.runtime.db.read(
+        lambda tx: tx.rows("select length(report) from late_reports")
+    )
     assert max(size for (size,) in sizes) < 10_000
 
 
@@ -157,7 +159,7 @@ async def test_a_file_is_not_planted_through_an_older_connection(world: World, a
         job_id, order = await running(world, ada, agent)
         host_id = world.things.hosts["web-1"].host_id
         true = finish.Reported(host_id, order.fence, Report("exit", log="true\n", bytes_total=5))
-        await world.house.db.write(finish.finish, [true])
+        await world.runtime.db.write(finish.finish, [true])
         before = await state_of(ada, job_id)
         await agent.binary(pack_file(order.fence, 0, 0, b"planted"))
         await agent.write(order.fence, 0, 0, b"FORGED\n")

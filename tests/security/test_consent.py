@@ -20,8 +20,8 @@ WAITING, LOGIN = "/api/session/invitation", "/api/auth/login"
 async def claimed(world: World, level: str = "admin") -> Traveller:
     """The provider of globex says that somebody is Uma of acme, and lets them in."""
     sql = "update members set level = 'owner' where id = ?"
-    await world.house.db.write(lambda tx: tx.run(sql, world.cast.eve.member_id))
-    world.house.credentials.forget()
+    await world.runtime.db.write(lambda tx: tx.run(sql, world.cast.eve.member_id))
+    world.runtime.credentials.forget()
     one = Traveller(world.client(), provider_of(world, PERSON))
     assert await one.sign_in(await add(world, "eve", level=level)) == "/ui/"
     return one
@@ -100,7 +100,7 @@ async def _by_provider(world: World) -> str:
 
 async def _by_shown_link(world: World) -> str:
     """An account of acme with the same address, whose password was set by a link that Max saw."""
-    await world.house.db.write(member_changes.remove, world.cast.olga, world.cast.uma.member_id)
+    await world.runtime.db.write(member_changes.remove, world.cast.olga, world.cast.uma.member_id)
     body = {"user": {"email": "uma@acme.test"}, "credential": "user"}
     link = (await world.client("max").post("/api/member", body)).json["invitation"]["token"]
     used = {"token": link, "password": "another-long-password"}
@@ -111,7 +111,7 @@ async def _by_shown_link(world: World) -> str:
 async def _unproved(world: World) -> str:
     """An account in several organizations from before the upgrade."""
     sql = "update users set proof = '' where id = ?"
-    await world.house.db.write(lambda tx: tx.run(sql, world.cast.uma.user_id))
+    await world.runtime.db.write(lambda tx: tx.run(sql, world.cast.uma.user_id))
     return world.credential("uma")
 
 
@@ -131,7 +131,7 @@ async def test_nobody_else_accepts_for_the_person(world: World, way: object) -> 
 
 async def test_what_is_disabled_or_mine_already_is_not_offered(world: World) -> None:
     by = operator(world.cast.globex)
-    await world.house.db.write(member_changes.admit, by, "uma@acme.test", Level.USER)
+    await world.runtime.db.write(member_changes.admit, by, "uma@acme.test", Level.USER)
     assert (await world.client("uma").get(WAITING)).json == []
     body = {"user": {"email": "vic@acme.test"}, "credential": "user"}
     made = (await world.client("eve").post("/api/member", body)).json
@@ -144,12 +144,12 @@ async def test_what_is_disabled_or_mine_already_is_not_offered(world: World) -> 
 
 async def _without_password(world: World) -> None:
     sql = "update users set password_hash = null, proof = '' where id = ?"
-    await world.house.db.write(lambda tx: tx.run(sql, world.cast.uma.user_id))
+    await world.runtime.db.write(lambda tx: tx.run(sql, world.cast.uma.user_id))
 
 
 async def _where_passwords_are_off(world: World) -> None:
     sql = "update customers set providers_only = 1 where id = ?"
-    await world.house.db.write(lambda tx: tx.run(sql, world.cast.acme.id))
+    await world.runtime.db.write(lambda tx: tx.run(sql, world.cast.acme.id))
 
 
 @pytest.mark.parametrize("state", [_without_password, _where_passwords_are_off])
@@ -158,7 +158,7 @@ async def test_the_provider_counts_where_no_password_does(world: World, state: o
     await world.client("eve").post("/api/member", body)
     token = await _by_provider(world)
     await state(world)  # type: ignore[operator]
-    world.house.credentials.forget()
+    world.runtime.credentials.forget()
     uma = Client(world.app, token)
     (offer,) = (await uma.get(WAITING)).json
     assert (await uma.post(WAITING, {"id": offer["id"]})).status == 200
@@ -172,7 +172,7 @@ async def test_the_provider_counts_where_no_password_does(world: World, state: o
 
 async def _decisions(world: World) -> list[tuple[str, str]]:
     sql = "select action, actor_id from audit where action = 'member.decline' and customer_id = ?"
-    found: list[tuple[str, str]] = await world.house.db.read(
+    found: list[tuple[str, str]] = await world.runtime.db.read(
         lambda tx: tx.rows(sql, world.cast.globex.id)
     )
     return found
@@ -220,7 +220,7 @@ async def test_a_reset_link_used_at_the_same_moment_does_not_take_the_membership
     knows, just before globex is attached to it. What is read under the locks decides."""
     body = {"user": {"email": "uma@acme.test"}, "credential": "viewer"}
     made = (await world.client("eve").post("/api/member", body)).json
-    db, keys, uma = world.house.db, world.house.keys, world.cast.uma
+    db, keys, uma = world.runtime.db, world.runtime.keys, world.cast.uma
     _, token = await db.write(password_recovery.issue_link, keys, world.cast.max, uma.member_id)
     hold = users.hold
 

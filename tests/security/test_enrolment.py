@@ -85,8 +85,10 @@ def test_up_enrols_its_own_agent_again(engine: str, tmp_path: Path) -> None:
 
 def enrolment_token(world: World, uses: int = 3) -> tuple[str, str]:
     """Id and text of a token for new hosts."""
-    house, ada = world.house, world.cast.ada
-    token, text = house.db.write_now(enrolment.create_enrolment, house.keys, ada, "new hosts", uses)
+    runtime, ada = world.runtime, world.cast.ada
+    token, text = runtime.db.write_now(
+        enrolment.create_enrolment, runtime.keys, ada, "new hosts", uses
+    )
     return token.id, text
 
 
@@ -161,7 +163,7 @@ async def test_the_client_that_had_a_host_cannot_register_for_it_again(
     await old.sign_in()
     host_id = (await old.register()).json["host_id"]
     clock.move(31)
-    sweeping.mark_silent(world.house.db)
+    sweeping.mark_silent(world.runtime.db)
     made = (await ada.post(f"/acme/host/{host_id}/enrolment", {})).json
     assert (await enrol(world, made["token"], "old-1")).status == 201
     await old.sign_in()

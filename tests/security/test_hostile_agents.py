@@ -60,7 +60,7 @@ async def test_many_wants_hold_one_part_of_one_content(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The agent asks sixty times and does not read: one content is read, and one part of it."""
-    sha256 = await world.house.db.write(keep_big, world)
+    sha256 = await world.runtime.db.write(keep_big, world)
     reads: list[int] = []
     content_for = queries.content_for
 
@@ -80,7 +80,7 @@ async def test_many_wants_hold_one_part_of_one_content(
 
 
 async def test_a_large_content_arrives_in_parts(world: World) -> None:
-    sha256 = await world.house.db.write(keep_big, world)
+    sha256 = await world.runtime.db.write(keep_big, world)
     async with world.agent() as agent:
         found = await agent.fetch(sha256)
         assert found is not None and hashlib.sha256(found).hexdigest() == sha256
@@ -102,7 +102,7 @@ async def test_output_beyond_the_credit_ends_the_connection(
     async with world.agent() as agent:
         _, order = await running(world, ada, agent)
         # Nothing is stored yet, so nothing is granted.
-        monkeypatch.setattr(world.house.logs, "join", lambda *_: asyncio.Future())
+        monkeypatch.setattr(world.runtime.logs, "join", lambda *_: asyncio.Future())
         for at in range(4):
             await agent.write(order.fence, at * CHUNK, 0, b"x" * CHUNK)
         assert await agent.hangs_up() == 4400
@@ -151,7 +151,9 @@ async def test_files_of_an_attempt_are_limited_over_all_pieces_and_connections(
             await agent.binary(pack_file(order.fence, 50 + at, 0, data))
         told = [["a", CHUNK], *[[f"x{n}", CHUNK] for n in range(60)]]
         await agent.end(order, log=None, bytes_total=1, files=told)
-    count = await world.house.logs.read(lambda tx: tx.value("select count(*) from job_file_chunks"))
+    count = await world.runtime.logs.read(
+        lambda tx: tx.value("select count(*) from job_file_chunks")
+    )
     assert count == 4
     # The job has its result, and the files say which of them are complete.
     assert (await show(ada, job_id))["state"] == "normal"
@@ -168,8 +170,10 @@ async def test_small_pieces_count_as_larger_ones(
         for at in range(50):
             await agent.binary(pack_file(order.fence, 0, at, b"x"))
         await agent.end(order, files=[["a", 50]])
-    assert await world.house.logs.read(stored_of_files) < 50 * 20
-    count = await world.house.logs.read(lambda tx: tx.value("select count(*) from job_file_chunks"))
+    assert await world.runtime.logs.read(stored_of_files) < 50 * 20
+    count = await world.runtime.logs.read(
+        lambda tx: tx.value("select count(*) from job_file_chunks")
+    )
     assert count == 10
 
 
@@ -203,7 +207,7 @@ async def test_an_offset_that_no_database_takes_is_refused(
 
 
 async def test_output_beyond_the_quota_is_dropped_and_marked(world: World, ada: Client) -> None:
-    world.house.storage = Storage(1_000)
+    world.runtime.storage = Storage(1_000)
     async with world.agent() as agent:
         job_id, order = await running(world, ada, agent)
         for at in range(4):
@@ -222,8 +226,8 @@ async def test_output_beyond_the_quota_is_dropped_and_marked(world: World, ada: 
 
 
 async def test_small_logs_are_kept_beyond_the_quota(world: World, ada: Client) -> None:
-    world.house.storage = Storage(1)
-    world.house.storage.measured({world.cast.ada.customer_id: 2})
+    world.runtime.storage = Storage(1)
+    world.runtime.storage.measured({world.cast.ada.customer_id: 2})
     async with world.agent() as agent:
         job_id, order = await running(world, ada, agent)
         await agent.end(order, log="all of it\n")
@@ -233,7 +237,7 @@ async def test_small_logs_are_kept_beyond_the_quota(world: World, ada: Client) -
 async def test_the_quota_is_measured_and_refuses_uploads(
     world: World, ada: Client, eve: Client
 ) -> None:
-    storage = world.house.storage = Storage(50_000)
+    storage = world.runtime.storage = Storage(50_000)
     async with world.agent() as agent:
         _, order = await running(world, ada, agent)
         await agent.write(order.fence, 0, 0, b"x" * 40_000)
@@ -241,7 +245,7 @@ async def test_the_quota_is_measured_and_refuses_uploads(
         await agent.end(order, log=None, bytes_total=40_000, files=[["a", 30_000]])
     body = {"filename": "a.txt", "source": "text"}
     assert (await ada.post("/acme/file", body)).status == 200
-    await storage.measure(world.house)
+    await storage.measure(world.runtime)
     refused = await ada.post("/acme/file", body)
     assert (refused.status, refused.json["code"]) == (413, "storage_quota")
     assert "quota" in refused.json["message"]
@@ -251,16 +255,16 @@ async def test_the_quota_is_measured_and_refuses_uploads(
     assert storage.take(world.cast.eve.customer_id, 1)
     # With fewer logs there is room again.
     await ada.delete("/acme/job/finished")
-    await world.house.logs.write(joblog.forget, [order.job_id])
+    await world.runtime.logs.write(joblog.forget, [order.job_id])
     storage._next_at = 0.0
-    await storage.measure(world.house)
+    await storage.measure(world.runtime)
     assert (await ada.post("/acme/file", body)).status == 200
 
 
 async def test_without_a_quota_nothing_is_refused(world: World, ada: Client) -> None:
-    world.house.storage = Storage(0)
-    await world.house.db.write(quota.save, {world.cast.ada.customer_id: 1 << 60}, 0)
-    assert world.house.storage.take(world.cast.ada.customer_id, 1 << 60)
+    world.runtime.storage = Storage(0)
+    await world.runtime.db.write(quota.save, {world.cast.ada.customer_id: 1 << 60}, 0)
+    assert world.runtime.storage.take(world.cast.ada.customer_id, 1 << 60)
     body = {"filename": "a.txt", "source": "text"}
     assert (await ada.post("/acme/file", body)).status == 200
 
@@ -329,7 +333,7 @@ async def test_a_hello_has_limits(world: World, monkeypatch: pytest.MonkeyPatch)
 async def test_words_of_a_hello_are_cut_in_events_too(world: World, ada: Client) -> None:
     async with world.agent(agent_version="v" * 100_000):
         pass
-    texts = await world.house.db.read(lambda tx: tx.rows("select data from events"))
+    texts = await world.runtime.db.read(lambda tx: tx.rows("select data from events"))
     assert max(len(text) for (text,) in texts) < 10_000
 
 
@@ -339,14 +343,14 @@ async def test_a_start_is_written_once(
     async with world.agent() as agent:
         _, order = await running(world, ada, agent)
         written = 0
-        join = world.house.db.join
+        join = world.runtime.db.join
 
         def counted(verb: Any, item: Any) -> Any:
             nonlocal written
             written += verb.__name__ == "started"
             return join(verb, item)
 
-        monkeypatch.setattr(world.house.db, "join", counted)
+        monkeypatch.setattr(world.runtime.db, "join", counted)
         await agent.say(*[Started(order.fence, 0)] * 100)
         await agent.end(order)
         assert written == 1
@@ -370,7 +374,7 @@ async def test_an_agent_that_does_not_read_holds_few_answers(world: World, ada: 
     async with stage(world) as ground:
         agent, end = await ground.session()
         await create(ada, await world.task())
-        link = world.house.links.of(world.things.hosts["web-1"].host_id)
+        link = world.runtime.links.of(world.things.hosts["web-1"].host_id)
         assert link is not None
         await until(lambda: link.jobs)
         [fence] = link.jobs

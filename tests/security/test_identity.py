@@ -36,7 +36,7 @@ async def reached(world: World, token: str) -> set[str]:
     if profile.status != 200:
         return set()
     found = {profile.json["current_customer"]["name"]}
-    for customer_id, name in await world.house.db.read(
+    for customer_id, name in await world.runtime.db.read(
         lambda tx: tx.rows("select id, name from customers")
     ):
         moved = await Client(world.app, token).put(f"/api/session/customer/{customer_id}")
@@ -106,10 +106,10 @@ async def test_a_mailed_invitation_proves_the_address(world: World) -> None:
     story = Story(world)
     await story.squat()
     await story._invited("ada", "admin")
-    world.house.settings.mail = "mailtos://relay.test"
-    found = await world.house.db.read(events.after, 0, 0)
-    await world.house.db.write(mails.write, world.house, found[-1:])
-    proofs = await world.house.db.read(
+    world.runtime.settings.mail = "mailtos://relay.test"
+    found = await world.runtime.db.read(events.after, 0, 0)
+    await world.runtime.db.write(mails.write, world.runtime, found[-1:])
+    proofs = await world.runtime.db.read(
         lambda tx: tx.rows("select proof from links where used_at is null order by proof")
     )
     assert proofs == [("mail",), ("shown",)]

@@ -62,7 +62,7 @@ async def flood(world: World, backlog: Backlog, customer_id: str) -> int:
                 for n in range(BATCH)
             ]
             number += BATCH
-            for listener in tuple(world.house.feed._listeners):
+            for listener in tuple(world.runtime.feed._listeners):
                 listener(batch)
             most = max(most, len(backlog))
             await asyncio.sleep(0)
@@ -86,7 +86,7 @@ async def test_a_reader_that_never_reads_is_disconnected_with_a_reason(
         assert len(site.connections) == 0
         assert "connection closed address=127.0.0.1 reason=not_reading" in caplog.text
         async with asyncio.timeout(PATIENCE_S):
-            while world.house.feed._listeners:
+            while world.runtime.feed._listeners:
                 await asyncio.sleep(0.01)
         writer.transport.abort()
 
@@ -110,7 +110,7 @@ async def test_a_reader_that_was_too_slow_gets_a_final_event(
 
 
 async def customer_of(world: World) -> str:
-    found: str = await world.house.db.read(
+    found: str = await world.runtime.db.read(
         lambda tx: tx.value("select id from customers where name = 'acme'")
     )
     return found
@@ -145,7 +145,7 @@ async def furnish(world: World, ada: Client, target: str) -> str:
     """What this address sends, in millions of bytes; the address."""
     noise = os.urandom(CHUNK)
     if "audit" in target:
-        await world.house.db.write(fill_audit, world.cast.ada, noise.hex())
+        await world.runtime.db.write(fill_audit, world.cast.ada, noise.hex())
         return target
     async with world.agent() as agent:
         job_id: str = (await ada.post("/acme/job", {"task": await world.task()})).json["id"]
@@ -158,7 +158,7 @@ async def furnish(world: World, ada: Client, target: str) -> str:
             await agent.end(order, files=[["out.bin", CHUNK * PIECES]])
         else:
             pieces = [Output(order.fence, job_id, n * CHUNK, 0, noise) for n in range(PIECES)]
-            await world.house.logs.write(joblog.append, pieces)
+            await world.runtime.logs.write(joblog.append, pieces)
     return target.format(job=job_id)
 
 
@@ -201,7 +201,7 @@ async def test_a_client_that_never_reads_costs_bounded_memory(
         assert len(site.connections) == 0
         assert "connection closed address=127.0.0.1 reason=not_reading" in caplog.text
         async with asyncio.timeout(PATIENCE_S):
-            while world.house.feed._listeners:
+            while world.runtime.feed._listeners:
                 await asyncio.sleep(0.01)
         client.close()
 

@@ -17,7 +17,7 @@ WHO = {"manager": "max", "admin": "ada", "owner": "olga"}
 async def another(world: World, level: str) -> str:
     """A second member of this level; the id."""
     by = operator(world.cast.acme)
-    made = await world.house.db.write(
+    made = await world.runtime.db.write(
         member_changes.admit, by, f"second-{level}@acme.test", Level(level), password_hash="x"
     )
     return made.id
@@ -54,7 +54,7 @@ async def test_only_a_lower_level_is_changed_or_removed(
         done = await client.patch(f"/api/member/{member}", change)
         assert done.status == (200 if may else 403), change
         if may and "credential" in change and theirs != "viewer":
-            await world.house.db.write(
+            await world.runtime.db.write(
                 member_changes.change, operator(world.cast.acme), member, level=Level(theirs)
             )
     assert (await client.delete(f"/api/member/{member}")).status == (200 if may else 403)
@@ -92,7 +92,7 @@ async def test_members_may_still_leave(world: World, who: str) -> None:
 async def test_a_token_ends_with_the_rights_of_who_made_it(
     world: World, change: str | dict[str, Any], lives: bool
 ) -> None:
-    db, keys, ada, olga = world.house.db, world.house.keys, world.cast.ada, world.cast.olga
+    db, keys, ada, olga = world.runtime.db, world.runtime.keys, world.cast.ada, world.cast.olga
     _, text = await db.write(create_token, keys, ada, "ci")
     await db.write(create_enrolment, keys, ada)
     _, others = await db.write(create_token, keys, olga, "of another")
@@ -129,7 +129,7 @@ async def test_links_carry_the_configured_address(world: World, scheme: str) -> 
 
 
 async def test_without_a_configured_address_the_request_decides_nothing(world: World) -> None:
-    world.house.settings.url = ""
+    world.runtime.settings.url = ""
     ada = world.client("ada", headers={"host": "evil.test"})
     made = (await ada.post("/api/member", {"user": {"email": "new@acme.test"}})).json
     assert made["invitation"]["link"].startswith("http://127.0.0.1:8420/ui/link#bvl_")

@@ -7,6 +7,7 @@ import pytest
 
 from belvedere.access.credentials import enrolment
 from belvedere.legacy_agents import job_reports, polling
+from belvedere.legacy_agents.registration import LegacyServices
 from belvedere.server.agents import handshakes
 from belvedere.server.agents.handshakes import Handshakes
 from contract.client import Client
@@ -18,8 +19,8 @@ from contract.world import World
 @pytest.fixture
 def old(world: World, monkeypatch: pytest.MonkeyPatch) -> OldAgent:
     monkeypatch.setattr(polling, "MAX_WAIT_S", 0.05)
-    made, text = world.house.db.write_now(
-        enrolment.create_enrolment, world.house.keys, world.cast.ada, "old agents", 1
+    made, text = world.runtime.db.write_now(
+        enrolment.create_enrolment, world.runtime.keys, world.cast.ada, "old agents", 1
     )
     return OldAgent(world.client(), made.id, text)
 
@@ -51,7 +52,7 @@ async def test_bodies_of_one_host_are_limited_together(
 ) -> None:
     job = await given(world, old, ada)
     host_id = (await show(ada, job["id"]))["host_id"]
-    busy: dict[Any, tuple[str, int]] = world.house.ends_in_progress
+    busy: dict[Any, tuple[str, int]] = world.runtime.of(LegacyServices).ends_in_progress
     busy[asyncio.create_task(asyncio.sleep(0))] = (host_id, job_reports.MAX_IN_PROGRESS)
     assert (await old.finish(job, "success")).status == 429
     busy.clear()
@@ -64,14 +65,14 @@ async def test_a_request_that_is_over_counts_no_more(
     job = await given(world, old, ada)
     await asyncio.create_task(old.finish(job, "success"))
     await asyncio.sleep(0)
-    assert not world.house.ends_in_progress
+    assert not world.runtime.of(LegacyServices).ends_in_progress
 
 
 async def test_registrations_have_a_rate(
     world: World, old: OldAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(handshakes, "MAX_HELLOS_PER_MINUTE", 3)
-    world.house.handshakes = Handshakes()
+    world.runtime.handshakes = Handshakes()
     await old.sign_in()
     body = {"hostname": old.hostname, "version": "2.1.1", "info": old.info}
     found = [(await old.send("POST", "/acme/host", body)).status for _ in range(6)]

@@ -139,7 +139,7 @@ async def test_a_stored_pattern_that_cannot_be_used_gives_a_clear_error(
         assert changed != spec
         tx.run("update tasks set spec = ? where id = ?", changed, task_id)
 
-    await world.house.db.write(plant)
+    await world.runtime.db.write(plant)
     assert (await ada.get(f"/acme/task/{task_id}")).json["task_arguments"][0]["pattern"]
     run = await ada.post("/acme/job", {"task": task_id, "task_arguments": ["b"]})
     assert run.status == 400 and "change its pattern" in run.text and "look-ahead" in run.text

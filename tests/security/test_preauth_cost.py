@@ -67,7 +67,7 @@ async def test_every_anonymous_body_is_admitted_first(world: World, route: Route
     for kind in Kind:
         for object_id in ("", "0" * 24):
             for _ in range(20):
-                world.house.limits.wrong(HERE, kind=kind, target=object_id)
+                world.runtime.limits.wrong(HERE, kind=kind, target=object_id)
     async with serving(world.app) as site:
         assert await head_only(site, route.method, target(route), 1_000) == 429
 
@@ -111,8 +111,8 @@ async def memory_of(site: Site, raw: bytes) -> int:
 
 def forget_limits(world: World) -> None:
     """Rows must be measured, not refused as too many."""
-    limits = type(world.house.limits)(world.house.clock, per_minute=100_000)
-    world.house.limits = world.house.turnstile.limits = limits
+    limits = type(world.runtime.limits)(world.runtime.clock, per_minute=100_000)
+    world.runtime.limits = world.runtime.turnstile.limits = limits
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ async def test_a_status_page_reads_the_tags_of_each_monitor_once(world: World, a
     def count_steps(tx: Tx, slug: str) -> int:
         return steps(lambda: status(tx, slug))
 
-    small, large = (world.house.db.write_now(count_steps, slug) for slug in ("small", "large"))
+    small, large = (world.runtime.db.write_now(count_steps, slug) for slug in ("small", "large"))
     assert large < 10 * small
 
 

@@ -61,14 +61,14 @@ async def test_samples_that_wait_are_limited_in_bytes(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database is busy; all that the agent sends meanwhile is kept in memory."""
-    write, gate = world.house.db.write, asyncio.Event()
+    write, gate = world.runtime.db.write, asyncio.Event()
 
     async def slow(verb: Any, *args: Any, **more: Any) -> Any:
         if verb is evaluation.note:
             await gate.wait()
         return await write(verb, *args, **more)
 
-    monkeypatch.setattr(world.house.db, "write", slow)
+    monkeypatch.setattr(world.runtime.db, "write", slow)
     monkeypatch.setattr("belvedere.server.agents.monitor_sync.MAX_WAITING", 1 << 20)
     batch = [sample(message="x" * 1_000)] * limits.MAX_SAMPLES
     async with world.agent() as agent:

@@ -93,9 +93,9 @@ def seal_old_rows(db: Database) -> None:
 
 async def test_no_row_holds_a_secret_in_clear(world: World, ada: Client) -> None:
     made = await fill(world, ada)
-    assert rows_with_canary(world.house.db) == []
+    assert rows_with_canary(world.runtime.db) == []
     await check_values(world, ada, made)
-    assert rows_with_canary(world.house.db) == []
+    assert rows_with_canary(world.runtime.db) == []
     # Those who edit tasks read their environment, as before.
     assert (await ada.get(f"/acme/task/{made['script']}")).json["env"] == {"DB_PASSWORD": CANARY}
 
@@ -110,18 +110,18 @@ async def test_no_route_shows_a_masked_value(world: World, ada: Client) -> None:
 
 
 async def test_rows_of_older_versions_are_sealed(world: World, ada: Client) -> None:
-    db = world.house.db
+    db = world.runtime.db
     db.sealer = None
     made = await fill(world, ada)
     assert {"tasks", "task_versions", "monitors", "jobs", "schedules"} <= set(rows_with_canary(db))
-    db.sealer = world.house.keys
+    db.sealer = world.runtime.keys
     seal_old_rows(db)
     assert rows_with_canary(db) == []
     await check_values(world, ada, made)
 
 
 async def test_the_audit_of_older_versions_is_cleaned(world: World) -> None:
-    db = world.house.db
+    db = world.runtime.db
     await world.task()
     text = f'{{"config":{{"url":"https://h/?token={CANARY}"}},"body":"password={CANARY}"}}'
     db.write_now(lambda tx: tx.run("update audit set object = 'task', after = ?", text))
@@ -131,25 +131,25 @@ async def test_the_audit_of_older_versions_is_cleaned(world: World) -> None:
 
 
 async def test_a_new_key_seals_them_again(world: World, ada: Client) -> None:
-    house = world.house
-    file = house.settings.folder / SECRET_FILE
+    runtime = world.runtime
+    file = runtime.settings.folder / SECRET_FILE
     file.write_text(bytes(range(32)).hex() + "\n")
     file.chmod(0o600)
     made = await fill(world, ada)
-    house.db.write_now(key_rotation.add, house, {})
-    while (turn := house.db.write_now(key_rotation.rotate, house, {}))["left"]:
+    runtime.db.write_now(key_rotation.add, runtime, {})
+    while (turn := runtime.db.write_now(key_rotation.rotate, runtime, {}))["left"]:
         assert turn["resealed"] > 0
-    assert house.db.write_now(key_rotation.drop, house, {})["dropped"] == 1
-    house.db.write_now(lambda tx: tx.memo.clear())
+    assert runtime.db.write_now(key_rotation.drop, runtime, {})["dropped"] == 1
+    runtime.db.write_now(lambda tx: tx.memo.clear())
     await check_values(world, ada, made)
-    assert rows_with_canary(house.db) == []
+    assert rows_with_canary(runtime.db) == []
 
 
 async def stolen_box(world: World, ada: Client) -> dict[str, str]:
     """A sealed value as a backup of the database shows it."""
     script = await world.task("backup", task_arguments=MASKED)
     job = await create(ada, script, GIVEN)
-    text = world.house.db.write_now(
+    text = world.runtime.db.write_now(
         lambda tx: tx.value("select arguments from jobs where id = ?", job["id"])
     )
     box: dict[str, str] = msgspec.json.decode(text)[1]

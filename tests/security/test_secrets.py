@@ -81,9 +81,9 @@ async def test_no_route_shows_credentials_of_a_request(world: World, ada: Client
         for kind, one in (("task", task), ("monitor", monitor)):
             assert (await ada.patch(f"/acme/{kind}/{one}", {"description": "x"})).status == 200
         assert await read_everything(people(world), ids) == []
-    events = await world.house.db.read(lambda tx: tx.rows("select data from events"))
+    events = await world.runtime.db.read(lambda tx: tx.rows("select data from events"))
     assert leaks(str(events).encode()) == []
-    kept = await world.house.db.read(lambda tx: tx.rows("select before, after from audit"))
+    kept = await world.runtime.db.read(lambda tx: tx.rows("select before, after from audit"))
     assert leaks(str(kept).encode()) == []
 
 
@@ -160,7 +160,7 @@ async def test_a_definition_that_is_sent_back_keeps_its_credentials(
     await ada.patch(f"/acme/host/{world.things.hosts['web-1'].host_id}", {"tags": ["web"]})
     for reaction in consumers.REACTIONS:
         if reaction.name.startswith("definitions"):
-            world.house.db.write_now(consumers.react, world.house, reaction)
+            world.runtime.db.write_now(consumers.react, world.runtime, reaction)
     (monitor,) = (one for one in (await ada.get("/acme/monitor")).json if one["type"] == "scraper")
     config = await watched(world, monitor["id"])
     assert {name: config[name] for name in REQUEST} == REQUEST
@@ -233,7 +233,9 @@ async def test_a_reference_is_resolved_only_for_the_agent(
     assert {name: request[name] for name in REFERRING} == REFERRING
     for table, column in (("tasks", "spec"), ("monitors", "config"), ("jobs", "arguments")):
         sql = f"select {column} from {table}"
-        assert "s3cret" not in str(world.house.db.write_now(lambda tx, asked: tx.rows(asked), sql))
+        assert "s3cret" not in str(
+            world.runtime.db.write_now(lambda tx, asked: tx.rows(asked), sql)
+        )
 
 
 async def test_a_missing_secret_is_reported_and_nothing_is_sent(world: World, ada: Client) -> None:
@@ -257,9 +259,9 @@ async def test_an_agent_gets_a_changed_secret_for_its_checks(world: World, ada: 
             for one in consumers.REACTIONS
             if one.name.startswith("agents get the s") and "secret.changed" in one.kinds
         )
-        while world.house.db.write_now(consumers.react, world.house, reaction):
+        while world.runtime.db.write_now(consumers.react, world.runtime, reaction):
             pass
-        world.house.hub.ring({f"watch:{world.things.hosts['web-1'].host_id}"})
+        world.runtime.hub.ring({f"watch:{world.things.hosts['web-1'].host_id}"})
         (config,) = (one.config for one in (await agent.hear(Watch)).monitors if one.id == monitor)
     assert config["headers"] == {"Authorization": "Bearer another one"}
 

@@ -119,7 +119,7 @@ async def test_an_idle_and_an_old_session_are_over(world: World, clock: HandCloc
     for _ in range(7 * 24 // 6):
         clock.move(6 * 3_600)
         await is_in(world, token)
-        await loops.note_uses(world.house)
+        await loops.note_uses(world.runtime)
     assert not await is_in(world, token)
 
 
@@ -216,7 +216,7 @@ async def test_wrong_codes_in_a_known_browser_are_limited_too(
 
 
 async def inbox(world: World, who: str = "uma") -> list[Any]:
-    await told(world.house)
+    await told(world.runtime)
     rows: list[Any] = (await world.client(who).get("/notification")).json
     return rows
 
@@ -268,7 +268,7 @@ async def test_changes_of_the_credentials_are_told(world: World, clock: HandCloc
     await browser.ask("POST", f"{FACTOR}/recovery-codes", again)
     await browser.ask("POST", f"{FACTOR}/disable", again)
     await browser.ask("POST", CHANGE, {"current": PASSWORD, "password": NEW})
-    await told(world.house)
+    await told(world.runtime)
     found = (await browser.ask("GET", "/notification")).json
     assert sorted(one["kind"] for one in found) == [
         "member.new_sign_in",
@@ -298,12 +298,14 @@ async def test_a_mail_in_both_languages_goes_to_the_person(
         sent.append(parcel)
         return Outcome()
 
-    world.house.settings.mail = world.house.couriers.mail = "mailtos://user:x@mail.test?from=a@b.c"
+    world.runtime.settings.mail = world.runtime.couriers.mail = (
+        "mailtos://user:x@mail.test?from=a@b.c"
+    )
     monkeypatch.setattr(Couriers, "carry", lambda self, parcel: carry(parcel))
-    await told(world.house)
+    await told(world.runtime)
     sent.clear()
     await TestBrowser(world, "203.0.113.7", "curl/8").sign_in()
-    await told(world.house)
+    await told(world.runtime)
     (mail,) = sent
     assert mail.to == "uma@acme.test"
     assert mail.title == "New sign-in to your account / Nuevo inicio de sesión en tu cuenta"

@@ -188,19 +188,19 @@ def test_undeclared_proxies_take_bounded_memory_and_log_lines(
 async def test_doctor_and_the_next_start_know_of_undeclared_proxies(
     world: World, settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    house = world.house
+    runtime = world.runtime
     behind = world.client(address="203.0.113.1", headers={"x-real-ip": "198.51.100.7"})
     await behind.get("/-/health")
-    await loops.note_proxies(house)
-    found = await house.db.read(proxies.kept, ())
+    await loops.note_proxies(runtime)
+    found = await runtime.db.read(proxies.kept, ())
     assert list(found) == ["203.0.113.1"]
-    started = Proxies("", house.clock)
-    await house.db.write(started.keep)
+    started = Proxies("", runtime.clock)
+    await runtime.db.write(started.keep)
     assert started.undeclared() == ["203.0.113.1"]
-    declared = Proxies("203.0.113.0/24", house.clock)
-    await house.db.write(declared.keep)
+    declared = Proxies("203.0.113.0/24", runtime.clock)
+    await runtime.db.write(declared.keep)
     assert declared.undeclared() == []
-    assert await house.db.read(proxies.kept, ()) == {}
+    assert await runtime.db.read(proxies.kept, ()) == {}
 
 
 # Finding out who has an account
@@ -220,8 +220,8 @@ def work(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str
         done.append(f"sleep {seconds}")
 
     monkeypatch.setattr(password_hash, "matches", counted)
-    monkeypatch.setattr(world.house.turnstile, "_sleep", sleep)
-    read, write = world.house.db.read, world.house.db.write
+    monkeypatch.setattr(world.runtime.turnstile, "_sleep", sleep)
+    read, write = world.runtime.db.read, world.runtime.db.write
 
     async def counted_read(verb: Any, *a: Any, **k: Any) -> Any:
         return await read(_counting(verb, done), *a, **k)
@@ -229,8 +229,8 @@ def work(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str
     async def counted_write(verb: Any, *a: Any, **k: Any) -> Any:
         return await write(_counting(verb, done), *a, **k)
 
-    monkeypatch.setattr(world.house.db, "read", counted_read)
-    monkeypatch.setattr(world.house.db, "write", counted_write)
+    monkeypatch.setattr(world.runtime.db, "read", counted_read)
+    monkeypatch.setattr(world.runtime.db, "write", counted_write)
 
     def take() -> list[str]:
         taken = list(done)
@@ -282,7 +282,7 @@ async def test_a_wrong_password_costs_the_same_whoever_is_named(
     # From where uma has signed in before: an account must not answer faster there.
     client = world.client(address=world.cast.uma.address)
     if state in STATES:
-        await world.house.db.write(lambda tx: tx.run(STATES[state], world.cast.uma.user_id))
+        await world.runtime.db.write(lambda tx: tx.run(STATES[state], world.cast.uma.user_id))
     work()
     for _ in range(12):
         seen = []
@@ -311,7 +311,7 @@ async def test_a_name_with_several_accounts_costs_the_same(
             *("e" * 24, world.cast.globex.id, "f" * 24),
         )
 
-    await world.house.db.write(copied)
+    await world.runtime.db.write(copied)
     work()
     for customer in ({}, {"customer": "acme"}, {"customer": "globex"}, {"customer": "none"}):
         seen = []
@@ -335,13 +335,13 @@ async def test_a_forgotten_password_costs_the_same_before_the_answer(
     world: World, work: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before: list[list[str]] = []
-    settled = world.house.turnstile.settled
+    settled = world.runtime.turnstile.settled
 
     async def looked() -> None:
         before.append(work())
         await settled()
 
-    monkeypatch.setattr(world.house.turnstile, "settled", looked)
+    monkeypatch.setattr(world.runtime.turnstile, "settled", looked)
     for name in ("uma", "nobody"):
         answer = await world.client().post("/api/auth/password/recover", {"email": name})
         assert answer.status == 200
@@ -353,7 +353,7 @@ async def test_a_forgotten_password_costs_the_same_before_the_answer(
 
 
 async def audited(world: World) -> list[Any]:
-    await loops.note_failures(world.house)
+    await loops.note_failures(world.runtime)
     rows: list[Any] = (await world.client("ada").get("/api/audit?action=sign_in.failed")).json
     return rows
 
@@ -388,7 +388,7 @@ async def test_failures_of_one_organization_are_not_shown_to_another(
     world: World, stranger: Client, eve: Client, quick_passwords: None
 ) -> None:
     await guess(stranger, "uma", 3)
-    await loops.note_failures(world.house)
+    await loops.note_failures(world.runtime)
     assert (await eve.get("/api/audit?action=sign_in.failed")).json == []
 
 
@@ -408,5 +408,5 @@ async def test_refused_attempts_are_counted_too(
 ) -> None:
     for _ in range(times):
         await stranger.post(LOGIN, {"email": "x", "password": "wrong", "customer": "acme"})
-    found = world.house.limits.failures.take()
+    found = world.runtime.limits.failures.take()
     assert (sum(one.wrong for one in found), sum(one.refused for one in found)) == (20, 5)

@@ -22,8 +22,8 @@ def count(tx: Tx, table: str) -> int:
 
 
 async def measure(world: World) -> None:
-    world.house.storage._next_at = 0.0
-    await world.house.storage.measure(world.house)
+    world.runtime.storage._next_at = 0.0
+    await world.runtime.storage.measure(world.runtime)
 
 
 async def monitor(ada: Client) -> str:
@@ -34,7 +34,7 @@ async def monitor(ada: Client) -> str:
 
 
 async def test_checks_go_on_beyond_the_quota_without_history(world: World, ada: Client) -> None:
-    world.house.storage = Storage(2 * SAMPLE_BYTES)
+    world.runtime.storage = Storage(2 * SAMPLE_BYTES)
     monitor_id = await monitor(ada)
     async with world.agent() as agent:
         (watched,) = (one for one in (await agent.hear(Watch)).monitors if one.id == monitor_id)
@@ -43,7 +43,7 @@ async def test_checks_go_on_beyond_the_quota_without_history(world: World, ada: 
             sample = Sample(monitor_id, watched.version, 0, state)
             await agent.say(Samples("s", number, [sample]))
             assert (await agent.hear(Noted)).number == number
-    assert await world.house.db.read(count, "monitor_samples") == 2
+    assert await world.runtime.db.read(count, "monitor_samples") == 2
     seen = (await ada.get(f"/acme/monitor/{monitor_id}")).json
     assert seen["last_event"]["state"] == "failure"
 
@@ -61,9 +61,9 @@ async def test_file_arguments_count_and_are_refused(world: World, ada: Client) -
     for _ in range(2):
         assert (await run_with_file(ada, task)).status == 200
     # Two jobs with one file: it is stored once, and counts once.
-    assert await world.house.db.read(quota.passed) == {world.cast.ada.customer_id: 1}
+    assert await world.runtime.db.read(quota.passed) == {world.cast.ada.customer_id: 1}
     customer_id = world.cast.ada.customer_id
-    await world.house.db.write(quota.save, {customer_id: 10}, 10)
+    await world.runtime.db.write(quota.save, {customer_id: 10}, 10)
     refused = await run_with_file(ada, task)
     assert (refused.status, refused.json["code"]) == (413, "storage_quota")
     assert (await ada.post("/acme/job", {"task": plain})).status == 200
@@ -71,10 +71,10 @@ async def test_file_arguments_count_and_are_refused(world: World, ada: Client) -
 
 async def test_an_old_file_argument_no_longer_counts(world: World, ada: Client) -> None:
     assert (await run_with_file(ada, await file_task(world))).status == 200
-    await world.house.db.write(_age, quota.ARGUMENT_LIFE)
-    assert await world.house.db.read(quota.passed) == {}
+    await world.runtime.db.write(_age, quota.ARGUMENT_LIFE)
+    assert await world.runtime.db.read(quota.passed) == {}
     await measure(world)
-    assert await world.house.db.read(count, "argument_files") == 0
+    assert await world.runtime.db.read(count, "argument_files") == 0
 
 
 def _age(tx: Tx, by: int) -> None:
@@ -84,28 +84,28 @@ def _age(tx: Tx, by: int) -> None:
 async def test_one_organization_has_a_quota_of_its_own(
     world: World, ada: Client, eve: Client
 ) -> None:
-    world.house.storage = Storage(100 * quota.GIB)
+    world.runtime.storage = Storage(100 * quota.GIB)
     body = {"filename": "a.txt", "source": "text"}
     for client, name in ((ada, "acme"), (eve, "globex")):
         assert (await client.post(f"/{name}/file", body)).status == 200
-    await world.house.db.write(quota.set_limit, world.cast.ada.customer_id, 1)
+    await world.runtime.db.write(quota.set_limit, world.cast.ada.customer_id, 1)
     await measure(world)
     refused = await ada.post("/acme/file", body)
     assert (refused.status, refused.json["code"]) == (413, "storage_quota")
-    assert not world.house.storage.take(world.cast.ada.customer_id, 1)
+    assert not world.runtime.storage.take(world.cast.ada.customer_id, 1)
     assert (await eve.post("/globex/file", body)).status == 200
-    assert world.house.storage.take(world.cast.eve.customer_id, 1)
+    assert world.runtime.storage.take(world.cast.eve.customer_id, 1)
     # By the operator; 0 is no limit, and nothing is that of the server again.
     for gib in (0, None):
         await set_quota(world, {"name": "acme", "gib": gib})
         await measure(world)
         assert (await ada.post("/acme/file", body)).status == 200
-    assert await world.house.db.read(quota.limits) == {}
+    assert await world.runtime.db.read(quota.limits) == {}
 
 
 async def set_quota(world: World, payload: dict[str, Any]) -> None:
     verb = operator_socket.VERBS["/organization/quota"]
-    await world.house.db.write(verb, world.house, payload)
+    await world.runtime.db.write(verb, world.runtime, payload)
 
 
 async def test_a_quota_that_is_none_is_refused(world: World) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from belvedere.access import Actor, Keys, audit
+from belvedere.access.request import AnyRequest
 from belvedere.base.fair_queue import Lane, LaneFull
 from belvedere.db import Database, Tx
 from belvedere.egress.lanes import Kind, LaneUsage
@@ -29,7 +30,6 @@ from belvedere.notifications.delivery.dispatcher import SealedMail
 from belvedere.notifications.model import AddressedNotice, Notice, NoticeSeverity
 from belvedere.rest import response_budget
 from belvedere.rest.listing import Listing
-from belvedere.rest.route import Ask
 from cast import Cast
 from contract import flowing
 from contract.client import Answer, Client
@@ -388,13 +388,13 @@ async def test_six_viewers_with_logs_hold_few_bytes_at_once(
     held, most, count = Counter[int](), 0, itertools.count()
     read = list_pages._add_logs
 
-    async def counted(ask: Ask, listing: Listing, page: Page) -> None:
+    async def counted(request: AnyRequest, listing: Listing, page: Page) -> None:
         nonlocal most
         number = next(count)
         held[number] = sum(pages.size_of(one) for one in page.records)
         most = max(most, held.total())
         await asyncio.sleep(0)
-        await read(ask, listing, page)
+        await read(request, listing, page)
         await asyncio.sleep(0)
         del held[number]
 
@@ -446,7 +446,7 @@ async def test_the_audit_ends_at_its_bytes(
 ) -> None:
     for n in range(6):
         change = ("task.change", "task", f"{n:024x}", None, {"description": "z" * 9_000})
-        await world.house.db.write(audit.record, world.cast.ada, *change)
+        await world.runtime.db.write(audit.record, world.cast.ada, *change)
     whole = (await ada.get("/api/audit?object=task")).json
     assert len(whole) == 6
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (25_000,))

@@ -41,10 +41,10 @@ async def sweep(world: World) -> set[str]:
     """A day later, all of it; the contents that are left."""
     # The first sweep only notes contents that have no time yet.
     for _ in range(2):
-        await world.house.db.write(age)
-        while await world.house.db.write(unused_contents.step):
+        await world.runtime.db.write(age)
+        while await world.runtime.db.write(unused_contents.step):
             pass
-    return await world.house.db.read(digests)
+    return await world.runtime.db.read(digests)
 
 
 async def upload(ada: Client, text: str = CONTENT, filename: str = "a.txt") -> str:
@@ -59,19 +59,19 @@ async def delete(client: Client, target: str) -> None:
 
 
 async def test_the_content_of_a_deleted_file_is_deleted(world: World, ada: Client) -> None:
-    before = await world.house.db.read(quota.uploaded)
+    before = await world.runtime.db.read(quota.uploaded)
     file_id = await upload(ada)
     changed = await ada.put(f"/acme/file/{file_id}", {"source": "second version"})
     assert changed.status == 200, changed.text
     assert SHA256 in await sweep(world), "earlier versions can be read"
-    assert (await world.house.db.read(quota.uploaded)) != before
+    assert (await world.runtime.db.read(quota.uploaded)) != before
     await delete(ada, f"/acme/file/{file_id}")
-    while await world.house.db.write(unused_contents.step):
+    while await world.runtime.db.write(unused_contents.step):
         pass
-    assert SHA256 in await world.house.db.read(digests), "not on the day of the deletion"
+    assert SHA256 in await world.runtime.db.read(digests), "not on the day of the deletion"
     left = await sweep(world)
     assert SHA256 not in left and hashlib.sha256(b"second version").hexdigest() not in left
-    assert await world.house.db.read(quota.uploaded) == before
+    assert await world.runtime.db.read(quota.uploaded) == before
 
 
 async def test_a_content_stays_while_another_file_has_it(
@@ -94,7 +94,7 @@ async def test_a_script_stays_while_a_job_names_it(world: World, ada: Client) ->
     await delete(ada, f"/acme/task/{task}")
     await delete(ada, f"/acme/file/{file_id}")
     assert SHA256 in await sweep(world)
-    await world.house.db.write(_delete_job, job["id"])
+    await world.runtime.db.write(_delete_job, job["id"])
     assert SHA256 not in await sweep(world)
 
 
@@ -113,9 +113,9 @@ async def test_a_file_argument_goes_with_its_last_job(
         jobs.append((await create(ada, task, [FILE]))["id"])
     for job_id in jobs:
         assert SHA256 in await sweep(world)
-        await world.house.db.write(_delete_job, job_id)
+        await world.runtime.db.write(_delete_job, job_id)
     assert SHA256 not in await sweep(world)
-    assert await world.house.db.read(quota.passed) == {}
+    assert await world.runtime.db.read(quota.passed) == {}
 
 
 def _delete_job(tx: Tx, job_id: str) -> None:
@@ -126,7 +126,7 @@ def _delete_job(tx: Tx, job_id: str) -> None:
 
 async def test_sources_of_the_server_stay(world: World) -> None:
     for keep in (scraper.keep_source, commands.keep_source):
-        await world.house.db.write(keep)
+        await world.runtime.db.write(keep)
     assert {scraper.SHA256, commands.SHA256} <= await sweep(world)
 
 
@@ -137,26 +137,26 @@ async def test_the_loop_does_a_bounded_part_of_the_work(
     monkeypatch.setattr(unused_contents, "MAX_STEPS", 1)
     for number in range(3):
         await upload(ada, f"text {number}")
-    await world.house.db.write(age)
-    await loops.delete_unused_contents(world.house)
-    first = (await world.house.db.read(blob_sweep.current)).blob_position
-    await loops.delete_unused_contents(world.house)
-    assert "" < first < (await world.house.db.read(blob_sweep.current)).blob_position
+    await world.runtime.db.write(age)
+    await loops.delete_unused_contents(world.runtime)
+    first = (await world.runtime.db.read(blob_sweep.current)).blob_position
+    await loops.delete_unused_contents(world.runtime)
+    assert "" < first < (await world.runtime.db.read(blob_sweep.current)).blob_position
 
 
 async def candidate(world: World, ada: Client) -> None:
     """A content that the sweep is about to delete."""
     await delete(ada, f"/acme/file/{await upload(ada)}")
     for _ in range(2):
-        await world.house.db.write(age)
-        while await world.house.db.write(unused_contents.step):
-            if (await world.house.db.read(blob_sweep.is_due)) and await _phase(world) == "delete":
+        await world.runtime.db.write(age)
+        while await world.runtime.db.write(unused_contents.step):
+            if (await world.runtime.db.read(blob_sweep.is_due)) and await _phase(world) == "delete":
                 return
     raise AssertionError("nothing to delete")
 
 
 async def _phase(world: World) -> str:
-    return (await world.house.db.read(blob_sweep.current)).phase
+    return (await world.runtime.db.read(blob_sweep.current)).phase
 
 
 async def _both(world: World, first: Any, second: Any) -> None:
@@ -171,10 +171,10 @@ async def _both(world: World, first: Any, second: Any) -> None:
 
     async def following() -> None:
         await asyncio.to_thread(begun.wait, 30)
-        await world.house.db.write(second)
+        await world.runtime.db.write(second)
         over.set()
 
-    await asyncio.gather(world.house.db.write(holding), following())
+    await asyncio.gather(world.runtime.db.write(holding), following())
 
 
 @pytest.mark.parametrize("order", ["upload first", "deletion first"])
@@ -188,7 +188,7 @@ async def test_an_upload_during_the_deletion_keeps_its_content(
 
     pair = (storing, unused_contents.step)
     await _both(world, *(pair if order == "upload first" else reversed(pair)))
-    assert SHA256 in await world.house.db.read(digests)
+    assert SHA256 in await world.runtime.db.read(digests)
 
 
 async def test_a_content_that_was_stored_again_is_kept_whatever_the_clock_says(
@@ -198,5 +198,5 @@ async def test_a_content_that_was_stored_again_is_kept_whatever_the_clock_says(
     task = await world.task("load", task_arguments=FILE_ARGUMENT)
     await create(ada, task, [FILE])
     clock.move(LONG // SECOND)
-    await world.house.db.write(unused_contents.step)
-    assert SHA256 in await world.house.db.read(digests)
+    await world.runtime.db.write(unused_contents.step)
+    assert SHA256 in await world.runtime.db.read(digests)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from belvedere.rest.route import Ask, Route
+from belvedere.access.request import AnyRequest
+from belvedere.rest.route import Route
 from belvedere.server import loop_watchdog as watching
 from belvedere.server import operator_socket
 from belvedere.server.doctor import running
@@ -21,13 +22,13 @@ from contract.world import World
 pytestmark = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 
-async def block(ask: Ask) -> str:
+async def block(request: AnyRequest) -> str:
     await asyncio.sleep(0)
     time.sleep(watching.SLOW_S * 2)  # noqa: ASYNC251 (this is the fault that is to be found)
     return "ok"
 
 
-async def other(ask: Ask) -> str:
+async def other(request: AnyRequest) -> str:
     return "ok"
 
 
@@ -36,13 +37,13 @@ def app_of(world: World) -> App:
         Route("GET", path, "anonymous", handler, "", style="plain")
         for path, handler in (("/block/{name}", block), ("/other", other))
     ]
-    return App(world.house, Table(routes))
+    return App(world.runtime, Table(routes))
 
 
 async def test_a_blocked_loop_is_reported_with_its_route(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    watchdog = world.house.watchdog
+    watchdog = world.runtime.watchdog
     client = Client(app_of(world))
     watchdog.start()
     try:
@@ -64,22 +65,22 @@ async def test_a_blocked_loop_is_reported_with_its_route(
 
 async def test_a_request_only_leaves_its_route(world: World) -> None:
     await Client(app_of(world)).get("/other")
-    assert world.house.watchdog.route == "/other"
-    assert (world.house.watchdog.slow, world.house.watchdog.last) == (0, None)
+    assert world.runtime.watchdog.route == "/other"
+    assert (world.runtime.watchdog.slow, world.runtime.watchdog.last) == (0, None)
 
 
 async def findings_of(world: World) -> list[Finding]:
     nothing: Any = None
-    patient = Patient(world.house.settings, nothing, nothing, 0, lambda *_: None)
+    patient = Patient(world.runtime.settings, nothing, nothing, 0, lambda *_: None)
     return await asyncio.to_thread(lambda: list(running.event_loop(patient)))
 
 
 async def test_the_doctor_shows_blocked_iterations_and_their_route(world: World) -> None:
     assert await findings_of(world) == []
-    async with await operator_socket.open_door(world.house):
+    async with await operator_socket.open_door(world.runtime):
         [finding] = await findings_of(world)
         assert finding.verdict == "ok"
-        watchdog = world.house.watchdog
+        watchdog = world.runtime.watchdog
         watchdog.route = "/job/{id}"
         watchdog._report(400)
         watchdog._report(300)

@@ -3,8 +3,8 @@
 from contract.serving import (
     ada,
     eve,
-    house,
     quick_passwords,
+    runtime,
     settings,
     stranger,
     uma,
@@ -16,7 +16,7 @@ from contract.serving import (
 __all__ = [
     "ada",
     "eve",
-    "house",
+    "runtime",
     "quick_passwords",
     "settings",
     "stranger",

@@ -84,7 +84,7 @@ async def test_what_cannot_be_read_ends_the_connection_as_ever(world: World) -> 
 
     for frame in (*GARBAGE, *(json.dumps([message]) for message in BAD)):
         assert await closes_with(frame) == 4400, frame
-    assert len(world.house.links) == 0
+    assert len(world.runtime.links) == 0
 
 
 async def test_what_came_before_a_fault_counts(world: World, ada: Client) -> None:
@@ -128,7 +128,7 @@ def order(fence: int) -> Order:
 async def linked(world: World, pipe: Pipe) -> AsyncIterator[tuple[Link, "asyncio.Task[None]"]]:
     host = world.things.hosts["web-1"].host_id
     actor = Actor("", "", Level.AGENT, "agent", host_id=host)
-    link = Link(world.house, actor, pipe.send, pipe.say)
+    link = Link(world.runtime, actor, pipe.send, pipe.say)
     task = asyncio.create_task(link.send_loop())
     yield link, task
     task.cancel()

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
+from asking import no_body
 from belvedere.base.errors import Invalid
-from belvedere.rest.route import Ask
+from belvedere.rest.request import HttpRequest
 from belvedere.server.http import authentication
 from belvedere.server.routes import ROUTES
 
@@ -60,5 +61,5 @@ PAIRS = st.tuples(st.sampled_from([b"a", b"content-type", b"if-match"]), st.bina
 
 @given(st.lists(PAIRS), st.sampled_from(["a", "content-type", "x"]))
 def test_of_two_headers_the_first_counts(pairs: list[tuple[bytes, bytes]], name: str) -> None:
-    ask = Ask({"headers": pairs}, None, ROUTES[0], None, None, {}, {})
-    assert ask.header(name.encode()) == Headers(raw=pairs).get(name)
+    request = HttpRequest({"headers": pairs}, no_body, ROUTES[0], {}, {})
+    assert request.header(name.encode()) == Headers(raw=pairs).get(name)

@@ -16,7 +16,7 @@ from belvedere.indicators.store import any_going_stale
 from belvedere.schedules import store as schedules
 from belvedere.server import clock as server_clock
 from belvedere.server.background import loops
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.server.wiring import furnish
 from belvedere.settings import Settings
 from contract.running import create, show
@@ -29,17 +29,17 @@ BEGIN = parse_iso("2027-03-02T09:00:30Z")
 class Server:
     """A server whose clock follows a source that a test sets."""
 
-    def __init__(self, house: House, source: HandClock) -> None:
-        self.house, self.source = house, source
-        house.db.clock = house.clock = Shared(source, source.steady)
+    def __init__(self, runtime: ServerRuntime, source: HandClock) -> None:
+        self.runtime, self.source = runtime, source
+        runtime.db.clock = runtime.clock = Shared(source, source.steady)
 
     async def follow(self) -> None:
-        await server_clock.follow(self.house)
+        await server_clock.follow(self.runtime)
 
     async def fire(self) -> None:
         """What is due now; the loop itself would wait for what is due soon."""
-        for schedule_id in await self.house.db.read(schedules.due_ids, 100):
-            await loops._fire(self.house, schedule_id)
+        for schedule_id in await self.runtime.db.read(schedules.due_ids, 100):
+            await loops._fire(self.runtime, schedule_id)
 
     async def run(self, seconds: int, every: int = 10) -> None:
         """Time passes, with a pass of the loops now and then."""
@@ -57,7 +57,7 @@ class Server:
 @pytest.fixture
 def server(world: World, clock: HandClock) -> Server:
     clock.now = BEGIN
-    return Server(world.house, clock)
+    return Server(world.runtime, clock)
 
 
 async def schedule(world: World, **fields: Any) -> Any:
@@ -218,7 +218,7 @@ async def test_a_clock_that_was_set_back_while_no_server_ran(
     clock.now = BEGIN + HOUR
     made = await schedule(world, repeatEvery=repeat)
     clock.now = BEGIN
-    server = Server(world.house, clock)
+    server = Server(world.runtime, clock)
     await server.follow()
     next_at = parse_iso((await shown(world, made))["nextRunAt"])
     assert server.source.now < next_at <= server.source.now + 10 * MINUTE
@@ -227,8 +227,8 @@ async def test_a_clock_that_was_set_back_while_no_server_ran(
 async def test_small_differences_are_drift(world: World, server: Server) -> None:
     await server.follow()
     await server.set_clock(1.5)
-    assert (await world.house.db.read(clock_steps.recorded)).offset == 0
-    assert world.house.clock() == server.source.now
+    assert (await world.runtime.db.read(clock_steps.recorded)).offset == 0
+    assert world.runtime.clock() == server.source.now
 
 
 # Several servers on one database
@@ -255,14 +255,14 @@ async def test_one_of_two_servers_moves_the_deadlines(
     await server.follow()
     moved = (await shown(world, made))["nextRunAt"]
     # The other one has the old time; what it would judge by that is undone.
-    assert await loops.judge(other.house, schedules.due_ids, 100) is None
+    assert await loops.judge(other.runtime, schedules.due_ids, 100) is None
     await other.follow()
     await server.follow()
     await other.follow()
     assert (await shown(world, made))["nextRunAt"] == moved
     assert parse_iso(moved) - server.source.now == 24 * HOUR
-    assert other.house.clock() == server.house.clock() == server.source.now
-    assert await loops.judge(other.house, schedules.due_ids, 100) == []
+    assert other.runtime.clock() == server.runtime.clock() == server.source.now
+    assert await loops.judge(other.runtime, schedules.due_ids, 100) == []
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -279,8 +279,8 @@ async def test_a_step_that_another_server_sees_alone_is_taken_over(
     for _ in range(3):
         await other.follow()
         await server.follow()
-    assert (await world.house.db.read(clock_steps.recorded)).offset == 2_100
-    assert server.house.clock() == other.house.clock() == server.source.now
+    assert (await world.runtime.db.read(clock_steps.recorded)).offset == 2_100
+    assert server.runtime.clock() == other.runtime.clock() == server.source.now
 
 
 # Everything else that waits
@@ -291,11 +291,11 @@ async def test_a_waiting_job_does_not_expire(world: World, server: Server) -> No
     token = world.client("token")
     job = await create(token, await world.task(expires=MINUTE))
     await server.set_clock(3_600)
-    await loops.expire(world.house)
+    await loops.expire(world.runtime)
     assert (await show(token, job["id"]))["lifecycle"] == "ready"
     await server.set_clock(-3_600)
     server.source.move(61)
-    await loops.expire(world.house)
+    await loops.expire(world.runtime)
     assert (await show(token, job["id"]))["lifecycle"] == "expired"
 
 
@@ -325,7 +325,7 @@ async def test_silence_counts_from_when_it_began(
         await server.set_clock(seconds)
         assert await _left(world, "hosts", "seen_at", host_id) == 0
         server.source.move(31)
-        silent = await world.house.db.read(hosts.silent, 30_000)
+        silent = await world.runtime.db.read(hosts.silent, 30_000)
         assert silent == [host_id]
 
 
@@ -336,9 +336,9 @@ async def test_a_beat_from_before_the_step_is_not_in_the_future(
     host_id = world.things.hosts["web-1"].host_id
     async with world.agent() as agent:
         assert agent.welcome is not None
-        world.house.links.note(host_id, agent.welcome.session, world.house.clock())
+        world.runtime.links.note(host_id, agent.welcome.session, world.runtime.clock())
         await server.set_clock(-3_600)
-        await loops.note_seen(world.house)
+        await loops.note_seen(world.runtime)
         assert await _left(world, "hosts", "seen_at", host_id) <= 0
 
 
@@ -362,7 +362,7 @@ async def test_monitors_and_indicators_wait_as_long_as_before(
     before = [await _left(world, *place) for place in places]
     await server.set_clock(seconds)
     assert [await _left(world, *place) for place in places] == before
-    assert not await world.house.db.read(any_going_stale)
+    assert not await world.runtime.db.read(any_going_stale)
 
 
 async def test_a_count_of_wrong_attempts_blocks_nobody_for_an_hour(clock: HandClock) -> None:
@@ -374,7 +374,7 @@ async def test_a_count_of_wrong_attempts_blocks_nobody_for_an_hour(clock: HandCl
 
 
 async def _left(world: World, table: str, column: str, object_id: str) -> int:
-    now = world.house.clock()
+    now = world.runtime.clock()
     sql = f"select {column} from {table} where id = ?"
-    found: int = await world.house.db.read(lambda tx: tx.value(sql, object_id))
+    found: int = await world.runtime.db.read(lambda tx: tx.value(sql, object_id))
     return found - now

@@ -10,7 +10,7 @@ import pytest
 from belvedere.server.console import assets
 from belvedere.server.console.api import MAX_DEPTH, POLICY
 from belvedere.server.http.app import App
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from contract.client import Answer, Client
 
 # Whether files are served does not hang on the database.
@@ -39,9 +39,9 @@ def static(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def browser(house: House, static: Path) -> Client:
-    house.shelf = assets.load(static)
-    return Client(App(house, house.table))
+def browser(runtime: ServerRuntime, static: Path) -> Client:
+    runtime.shelf = assets.load(static)
+    return Client(App(runtime, runtime.table))
 
 
 def base_of(page: Answer, address: str) -> str:
@@ -207,12 +207,14 @@ async def test_it_reads_the_disk_only_at_the_start(browser: Client, static: Path
     assert (await browser.get("/ui/assets/later-0.js")).status == 404
 
 
-async def test_a_console_that_is_not_built_says_what_to_do(house: House, tmp_path: Path) -> None:
-    house.shelf = assets.load(tmp_path / "nothing")
-    page = await Client(App(house, house.table)).get("/ui/job/1")
+async def test_a_console_that_is_not_built_says_what_to_do(
+    runtime: ServerRuntime, tmp_path: Path
+) -> None:
+    runtime.shelf = assets.load(tmp_path / "nothing")
+    page = await Client(App(runtime, runtime.table)).get("/ui/job/1")
     assert (page.status, page.headers["cache-control"]) == (503, "no-store")
     assert "make run" in page.text and page.headers["content-security-policy"] == POLICY
-    assert (await Client(App(house, house.table)).get("/-/health")).status == 200
+    assert (await Client(App(runtime, runtime.table)).get("/-/health")).status == 200
 
 
 async def test_the_interface_still_forbids_to_keep(browser: Client) -> None:

@@ -41,11 +41,11 @@ class Outage:
 
 async def _run(world: World, verb: Callable[[Tx, Any, Event], object], until: Any) -> None:
     reaction = Reaction("consumer of this test", frozenset({KIND}), verb)
-    running = asyncio.create_task(consumers.run(reaction, world.house))
+    running = asyncio.create_task(consumers.run(reaction, world.runtime))
     async with asyncio.timeout(30):
         while not await until():
             # Each ring is one more attempt, without waiting for the poll.
-            world.house.hub.ring((f"events:{KIND}",))
+            world.runtime.hub.ring((f"events:{KIND}",))
             await asyncio.sleep(0)
     running.cancel()
 
@@ -57,26 +57,26 @@ def _parked(tx: Tx) -> list[str]:
 async def test_a_database_outage_is_no_failed_attempt(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    db = world.house.db
+    db = world.runtime.db
     await db.write(events.append, world.cast.acme.id, KIND, "h1", {"hostname": "h1"})
     outage = Outage(db, calls=TRIES * 3)
-    monkeypatch.setattr(world.house, "db", outage)
+    monkeypatch.setattr(world.runtime, "db", outage)
     processed: list[str] = []
 
     async def done() -> bool:
         return "h1" in processed
 
-    await _run(world, lambda tx, house, event: processed.append(event.object_id), done)
+    await _run(world, lambda tx, runtime, event: processed.append(event.object_id), done)
     assert outage.left == 0
     assert await db.read(_parked) == []
 
 
 async def test_an_event_that_fails_every_time_is_set_aside(world: World) -> None:
-    db = world.house.db
+    db = world.runtime.db
     await db.write(events.append, world.cast.acme.id, KIND, "h1", {"hostname": "h1"})
     attempts: list[str] = []
 
-    def fail(tx: Tx, house: Any, event: Event) -> None:
+    def fail(tx: Tx, runtime: Any, event: Event) -> None:
         attempts.append(event.object_id)
         raise ValueError("cannot be processed")
 

@@ -15,7 +15,7 @@ from belvedere.secrets import service as secrets
 from belvedere.secrets import store
 from belvedere.secrets.service import SecretBody
 from belvedere.server.encryption import key_rotation
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.server.wiring import furnish
 from belvedere.settings import Settings
 from belvedere.tasks import service as tasks
@@ -31,10 +31,10 @@ class Place:
     def __init__(self, db: Any, folder: Path) -> None:
         self.folder = folder
         found = key_file.load(folder)
-        self.house: House = furnish(Settings(data=str(folder)), db, db, found.keys)
+        self.runtime: ServerRuntime = furnish(Settings(data=str(folder)), db, db, found.keys)
 
     def do(self, verb: Any) -> dict[str, Any]:
-        answer: dict[str, Any] = self.house.db.write_now(verb, self.house, {})
+        answer: dict[str, Any] = self.runtime.db.write_now(verb, self.runtime, {})
         return answer
 
     def rotated(self) -> int:
@@ -56,19 +56,19 @@ def place(db: Any, tmp_path: Path) -> Place:
 
 @pytest.fixture
 def cast(place: Place) -> Cast:
-    return place.house.db.write_now(assemble, place.house.keys)
+    return place.runtime.db.write_now(assemble, place.runtime.keys)
 
 
 def fill(place: Place, cast: Cast) -> str:
     """A secret and a task with its secret key."""
-    keys, db = place.house.keys, place.house.db
+    keys, db = place.runtime.keys, place.runtime.db
     db.write_now(secrets.put, keys, cast.ada, "API_KEY", SecretBody(value=VALUE, secret=False))
     return db.write_now(make_task, keys, cast.ada, {"name": "x", "type": "dummy"})
 
 
 def read(place: Place, cast: Cast, task_id: str) -> tuple[str | None, str]:
     """What is sealed, as this server opens it."""
-    keys, db = place.house.keys, place.house.db
+    keys, db = place.runtime.keys, place.runtime.db
     rows = db.write_now(secrets.listed, keys, cast.ada, listing.read({}, store.SECRETS))
     return rows[0].value, db.write_now(tasks.reveal, keys, cast.ada, task_id)
 
@@ -78,14 +78,14 @@ def test_it_works(place: Place, cast: Cast) -> None:
     before = read(place, cast, task_id)
     assert before[0] == VALUE and place.names == [""]
     place.do(key_rotation.add)
-    assert len(place.names) == 2 and place.house.keys.name == ""
+    assert len(place.names) == 2 and place.runtime.keys.name == ""
     assert place.rotated() == 2
     assert place.do(key_rotation.drop) == {"key": place.names[0], "dropped": 1}
     assert len(place.names) == 1 and read(place, cast, task_id) == before
     # What was sealed and what is looked up is still so for the next process.
-    again = Place(place.house.db, place.folder)
+    again = Place(place.runtime.db, place.folder)
     assert read(again, cast, task_id) == before
-    assert again.house.keys.digest("x") == place.house.keys.digest("x")
+    assert again.runtime.keys.digest("x") == place.runtime.keys.digest("x")
     assert (place.folder / SECRET_FILE).stat().st_mode & 0o777 == 0o600
 
 
@@ -95,7 +95,7 @@ def test_nothing_is_lost_where_it_breaks_off(
     """After every single step another process starts from the file and the database alone."""
     monkeypatch.setattr(key_rotation, "BATCH", 1)
     task_id = fill(place, cast)
-    before, db = read(place, cast, task_id), place.house.db
+    before, db = read(place, cast, task_id), place.runtime.db
     for verb in (key_rotation.add, *[key_rotation.rotate] * 3, key_rotation.drop):
         Place(db, place.folder).do(verb)
         assert read(Place(db, place.folder), cast, task_id) == before
@@ -104,11 +104,11 @@ def test_nothing_is_lost_where_it_breaks_off(
 def test_an_old_key_stays_while_anything_is_sealed_with_it(place: Place, cast: Cast) -> None:
     fill(place, cast)
     place.do(key_rotation.add)
-    stale = place.house.keys
+    stale = place.runtime.keys
     place.rotated()
     # A server that has not looked yet.
     stale.use("")
-    place.house.db.write_now(secrets.put, stale, cast.ada, "B", SecretBody(value=VALUE))
+    place.runtime.db.write_now(secrets.put, stale, cast.ada, "B", SecretBody(value=VALUE))
     with pytest.raises(Conflict) as refused:
         place.do(key_rotation.drop)
     assert refused.value.code == "key_in_use" and len(place.names) == 2
@@ -121,14 +121,14 @@ def test_an_old_key_stays_until_the_new_seals_are_durable(place: Place, cast: Ca
     before = read(place, cast, task_id)
     place.do(key_rotation.add)
 
-    def both(tx: Tx, house: House, payload: dict[str, Any]) -> None:
-        key_rotation.rotate(tx, house, payload)
-        assert key_rotation.drop(tx, house, payload)["dropped"] == 1
+    def both(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> None:
+        key_rotation.rotate(tx, runtime, payload)
+        assert key_rotation.drop(tx, runtime, payload)["dropped"] == 1
         raise Unavailable("The transaction fails.")
 
     with pytest.raises(Unavailable):
         place.do(both)
-    assert read(Place(place.house.db, place.folder), cast, task_id) == before
+    assert read(Place(place.runtime.db, place.folder), cast, task_id) == before
 
 
 def test_a_key_that_comes_while_others_are_dropped_stays(place: Place, cast: Cast) -> None:
@@ -138,16 +138,16 @@ def test_a_key_that_comes_while_others_are_dropped_stays(place: Place, cast: Cas
     place.do(key_rotation.add)
     place.rotated()
 
-    def all_three(tx: Tx, house: House, payload: dict[str, Any]) -> None:
-        assert key_rotation.drop(tx, house, payload)["dropped"] == 1
-        key_rotation.add(tx, house, payload)
-        key_rotation.rotate(tx, house, payload)
+    def all_three(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> None:
+        assert key_rotation.drop(tx, runtime, payload)["dropped"] == 1
+        key_rotation.add(tx, runtime, payload)
+        key_rotation.rotate(tx, runtime, payload)
 
     place.do(all_three)
-    assert read(Place(place.house.db, place.folder), cast, task_id) == before
+    assert read(Place(place.runtime.db, place.folder), cast, task_id) == before
     place.rotated()
     assert place.do(key_rotation.drop)["dropped"] == 1
-    assert read(Place(place.house.db, place.folder), cast, task_id) == before
+    assert read(Place(place.runtime.db, place.folder), cast, task_id) == before
 
 
 def test_adding_twice_makes_one(place: Place, cast: Cast) -> None:
@@ -163,12 +163,12 @@ def test_several_servers_go_over_together(place: Place, cast: Cast, tmp_path: Pa
     other_folder.mkdir()
     (other_folder / SECRET_FILE).write_text((place.folder / SECRET_FILE).read_text())
     (other_folder / SECRET_FILE).chmod(0o600)
-    other = Place(place.house.db, other_folder)
-    assert other.house.keys.name == ""
+    other = Place(place.runtime.db, other_folder)
+    assert other.runtime.keys.name == ""
     place.rotated()
     place.do(key_rotation.drop)
-    other.house.db.write_now(other.house.keys.follow)
-    assert other.house.keys.name == place.house.keys.name
+    other.runtime.db.write_now(other.runtime.keys.follow)
+    assert other.runtime.keys.name == place.runtime.keys.name
     assert read(other, cast, task_id) == before
     assert other.do(key_rotation.drop)["dropped"] == 1
     assert other.names == place.names
@@ -183,13 +183,13 @@ def test_a_server_without_the_key_does_not_start(place: Place, cast: Cast, tmp_p
     place.do(key_rotation.add)
     place.rotated()
     with pytest.raises(Unavailable) as refused:
-        Place(place.house.db, other)
+        Place(place.runtime.db, other)
     assert refused.value.code == "unknown_key"
 
 
 def test_what_was_tampered_with_stops_nothing(place: Place, cast: Cast) -> None:
     fill(place, cast)
-    place.house.db.write_now(lambda tx: tx.run("update secrets set box = 'AAAA'"))
+    place.runtime.db.write_now(lambda tx: tx.run("update secrets set box = 'AAAA'"))
     place.do(key_rotation.add)
     assert place.do(key_rotation.rotate)["resealed"] == 1
     last = place.do(key_rotation.rotate)
@@ -204,17 +204,17 @@ def test_every_sealed_column_is_known(place: Place) -> None:
         " where m.type = 'table'",
         "postgres": "select table_name, column_name from information_schema.columns"
         " where table_schema = current_schema()",
-    }[place.house.db.sql.engine]
-    rows = place.house.db.write_now(lambda tx: tx.rows(sql))
+    }[place.runtime.db.sql.engine]
+    rows = place.runtime.db.write_now(lambda tx: tx.rows(sql))
     assert {(t, c) for t, c in rows if c == "box" or c.endswith("_box")} == known
 
 
 def test_a_key_in_the_setting_is_not_written_anywhere(db: Any, tmp_path: Path) -> None:
     setting = "ab" * 32
     keys = key_file.load(tmp_path, setting).keys
-    house = furnish(Settings(data=str(tmp_path), secret_key=setting), db, db, keys)
+    runtime = furnish(Settings(data=str(tmp_path), secret_key=setting), db, db, keys)
     with pytest.raises(Conflict) as refused:
-        db.write_now(key_rotation.add, house, {})
+        db.write_now(key_rotation.add, runtime, {})
     assert refused.value.code == "key_in_setting"
     said = refused.value.message.rpartition(": ")[2]
     assert len(key_file.parse(said, "it").seals) == 2

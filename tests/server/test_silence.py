@@ -18,8 +18,8 @@ class Watch:
     """The clock that cannot jump, in a test's hand; the loops look whenever it moves."""
 
     def __init__(self, world: World) -> None:
-        self.house, self.seconds = world.house, 0.0
-        world.house.silent, world.house.overdue = Observed(self.time), Observed(self.time)
+        self.runtime, self.seconds = world.runtime, 0.0
+        world.runtime.silent, world.runtime.overdue = Observed(self.time), Observed(self.time)
 
     def time(self) -> float:
         return self.seconds
@@ -28,9 +28,9 @@ class Watch:
         """So much time, with a look of the loops every five seconds."""
         for _ in range(round(seconds / 5)):
             self.seconds += 5
-            await loops.note_seen(self.house)
-            await loops.mark_silent(self.house)
-            await loops.lose_overdue(self.house)
+            await loops.note_seen(self.runtime)
+            await loops.mark_silent(self.runtime)
+            await loops.lose_overdue(self.runtime)
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ async def spoken(agent: FakeAgent, world: World) -> None:
     """A beat that the server has heard."""
     await agent.beat()
     async with asyncio.timeout(30):
-        while not world.house.links._seen:
+        while not world.runtime.links._seen:
             await asyncio.sleep(0)
 
 

@@ -59,7 +59,7 @@ async def test_only_an_agents_credential_opens_it(world: World) -> None:
         assert await refused(FakeAgent(world.app, token), first) == 4403
     headers = {"authorization": f"Basic {world.things.hosts['web-1'].token}"}
     assert await refused(FakeAgent(world.app, "", None, **headers), first) == 4401
-    assert len(world.house.links) == 0
+    assert len(world.runtime.links) == 0
 
 
 async def test_a_page_in_a_browser_does_not_open_it(world: World) -> None:
@@ -90,7 +90,7 @@ async def test_garbage_instead_of_a_hello_is_refused(world: World) -> None:
     first: list[str | bytes] = [*GARBAGE, "[]", "[{}]", '[{"kind": "beat", "live": []}]']
     for frame in first:
         assert await refused(world.agent(), frame) == 4400, frame
-    assert len(world.house.links) == 0
+    assert len(world.runtime.links) == 0
 
 
 async def test_garbage_later_ends_the_connection_cleanly(world: World) -> None:
@@ -98,7 +98,7 @@ async def test_garbage_later_ends_the_connection_cleanly(world: World) -> None:
         async with world.agent() as agent:
             await (agent.text(frame) if isinstance(frame, str) else agent.binary(frame))
             assert await agent.hangs_up() == 4400, frame
-    assert len(world.house.links) == 0
+    assert len(world.runtime.links) == 0
 
 
 BAD: list[dict[str, Any]] = [
@@ -215,10 +215,12 @@ async def test_a_heartbeat_of_the_old_connection_does_not_close_the_new_one(worl
             assert await old.hangs_up() == 4409
             # Only the old session has been heard since the last look.
             assert old.welcome is not None and new.welcome is not None
-            world.house.links.take_seen()
-            world.house.links.note(old.welcome.host_id, old.welcome.session, world.house.clock())
-            await loops.note_seen(world.house)
-            link = world.house.links.of(new.welcome.host_id)
+            world.runtime.links.take_seen()
+            world.runtime.links.note(
+                old.welcome.host_id, old.welcome.session, world.runtime.clock()
+            )
+            await loops.note_seen(world.runtime)
+            link = world.runtime.links.of(new.welcome.host_id)
             assert link is not None and not link.is_closing
 
 
@@ -227,9 +229,9 @@ async def test_a_stale_session_is_closed(world: World) -> None:
     async with world.agent() as agent:
         assert agent.welcome is not None
         host_id = agent.welcome.host_id
-        await world.house.db.write(_raise_session, host_id)
+        await world.runtime.db.write(_raise_session, host_id)
         await agent.beat()
-        await loops.note_seen(world.house)
+        await loops.note_seen(world.runtime)
         assert await agent.hangs_up() == 4409
 
 
@@ -240,7 +242,7 @@ def _raise_session(tx: Tx, host_id: str) -> None:
 async def test_a_hello_counts_as_a_heartbeat(world: World) -> None:
     async with world.agent() as agent:
         assert agent.welcome is not None
-        sessions = [beat[:2] for beat in world.house.links.take_seen()]
+        sessions = [beat[:2] for beat in world.runtime.links.take_seen()]
         assert (agent.welcome.host_id, agent.welcome.session) in sessions
 
 
@@ -268,7 +270,7 @@ async def test_a_journal_below_what_it_accepted_runs_nothing_again(
         done, waiting = await create(ada, task), await create(ada, task)
         first, _ = await agent.order(), await agent.order()
         await agent.end(first)
-        await loops.note_seen(world.house)
+        await loops.note_seen(world.runtime)
     async with world.agent(greeting=6, highest=first.fence - 1):
         pass
     assert (await show(ada, done["id"]))["state"] == "normal"
@@ -287,7 +289,7 @@ async def test_another_machine_does_not_take_a_live_host(world: World) -> None:
         assert await thief.hangs_up() in (4401, 4409)
         await thief.leave()
         await agent.beat()
-        assert len(world.house.links) == 1
+        assert len(world.runtime.links) == 1
 
 
 async def test_bytes_of_another_organization_are_not_there(world: World, eve: Client) -> None:
@@ -320,11 +322,11 @@ async def test_output_behind_what_could_not_be_stored_comes_again(
     async with world.agent() as agent:
         job = await create(ada, await world.task())
         order = await agent.order()
-        join = world.house.logs.join
+        join = world.runtime.logs.join
         failed: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         told = iter([failed])
         monkeypatch.setattr(
-            world.house.logs, "join", lambda verb, item: next(told, None) or join(verb, item)
+            world.runtime.logs, "join", lambda verb, item: next(told, None) or join(verb, item)
         )
         await agent.write(order.fence, 0, 0, b"one\n")
         await agent.write(order.fence, 4, 1, b"two\n")

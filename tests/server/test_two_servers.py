@@ -13,7 +13,7 @@ from belvedere.db.migrate import open_database
 from belvedere.jobs.api import wait
 from belvedere.protocol import Cancel
 from belvedere.server.background import loops
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.server.wiring import connect_doorbell, furnish
 from belvedere.settings import Settings
 from contract.client import Client
@@ -42,8 +42,8 @@ def there(
 
 
 @asynccontextmanager
-async def doorbells(*houses: House) -> AsyncIterator[None]:
-    bells = [connect_doorbell(house) for house in houses]
+async def doorbells(*houses: ServerRuntime) -> AsyncIterator[None]:
+    bells = [connect_doorbell(runtime) for runtime in houses]
     try:
         async with asyncio.timeout(30):
             for bell, other in zip(bells, reversed(houses), strict=True):
@@ -58,11 +58,11 @@ async def doorbells(*houses: House) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def polling(house: House) -> AsyncIterator[None]:
+async def polling(runtime: ServerRuntime) -> AsyncIterator[None]:
     """The loops that stand in for a doorbell that is away, as the server runs them."""
     wanted = (loops.wake_waiting, loops.tell_cancels)
     tasks = [
-        asyncio.create_task(loops.run(one, house)) for one in loops.LOOPS if one.work in wanted
+        asyncio.create_task(loops.run(one, runtime)) for one in loops.LOOPS if one.work in wanted
     ]
     assert len(tasks) == len(wanted)
     yield
@@ -74,7 +74,7 @@ async def polling(house: House) -> AsyncIterator[None]:
 async def test_it_works(world: World, there: World) -> None:
     """A job created on one server runs through an agent on the other, woken by the doorbell."""
     ada, task = world.client("ada"), await world.task()
-    async with doorbells(world.house, there.house), there.agent() as agent:
+    async with doorbells(world.runtime, there.runtime), there.agent() as agent:
         job = await create(ada, task)
         order = await agent.order()
         assert order.job_id == job["id"]
@@ -85,7 +85,7 @@ async def test_it_works(world: World, there: World) -> None:
 
 async def test_without_a_doorbell_work_starts_all_the_same(world: World, there: World) -> None:
     ada, task = world.client("ada"), await world.task()
-    async with there.agent() as agent, polling(there.house):
+    async with there.agent() as agent, polling(there.runtime):
         job = await create(ada, task)
         assert (await agent.order()).job_id == job["id"]
 
@@ -97,7 +97,7 @@ async def test_waiting_for_a_result_crosses_servers(
     ada, task = world.client("ada"), await world.task()
     if rings:
         monkeypatch.setattr(wait, "LOOK_S", 3_600.0)
-    either = doorbells(world.house, there.house) if rings else polling(there.house)
+    either = doorbells(world.runtime, there.runtime) if rings else polling(there.runtime)
     async with there.agent() as agent, either:
         target = "/acme/job?wait_result=true&wait_timeout=60"
         waits = asyncio.create_task(ada.post(target, {"task": task}))
@@ -110,7 +110,7 @@ async def test_waiting_for_a_result_crosses_servers(
 @pytest.mark.parametrize("rings", [True, False], ids=["doorbell", "polling"])
 async def test_a_cancel_crosses_servers(world: World, there: World, rings: bool) -> None:
     ada, task = world.client("ada"), await world.task()
-    either = doorbells(world.house, there.house) if rings else polling(there.house)
+    either = doorbells(world.runtime, there.runtime) if rings else polling(there.runtime)
     async with there.agent() as agent, either:
         job = await create(ada, task)
         order = await agent.order()
@@ -120,14 +120,17 @@ async def test_a_cancel_crosses_servers(world: World, there: World, rings: bool)
 
 async def test_events_cross_servers(world: World, there: World) -> None:
     ada, task = world.client("ada"), await world.task()
-    async with doorbells(world.house, there.house), Stream(there.client("ada"), "/-/events") as far:
+    async with (
+        doorbells(world.runtime, there.runtime),
+        Stream(there.client("ada"), "/-/events") as far,
+    ):
         job = await create(ada, task)
         assert (await far.until("job.created")).data["object_id"] == job["id"]
 
 
 async def test_a_log_is_followed_across_servers(world: World, there: World) -> None:
     ada, task = world.client("ada"), await world.task()
-    async with doorbells(world.house, there.house), there.agent() as agent:
+    async with doorbells(world.runtime, there.runtime), there.agent() as agent:
         job = await create(ada, task)
         order = await agent.order()
         async with Stream(ada, f"/acme/job/{job['id']}/log?follow=true") as stream:
@@ -142,9 +145,9 @@ async def test_a_revoked_token_is_dead_on_both_at_once(world: World, there: Worl
     made = (await ada.post("/api/token", {"name": "doomed"})).json
     here = Client(world.app, made["token"], check=world.conformity)
     far = Client(there.app, made["token"], check=world.conformity)
-    async with doorbells(world.house, there.house):
+    async with doorbells(world.runtime, there.runtime):
         assert [(await one.get("/acme/task")).status for one in (here, far)] == [200, 200]
-        rang = asyncio.create_task(there.house.hub.wait("access", 5))
+        rang = asyncio.create_task(there.runtime.hub.wait("access", 5))
         await asyncio.sleep(0)
         await ada.delete(f"/api/token/{made['id']}")
         assert (await here.get("/acme/task")).status == 401
@@ -183,11 +186,11 @@ async def test_an_agent_that_moves_leaves_its_old_server_without_orders(
         job = await create(ada, task)
         # The old server may not hand it out: the session there is no longer the host's.
         assert (await show(ada, job["id"]))["lifecycle"] == "ready"
-        async with polling(there.house):
+        async with polling(there.runtime):
             order = await new.order()
         assert order.job_id == job["id"] and new.welcome is not None
         assert order.session == new.welcome.session
         # An answer means that it was heard.
         assert await old.fetch("0" * 64) is None
-        await loops.note_seen(world.house)
+        await loops.note_seen(world.runtime)
         assert await old.hangs_up() == 4409

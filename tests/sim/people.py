@@ -7,7 +7,7 @@ from belvedere.base.errors import Refused
 from belvedere.jobs.idempotency import Once
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.lifecycle.create import Created, NewJob
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from sim.scripts import Behaviour, draw
 from sim.setting import LONG, SPECS, Setting
 from sim.truth import Request, Truth
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sim.story import Story
 
 LASTS = 1_500 * SECOND
-Work = Callable[[House], Awaitable[Any]]
+Work = Callable[[ServerRuntime], Awaitable[Any]]
 
 
 class People:
@@ -77,7 +77,7 @@ class People:
             if not is_answered and request.key is not None:
                 self._send(request, task_id)
 
-        self.call(lambda house: house.db.join(house.links.create, wanted), answered)
+        self.call(lambda runtime: runtime.db.join(runtime.links.create, wanted), answered)
         self.world.after(self.world.between(5 * SECOND, 20 * SECOND), again)
 
     # Changing
@@ -87,7 +87,9 @@ class People:
             job_id = self.world.random.choice(self.job_ids[-4:])
             self.truth.cancelled.add(job_id)
             self.world.note("cancel", job_id)
-            self._change(lambda house: house.db.write(actions.cancel, self._setting.ada, job_id))
+            self._change(
+                lambda runtime: runtime.db.write(actions.cancel, self._setting.ada, job_id)
+            )
 
     def create_to_cancel(self) -> None:
         """A script that would run for half an hour, and somebody who will not have it."""
@@ -108,7 +110,7 @@ class People:
 
         self.truth.cancelled.add(job_id)
         ada = self._setting.ada
-        self.call(lambda house: house.db.write(actions.cancel, ada, job_id), answered)
+        self.call(lambda runtime: runtime.db.write(actions.cancel, ada, job_id), answered)
         self.world.after(10 * SECOND, again)
 
     def resolve(self) -> None:
@@ -117,16 +119,18 @@ class People:
             outcome = self.world.random.choice(("normal", "failure"))
             self.truth.resolved.add(job_id)
             ada = self._setting.ada
-            self._change(lambda house: house.db.write(actions.resolve, ada, job_id, outcome, ""))
+            self._change(
+                lambda runtime: runtime.db.write(actions.resolve, ada, job_id, outcome, "")
+            )
 
     def restart(self) -> None:
         if self.job_ids:
             job_id = self.world.random.choice(self.job_ids)
-            self._change(lambda house: self._restarted(house, job_id))
+            self._change(lambda runtime: self._restarted(runtime, job_id))
 
-    async def _restarted(self, house: House, job_id: str) -> Any:
-        wanted = await house.db.read(actions.restart, self._setting.ada, job_id, None, None)
-        return await house.db.join(house.links.create, wanted)
+    async def _restarted(self, runtime: ServerRuntime, job_id: str) -> Any:
+        wanted = await runtime.db.read(actions.restart, self._setting.ada, job_id, None, None)
+        return await runtime.db.join(runtime.links.create, wanted)
 
     def _change(self, work: Work) -> None:
         def answered(answer: Any) -> None:

@@ -18,7 +18,7 @@ from belvedere.server.agents.handshakes import Handshakes
 from belvedere.server.agents.registry import Links
 from belvedere.server.agents.websocket import encode
 from belvedere.server.background import loops
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from sim.agency import PING, PONG
 from sim.database import Store, VirtualSqlite
 from sim.loop import VirtualLoop
@@ -57,7 +57,7 @@ class ServerProcess(Process):
         unused: Any = None
         clock = Shared(self.clock, lambda: int(self.loop.time() * 1_000))
         self.db = VirtualSqlite(self, jobs, clock)
-        house = House(
+        runtime = ServerRuntime(
             unused,
             self.db,
             VirtualSqlite(self, logs, clock),
@@ -67,19 +67,19 @@ class ServerProcess(Process):
             unused,
             clock,
         )
-        house.silent, house.overdue = Observed(self.loop.time), Observed(self.loop.time)
-        house.handshakes = Handshakes(lambda: int(self.loop.time() * 1_000))
-        house.links = Links("http://belvedere.test", unused)
-        house.credentials = Credentials()  # type: ignore[assignment]
-        self.house = house
+        runtime.silent, runtime.overdue = Observed(self.loop.time), Observed(self.loop.time)
+        runtime.handshakes = Handshakes(lambda: int(self.loop.time() * 1_000))
+        runtime.links = Links("http://belvedere.test", unused)
+        runtime.credentials = Credentials()  # type: ignore[assignment]
+        self.runtime = runtime
         self._connections: list[Connection] = []
         self.peers: list[ServerProcess] = []
         self.deaf = 0.0
-        self.db.closing = house.links.close_transaction
+        self.db.closing = runtime.links.close_transaction
         self.db.on_rung = self._rung
         for loop in LOOPS:
             slowed = replace(loop, every_s=loop.every_s * slow)
-            self.loop.create_task(loops.run(slowed, house))
+            self.loop.create_task(loops.run(slowed, runtime))
         world.note("server", number)
 
     def clock(self) -> int:
@@ -99,11 +99,11 @@ class ServerProcess(Process):
     def _rung(self, topics: set[str]) -> None:
         if not self.is_alive:
             return
-        self.house.hub.ring(topics)
+        self.runtime.hub.ring(topics)
         for peer in self.peers:
             if not self.world.chance(self.deaf):
                 delay = self.world.long_tail(100, 50 * MS)
-                self.world.after(delay, wiring._heard, peer.house, topics, of=peer)
+                self.world.after(delay, wiring._heard, peer.runtime, topics, of=peer)
 
     # Agents
 
@@ -118,7 +118,7 @@ class ServerProcess(Process):
 
     async def _serve(self, end: End, token: str) -> None:
         wire = ServerWire(end)
-        app = SimpleNamespace(house=self.house, address=lambda *_: "192.0.2.8")
+        app = SimpleNamespace(runtime=self.runtime, address=lambda *_: "192.0.2.8")
         scope = {
             "raw_path": endpoint.PATH,
             "headers": [(b"authorization", f"Bearer {token}".encode())],
@@ -131,15 +131,17 @@ class ServerProcess(Process):
 
     # People
 
-    def ask(self, work: Callable[[House], Awaitable[Any]], answered: Callable[[Any], None]) -> None:
+    def ask(
+        self, work: Callable[[ServerRuntime], Awaitable[Any]], answered: Callable[[Any], None]
+    ) -> None:
         """Run a request; the answer is a result or the exception that refused it."""
         self.loop.create_task(self._answer(work, answered))
 
     async def _answer(
-        self, work: Callable[[House], Awaitable[Any]], answered: Callable[[Any], None]
+        self, work: Callable[[ServerRuntime], Awaitable[Any]], answered: Callable[[Any], None]
     ) -> None:
         try:
-            result = await work(self.house)
+            result = await work(self.runtime)
         except Exception as refusal:
             result = refusal
         answered(result)

@@ -80,7 +80,7 @@ async def test_failures_are_incidents(
     customer = world.cast.acme.id
     for kind in ("monitor.failure", "monitor.recovered", "monitor.failure"):
         clock.move(60)
-        await world.house.db.write(events.append, customer, kind, shop, {"message": "inner"})
+        await world.runtime.db.write(events.append, customer, kind, shop, {"message": "inner"})
     await make(ada, parts=[{"name": "Shop", "monitor_id": shop}])
     newest, older = (await seen(stranger))["incidents"]
     assert (newest["name"], newest["ended"]) == ("Shop", None)

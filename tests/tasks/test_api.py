@@ -2,7 +2,7 @@
 
 import pytest
 
-from asking import Caller, Room
+from asking import Caller, services
 from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Stale
 from belvedere.db import Database
@@ -15,7 +15,7 @@ from .conftest import SOURCE
 
 @pytest.fixture
 def call(db: Database, keys: Keys) -> Caller:
-    return Caller(Room(db, keys), ROUTES)
+    return Caller(services(db, keys), ROUTES)
 
 
 async def test_it_works(call: Caller, cast: Cast, host: HostRow) -> None:

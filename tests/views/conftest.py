@@ -1,5 +1,5 @@
 """The same server that the contract tests talk to."""
 
-from contract.serving import ada, eve, house, settings, uma, vic, world
+from contract.serving import ada, eve, runtime, settings, uma, vic, world
 
-__all__ = ["ada", "eve", "house", "settings", "uma", "vic", "world"]
+__all__ = ["ada", "eve", "runtime", "settings", "uma", "vic", "world"]

@@ -1,22 +1,22 @@
 """Definitions over HTTP."""
 
+from belvedere.access.request import AnyRequest, Request, heavy_read
+from belvedere.access.searches import run_search
 from belvedere.definitions import service, store
 from belvedere.definitions.model import DefinitionRecord, DefinitionView, to_record
 from belvedere.definitions.service import DefinitionBody
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest.patterns import matcher
-from belvedere.rest.response_budget import heavy_read
-from belvedere.rest.route import Ask, Reply, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Reply, Route
 from belvedere.tasks.bodies import given_patterns
 
 
-def _record(request: Ask, view: DefinitionView) -> DefinitionRecord:
+def _record(request: AnyRequest, view: DefinitionView) -> DefinitionRecord:
     return to_record(view, request.actor.customer_name)
 
 
-async def list_definitions(request: Ask) -> Reply:
+async def list_definitions(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.DEFINITIONS)
     listing = await run_search(request, store.fit_page, request.actor.customer_id, listing)
     async with heavy_read(request, listing.size):
@@ -25,25 +25,25 @@ async def list_definitions(request: Ask) -> Reply:
     return pagination.answer(request, listing, records, total)
 
 
-async def show(request: Ask) -> DefinitionRecord:
+async def show(request: Request[None]) -> DefinitionRecord:
     return _record(
-        request, await request.house.db.read(service.show, request.actor, request.path["id"])
+        request, await request.services.db.read(service.show, request.actor, request.path["id"])
     )
 
 
-async def create(request: Ask) -> Reply:
+async def create(request: Request[DefinitionBody]) -> Reply:
     await matcher.prepare(given_patterns(request.body.definition))
-    view = await request.house.db.write(
-        service.create, request.house.keys, request.actor, request.body
+    view = await request.services.db.write(
+        service.create, request.services.keys, request.actor, request.body
     )
     return Reply(_record(request, view), status=201)
 
 
-async def change(request: Ask) -> DefinitionRecord:
+async def change(request: Request[DefinitionBody]) -> DefinitionRecord:
     await matcher.prepare(given_patterns(request.body.definition))
-    view = await request.house.db.write(
+    view = await request.services.db.write(
         service.change,
-        request.house.keys,
+        request.services.keys,
         request.actor,
         request.path["id"],
         request.body,
@@ -52,9 +52,9 @@ async def change(request: Ask) -> DefinitionRecord:
     return _record(request, view)
 
 
-async def delete(request: Ask) -> DefinitionRecord:
+async def delete(request: Request[None]) -> DefinitionRecord:
     return _record(
-        request, await request.house.db.write(service.delete, request.actor, request.path["id"])
+        request, await request.services.db.write(service.delete, request.actor, request.path["id"])
     )
 
 

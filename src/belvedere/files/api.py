@@ -5,13 +5,14 @@ from urllib.parse import quote
 import msgspec
 from msgspec import UNSET
 
+from belvedere.access.request import AnyRequest, Request
+from belvedere.access.searches import run_search
 from belvedere.files import service, store, uploads
 from belvedere.files.model import FileRecord, FileRow, Kind, VersionRecord, record, version_record
 from belvedere.files.service import FileChange
 from belvedere.rest import listing as filters
 from belvedere.rest import off_loop, pagination, query, text_fields
-from belvedere.rest.route import Ask, Reply, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Reply, Route
 
 # The content, with room for the form around it.
 MAX_BODY = service.MAX_CONTENT + (1 << 20)
@@ -26,31 +27,33 @@ class Linked(msgspec.Struct):
     kind: str = msgspec.field(name="_type")
 
 
-def _shown(ask: Ask, row: FileRow) -> FileRecord:
-    return record(row, ask.actor.customer_name)
+def _shown(request: AnyRequest, row: FileRow) -> FileRecord:
+    return record(row, request.actor.customer_name)
 
 
-async def _given(ask: Ask) -> FileChange:
-    kind = ask.request.headers.get("content-type", "")
-    return await off_loop.read(len(ask.raw), uploads.read, kind, ask.raw)
+async def _given(request: AnyRequest) -> FileChange:
+    kind = request.starlette.headers.get("content-type", "")
+    return await off_loop.read(len(request.raw), uploads.read, kind, request.raw)
 
 
-async def list_files(ask: Ask) -> Reply:
-    return await _list(ask, None)
+async def list_files(request: Request[None]) -> Reply:
+    return await _list(request, None)
 
 
-async def list_scripts(ask: Ask) -> Reply:
-    return await _list(ask, Kind.SCRIPT)
+async def list_scripts(request: Request[None]) -> Reply:
+    return await _list(request, Kind.SCRIPT)
 
 
-async def _list(ask: Ask, kind: Kind | None) -> Reply:
-    listing = filters.read(ask.query, store.FILES)
-    rows, total = await run_search(ask, service.listed, ask.actor, listing, kind)
-    return pagination.answer(ask, listing, [_shown(ask, row) for row in rows], total)
+async def _list(request: AnyRequest, kind: Kind | None) -> Reply:
+    listing = filters.read(request.query, store.FILES)
+    rows, total = await run_search(request, service.listed, request.actor, listing, kind)
+    return pagination.answer(request, listing, [_shown(request, row) for row in rows], total)
 
 
-async def show(ask: Ask) -> FileRecord:
-    return _shown(ask, await ask.house.db.read(service.show, ask.actor, ask.path["id"]))
+async def show(request: Request[None]) -> FileRecord:
+    return _shown(
+        request, await request.services.db.read(service.show, request.actor, request.path["id"])
+    )
 
 
 def attached(filename: str, sha256: str, data: bytes) -> Reply:
@@ -63,46 +66,57 @@ def attached(filename: str, sha256: str, data: bytes) -> Reply:
     return Reply(data, headers=headers, media_type="application/octet-stream")
 
 
-async def download(ask: Ask) -> Reply:
-    asked = ask.first("version")
+async def download(request: Request[None]) -> Reply:
+    asked = request.first("version")
     version = None if asked is None else query.whole("version", asked)
-    found = await ask.house.db.read(service.download, ask.actor, ask.path["id"], version)
+    found = await request.services.db.read(
+        service.download, request.actor, request.path["id"], version
+    )
     return attached(found.filename, found.sha256, found.data)
 
 
-async def create(ask: Ask) -> FileRecord:
-    return _shown(ask, await ask.house.db.write(service.create, ask.actor, await _given(ask)))
-
-
-async def change(ask: Ask) -> FileRecord:
-    row = await ask.house.db.write(
-        service.change, ask.actor, ask.path["id"], await _given(ask), ask.if_match
+async def create(request: Request[None]) -> FileRecord:
+    return _shown(
+        request,
+        await request.services.db.write(service.create, request.actor, await _given(request)),
     )
-    return _shown(ask, row)
 
 
-async def upload(ask: Ask) -> FileRecord:
+async def change(request: Request[None]) -> FileRecord:
+    row = await request.services.db.write(
+        service.change, request.actor, request.path["id"], await _given(request), request.if_match
+    )
+    return _shown(request, row)
+
+
+async def upload(request: Request[None]) -> FileRecord:
     """Only the content: name, description and tags stay as they are."""
-    sent = await _given(ask)
+    sent = await _given(request)
     if sent.content is UNSET:
         raise text_fields.bad("file", "Send the new content.")
-    row = await ask.house.db.write(
-        service.change, ask.actor, ask.path["id"], FileChange(content=sent.content), ask.if_match
+    row = await request.services.db.write(
+        service.change,
+        request.actor,
+        request.path["id"],
+        FileChange(content=sent.content),
+        request.if_match,
     )
-    return _shown(ask, row)
+    return _shown(request, row)
 
 
-async def delete(ask: Ask) -> FileRecord:
-    return _shown(ask, await ask.house.db.write(service.delete, ask.actor, ask.path["id"]))
+async def delete(request: Request[None]) -> FileRecord:
+    return _shown(
+        request, await request.services.db.write(service.delete, request.actor, request.path["id"])
+    )
 
 
-async def linked_models(ask: Ask) -> list[Linked]:
-    links = await ask.house.db.read(service.linked, ask.actor, ask.path["id"])
+async def linked_models(request: Request[None]) -> list[Linked]:
+    links = await request.services.db.read(service.linked, request.actor, request.path["id"])
     return [Linked(x.id, x.name, x.type, f"{x.type.capitalize()}{x.model}") for x in links]
 
 
-async def list_versions(ask: Ask) -> list[VersionRecord]:
-    kept = await ask.house.db.read(service.versions, ask.actor, ask.path["id"])
+async def list_versions(request: Request[None]) -> list[VersionRecord]:
+    kept = await request.services.db.read(service.versions, request.actor, request.path["id"])
     return [version_record(version) for version in kept]
 
 

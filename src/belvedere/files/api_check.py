@@ -1,12 +1,14 @@
 """Checking a script before it is saved, over HTTP."""
 
 import asyncio
+from dataclasses import dataclass, field
 
 import msgspec
 
+from belvedere.access.request import Request
 from belvedere.files import syntax_check
 from belvedere.files.syntax_check import Checked
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 
 
 class CheckBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -18,10 +20,16 @@ class CheckBody(msgspec.Struct, forbid_unknown_fields=True):
     runas: str = ""
 
 
-async def check(ask: Ask) -> Reply:
-    body: CheckBody = ask.body
-    # Two at a time: an editor asks often, and jobs need the machine, too.
-    async with ask.house.checks:
+@dataclass(frozen=True, slots=True)
+class SyntaxChecks:
+    """Two at a time: an editor asks often, and jobs need the machine, too."""
+
+    places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
+
+
+async def check(request: Request[CheckBody]) -> Reply:
+    body: CheckBody = request.body
+    async with request.services.of(SyntaxChecks).places:
         found = await asyncio.to_thread(syntax_check.check, body.source, body.filename, body.runas)
     return Reply(found, status=200)
 

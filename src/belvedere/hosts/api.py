@@ -6,14 +6,15 @@ from belvedere.access.api import doors, records
 from belvedere.access.credentials import enrolment
 from belvedere.access.limits import anonymous_requests
 from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.request import AnyRequest, Request
+from belvedere.access.searches import run_search
 from belvedere.base.errors import Unauthenticated
 from belvedere.hosts import service, store
 from belvedere.hosts.model import HostRecord, HostRow, record
 from belvedere.hosts.service import Enrolment, HostChange
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
-from belvedere.rest.route import Ask, Reply, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Reply, Route
 
 
 class EnrolBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -24,20 +25,20 @@ class EnrolBody(msgspec.Struct, forbid_unknown_fields=True):
     fingerprint: str
 
 
-def _shown(ask: Ask, row: HostRow) -> HostRecord:
-    return record(row, ask.actor.customer_name)
+def _shown(request: AnyRequest, row: HostRow) -> HostRecord:
+    return record(row, request.actor.customer_name)
 
 
-async def enrol(ask: Ask) -> Reply:
-    body: EnrolBody = ask.body
-    limits, address = ask.house.limits, ask.actor.address
+async def enrol(request: Request[EnrolBody]) -> Reply:
+    body: EnrolBody = request.body
+    limits, address = request.services.limits, request.actor.address
     # One machine that retries with an expired token must not stop others of its network.
     target = body.hostname[: anonymous_requests.MAX_TARGET]
     limits.check(address, Kind.ENROLMENT, target)
     try:
-        made = await ask.house.db.write(
+        made = await request.services.db.write(
             service.enrol,
-            ask.house.keys,
+            request.services.keys,
             body.token,
             body.hostname,
             body.fingerprint,
@@ -55,51 +56,55 @@ class NewHostEnrolment(msgspec.Struct, forbid_unknown_fields=True):
     expires_in: int = enrolment.LIFE_S
 
 
-async def create_enrolment(ask: Ask) -> Reply:
-    body = ask.body or NewHostEnrolment()
-    token, text = await ask.house.db.write(
+async def create_enrolment(request: Request[NewHostEnrolment]) -> Reply:
+    body = request.body or NewHostEnrolment()
+    token, text = await request.services.db.write(
         service.create_host_enrolment,
-        ask.house.keys,
-        ask.actor,
-        ask.path["id"],
+        request.services.keys,
+        request.actor,
+        request.path["id"],
         body.expires_in,
     )
     return Reply(records.token(token, text), status=201)
 
 
-async def list_hosts(ask: Ask) -> Reply:
-    listing = filters.read(ask.query, store.listable(ask.house.db.sql.engine))
-    rows, total = await run_search(ask, service.listed, ask.actor, listing)
-    return pagination.answer(ask, listing, [_shown(ask, row) for row in rows], total)
+async def list_hosts(request: Request[None]) -> Reply:
+    listing = filters.read(request.query, store.listable(request.services.db.sql.engine))
+    rows, total = await run_search(request, service.listed, request.actor, listing)
+    return pagination.answer(request, listing, [_shown(request, row) for row in rows], total)
 
 
-async def show(ask: Ask) -> HostRecord:
-    return _shown(ask, await ask.house.db.read(service.show, ask.actor, ask.path["id"]))
-
-
-async def change(ask: Ask) -> HostRecord:
-    row = await ask.house.db.write(
-        service.change, ask.actor, ask.path["id"], ask.body, ask.if_match
+async def show(request: Request[None]) -> HostRecord:
+    return _shown(
+        request, await request.services.db.read(service.show, request.actor, request.path["id"])
     )
-    return _shown(ask, row)
 
 
-async def enable(ask: Ask) -> str:
-    return await _set(ask, HostChange(enable=True))
+async def change(request: Request[HostChange]) -> HostRecord:
+    row = await request.services.db.write(
+        service.change, request.actor, request.path["id"], request.body, request.if_match
+    )
+    return _shown(request, row)
 
 
-async def disable(ask: Ask) -> str:
-    return await _set(ask, HostChange(enable=False))
+async def enable(request: Request[None]) -> str:
+    return await _set(request, HostChange(enable=True))
 
 
-async def _set(ask: Ask, given: HostChange) -> str:
-    await ask.house.db.write(service.change, ask.actor, ask.path["id"], given)
+async def disable(request: Request[None]) -> str:
+    return await _set(request, HostChange(enable=False))
+
+
+async def _set(request: AnyRequest, given: HostChange) -> str:
+    await request.services.db.write(service.change, request.actor, request.path["id"], given)
     # The original's answer.
     return "ok"
 
 
-async def delete(ask: Ask) -> HostRecord:
-    return _shown(ask, await ask.house.db.write(service.delete, ask.actor, ask.path["id"]))
+async def delete(request: Request[None]) -> HostRecord:
+    return _shown(
+        request, await request.services.db.write(service.delete, request.actor, request.path["id"])
+    )
 
 
 ROUTES: tuple[Route, ...] = (

@@ -8,6 +8,7 @@ import msgspec
 from belvedere.access.actor import Actor
 from belvedere.access.api.sessions import basic
 from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx
 from belvedere.hosts import store as host_store
@@ -15,13 +16,13 @@ from belvedere.jobs.lifecycle.orders import OldJob, OldJobs
 from belvedere.legacy_agents import claims, host_stats, monitor_configs, registration
 from belvedere.legacy_agents.host_stats import StatsRecord
 from belvedere.legacy_agents.monitor_configs import LegacyConfig
-from belvedere.legacy_agents.polling import LongPoll, PollServices
-from belvedere.legacy_agents.registration import AgentSession, Registration
+from belvedere.legacy_agents.polling import LongPoll
+from belvedere.legacy_agents.registration import AgentSession, LegacyServices, Registration
 from belvedere.monitors import housekeeping, watch_changes
 from belvedere.monitors import store as monitor_store
 from belvedere.monitors.model import Type
 from belvedere.rest import query
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 
 # Heartbeat interval in the response; these agents use ten seconds whatever it says.
 LOOPTIME_MS = 30_000
@@ -50,9 +51,9 @@ class PsauxBody(msgspec.Struct):
     psaux: Any = None
 
 
-async def sign_in(request: Ask) -> str:
+async def sign_in(request: Request[None]) -> str:
     """Returns the token as a bare JSON string: these agents cannot read an object."""
-    services, address = request.house, request.actor.address
+    services, address = request.services, request.actor.address
     client_id, secret = basic(request) or ("", "")
     target, proof = client_id[:MAX_CLIENT_ID], services.keys.digest(f"agent {client_id} {secret}")
     services.limits.check(address, Kind.AGENT, target, proof=proof)
@@ -65,12 +66,12 @@ async def sign_in(request: Ask) -> str:
     return token
 
 
-async def register(request: Ask) -> RegistrationRecord:
+async def register(request: Request[Registration]) -> RegistrationRecord:
     # Each start opens a session and writes events.
-    request.house.handshakes.check_rate(
+    request.services.of(LegacyServices).check_rate(
         f"original:{request.actor.host_id or request.actor.credential_id}"
     )
-    record: RegistrationRecord = await request.house.db.write(
+    record: RegistrationRecord = await request.services.db.write(
         register_host, request.actor, request.body, request.actor.address
     )
     return record
@@ -84,82 +85,78 @@ def register_host(tx: Tx, actor: Actor, body: Registration, address: str) -> Reg
     return RegistrationRecord(host.id, monitor, host.fingerprint)
 
 
-async def _authenticate(request: Ask, hostname: str | None) -> AgentSession:
+async def _authenticate(request: AnyRequest, hostname: str | None) -> AgentSession:
     """The host of the agent; every request counts as a heartbeat."""
-    run = request.house.db.write if not request.actor.host_id else request.house.db.glance
+    run = request.services.db.write if not request.actor.host_id else request.services.db.glance
     session: AgentSession = await run(registration.session_of, request.actor, hostname)
-    request.house.links.note(session.host_id, session.session, request.house.clock())
+    request.services.of(LegacyServices).note_contact(
+        session.host_id, session.session, request.services.clock()
+    )
     return session
 
 
-async def keep_alive(request: Ask) -> Reply:
+async def keep_alive(request: Request[None]) -> Reply:
     await _authenticate(request, request.path["hostname"])
     return Reply(status=204)
 
 
-async def config(request: Ask) -> LegacyConfig:
+async def config(request: Request[None]) -> LegacyConfig:
     session = await _authenticate(request, request.path["hostname"])
-    answer: LegacyConfig = await request.house.db.write(
+    answer: LegacyConfig = await request.services.db.write(
         monitor_configs.legacy_config, session.host_id
     )
     return answer
 
 
-async def poll(request: Ask) -> OldJobs:
+async def poll(request: AnyRequest) -> OldJobs:
     """`GET /job` with an agent's token."""
     session = await _authenticate(request, request.first("hostname"))
-    await request.house.db.glance(registration.require_registered, session.host_id)
-    with request.house.handshakes.waiting(session.host_id):
-        poll_services = _poll_services(request)
-        long_poll = LongPoll(poll_services, session.host_id, request.request.receive)
+    await request.services.db.glance(registration.require_registered, session.host_id)
+    with request.services.of(LegacyServices).waiting(session.host_id):
+        long_poll = LongPoll(request.services, session.host_id, request.receive)
         return OldJobs(await long_poll.jobs(claims.claim_jobs))
 
 
-def _poll_services(request: Ask) -> PollServices:
-    house = request.house
-    return PollServices(house.db, house.hub, house.keys, house.links.base_url, house.stopping)
-
-
-async def poll_task(request: Ask) -> list[OldJob]:
+async def poll_task(request: Request[None]) -> list[OldJob]:
     """Responds at once: an agent that polls for one task repeats the request by itself."""
     session = await _authenticate(request, request.first("hostname"))
     limit = query.whole("limit", request.first("limit") or str(MAX_JOBS_OF_TASK))
     most = max(0, min(limit, MAX_JOBS_OF_TASK))
-    jobs: list[OldJob] = await request.house.db.write(
+    jobs: list[OldJob] = await request.services.db.write(
         claims.claim_jobs_of_task,
         request.actor,
         session.host_id,
-        request.house.links.base_url,
-        request.house.keys,
+        request.services.of(LegacyServices).base_url(),
+        request.services.keys,
         request.path["id"],
         most,
     )
     return jobs
 
 
-async def report_dstat(request: Ask) -> str:
+async def report_dstat(request: Request[DstatBody]) -> str:
     return await _store_stats(request, "dstat", request.body.dstat)
 
 
-async def report_psaux(request: Ask) -> str:
+async def report_psaux(request: Request[PsauxBody]) -> str:
     return await _store_stats(request, "psaux", request.body.psaux)
 
 
-async def _store_stats(request: Ask, type_: str, stats: object) -> str:
+async def _store_stats(request: AnyRequest, type_: str, stats: object) -> str:
     session = await _authenticate(request, request.path["hostname"])
-    await request.house.db.write(host_stats.store_stats, session.host_id, type_, stats)
+    await request.services.db.write(host_stats.store_stats, session.host_id, type_, stats)
     return OK
 
 
-async def show_stats(request: Ask) -> list[StatsRecord]:
-    records: list[StatsRecord] = await request.house.db.read(
+async def show_stats(request: Request[None]) -> list[StatsRecord]:
+    records: list[StatsRecord] = await request.services.db.read(
         host_stats.list_stats, request.actor, request.path["id"], request.first("type")
     )
     return records
 
 
-async def reconfigure(request: Ask) -> Reply:
-    await request.house.db.write(_mark_all_changed, request.actor, request.path["id"])
+async def reconfigure(request: Request[None]) -> Reply:
+    await request.services.db.write(_mark_all_changed, request.actor, request.path["id"])
     return Reply(status=204)
 
 

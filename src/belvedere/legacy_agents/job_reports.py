@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from belvedere.access.actor import Actor
+from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Forbidden, NotFound, TooMany
 from belvedere.base.ids import is_id
 from belvedere.base.text import json_text
@@ -20,8 +21,9 @@ from belvedere.jobs.output import log_store
 from belvedere.jobs.queries import details
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.legacy_agents import registration
+from belvedere.legacy_agents.registration import EndsInProgress, LegacyServices
 from belvedere.protocol import CHUNK, INLINE_LOG, Report
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 
 # A long log is cut here, never refused: TheEye's agents send a result only once.
 MAX_BODY = 64 << 20
@@ -35,10 +37,6 @@ MAX_LASTLINE = 256 * 1024
 MAX_CODE, MAX_ELAPSED_NS = 2**31, 2**62
 # Chunks of a log that are written in one transaction.
 BATCH_SIZE = 32
-
-
-# Requests that send a result: their host and the size of their body.
-UploadsInProgress = dict["asyncio.Task[Any]", tuple[str, int]]
 
 
 class JobReportBody(msgspec.Struct, omit_defaults=True):
@@ -59,15 +57,15 @@ class JobReportBody(msgspec.Struct, omit_defaults=True):
     customer: str | None = None
 
 
-async def admit(request: Ask) -> None:
+async def admit(request: AnyRequest) -> None:
     """Before the body is read: check that the job belongs to this agent, and limit the body."""
-    is_open = await request.house.db.read(_accepts_log, request.actor, request.path["id"])
+    is_open = await request.services.db.read(_accepts_log, request.actor, request.path["id"])
     if not is_open:
         request.max_body = MAX_CLOSED_BODY
         return
     length = request.header(b"content-length") or ""
     size = min(int(length), MAX_BODY) if length.isdecimal() else MAX_BODY
-    _count_upload(request.house.ends_in_progress, request.actor.host_id, size)
+    _count_upload(request.services.of(LegacyServices).ends_in_progress, request.actor.host_id, size)
 
 
 def _accepts_log(tx: Tx, actor: Actor, job_id: str) -> bool:
@@ -77,7 +75,7 @@ def _accepts_log(tx: Tx, actor: Actor, job_id: str) -> bool:
     return job.lifecycle == Lifecycle.ASSIGNED or job.is_lost
 
 
-def _count_upload(uploads: UploadsInProgress, host_id: str, size: int) -> None:
+def _count_upload(uploads: EndsInProgress, host_id: str, size: int) -> None:
     """The body counts towards the host's limit until the request ends."""
     task = asyncio.current_task()
     assert task is not None, "a request is served by a task"
@@ -92,8 +90,8 @@ def _count_upload(uploads: UploadsInProgress, host_id: str, size: int) -> None:
     task.add_done_callback(lambda _: uploads.pop(task, None))
 
 
-async def finish_job(request: Ask) -> Reply:
-    services, job_id = request.house, request.path["id"]
+async def finish_job(request: Request[JobReportBody]) -> Reply:
+    services, job_id = request.services, request.path["id"]
     report, line, log = read(msgspec.to_builtins(request.body))
     fence = await services.db.write(fence_of, request.actor, job_id)
     if fence is None:
@@ -115,11 +113,11 @@ async def finish_job(request: Ask) -> Reply:
     return Reply(record)
 
 
-async def _store_log(request: Ask, fence: int, job_id: str, log: bytes) -> None:
+async def _store_log(request: AnyRequest, fence: int, job_id: str, log: bytes) -> None:
     """Output first: a result is recorded when its log is durable. Stored chunks stay."""
-    services, customer_id = request.house, request.actor.customer_id
+    services, customer_id = request.services, request.actor.customer_id
     pieces, line = [], 0
-    dropped = not services.storage.take(customer_id, len(log))
+    dropped = not services.of(LegacyServices).take_storage(customer_id, len(log))
     for at in range(0, len(log), CHUNK):
         data = log[at : at + CHUNK]
         piece = log_store.Output(fence, job_id, at, line, data, 0, customer_id, dropped)

@@ -6,15 +6,15 @@ work starts at once.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from starlette.types import Receive
 
 from belvedere.access.crypto.keyring import Keys
-from belvedere.db import Database, Tx
-from belvedere.db.signals import Hub
+from belvedere.access.services import Services
+from belvedere.db import Tx
 from belvedere.jobs.lifecycle.orders import OldJob
 from belvedere.legacy_agents import claims
+from belvedere.legacy_agents.registration import LegacyServices
 
 MAX_WAIT_S = 12.0
 # A signal may be missed; so the rows are checked this often.
@@ -23,21 +23,10 @@ RECHECK_S = 1.5
 Claim = Callable[[Tx, str, str, Keys], list[OldJob]]
 
 
-@dataclass(frozen=True, slots=True)
-class PollServices:
-    """What a long poll needs of the server."""
-
-    db: Database
-    hub: Hub
-    keys: Keys
-    base_url: str
-    stopping: asyncio.Event
-
-
 class LongPoll:
     """One request, until there is work, the agent disconnects, or the time is up."""
 
-    def __init__(self, services: PollServices, host_id: str, receive: Receive) -> None:
+    def __init__(self, services: Services, host_id: str, receive: Receive) -> None:
         self._services = services
         self._host_id = host_id
         self._receive = receive
@@ -92,7 +81,9 @@ class LongPoll:
         db, host_id = self._services.db, self._host_id
         if not await db.read(claims.has_work, host_id):
             return []
-        jobs = await db.write(claim, host_id, self._services.base_url, self._services.keys)
+        jobs = await db.write(
+            claim, host_id, self._services.of(LegacyServices).base_url(), self._services.keys
+        )
         if self._is_disconnected and jobs:
             await db.write(claims.return_unsent, host_id, [job.id for job in jobs])
             return []

@@ -1,6 +1,10 @@
 """Hosts with an agent of TheEye: sign-in, registration, state of their configuration."""
 
+import asyncio
 import hashlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -20,6 +24,26 @@ from belvedere.protocol import Hello
 MAX_SLOTS = 10
 # An update order that was not reported as done within this time is sent again.
 UPDATE_TIMEOUT_MS: Millis = 1 * MINUTE
+
+
+# Requests that send a result: their host and the size of their body.
+EndsInProgress = dict["asyncio.Task[Any]", tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class LegacyServices:
+    # Refuses an agent that registers too often; the key names it.
+    check_rate: Callable[[str], None]
+    # Limits the polls that the agent of one host leaves open.
+    waiting: Callable[[str], AbstractContextManager[None]]
+    # (host, session, now): the agent was in contact.
+    note_contact: Callable[[str, int, Millis], None]
+    # Where scripts reach this server; known only once the port is open.
+    base_url: Callable[[], str]
+    # (organization, bytes): whether its storage quota has room; then the bytes are counted.
+    take_storage: Callable[[str, int], bool]
+    # Bytes of results that are being sent, by request.
+    ends_in_progress: EndsInProgress = field(default_factory=dict)
 
 
 class Registration(msgspec.Struct):

@@ -7,13 +7,14 @@ import msgspec
 from belvedere.access import Actor, Level, acl_of, may_run, may_see, require
 from belvedere.access.people import memberships
 from belvedere.access.people.memberships import Member
+from belvedere.access.request import Request
+from belvedere.access.searches import run_search
 from belvedere.base.errors import NotFound
 from belvedere.base.ids import is_id
 from belvedere.db import Tx
 from belvedere.overview.event_sources import EMITTERS
 from belvedere.rest import query
-from belvedere.rest.route import Ask, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Route
 from belvedere.triggers.sources import SOURCES
 
 # What has an ACL.
@@ -43,7 +44,7 @@ class Explained(msgspec.Struct):
     members: list[MemberAccess]
 
 
-async def explain(request: Ask) -> Explained:
+async def explain(request: Request[None]) -> Explained:
     kind = request.first("object") or ""
     if kind not in OBJECTS:
         raise query.bad("object", f"object takes {', '.join(OBJECTS)}.")

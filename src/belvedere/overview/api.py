@@ -1,24 +1,24 @@
 """What pages need at once, over HTTP."""
 
+from belvedere.access.request import AnyRequest, Request, heavy_read
+from belvedere.access.searches import run_search
 from belvedere.overview import api_lines, counts, pending_decisions
 from belvedere.overview import search as searching
 from belvedere.overview.counts import Counts
 from belvedere.overview.pending_decisions import Need
 from belvedere.overview.search import Found
 from belvedere.rest import query
-from belvedere.rest.response_budget import heavy_read
-from belvedere.rest.route import Ask, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Route
 
 
-def _limit(request: Ask, usual: int, most: int) -> int:
+def _limit(request: AnyRequest, usual: int, most: int) -> int:
     limit = query.whole("limit", request.first("limit") or str(usual))
     if not 1 <= limit <= most:
         raise query.bad("limit", f"limit takes 1 to {most}.")
     return limit
 
 
-async def search(request: Ask) -> list[Found]:
+async def search(request: Request[None]) -> list[Found]:
     asked = request.first("kind")
     kinds = tuple(asked.split(",")) if asked else searching.KINDS
     for kind in kinds:
@@ -31,12 +31,12 @@ async def search(request: Ask) -> list[Found]:
     return found
 
 
-async def count(request: Ask) -> Counts:
-    found: Counts = await request.house.db.read(counts.counts, request.actor)
+async def count(request: Request[None]) -> Counts:
+    found: Counts = await request.services.db.read(counts.counts, request.actor)
     return found
 
 
-async def list_needs(request: Ask) -> list[Need]:
+async def list_needs(request: Request[None]) -> list[Need]:
     limit = _limit(request, pending_decisions.MOST, pending_decisions.MOST)
     async with heavy_read(request):
         found: list[Need] = await run_search(request, pending_decisions.needs, request.actor, limit)

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from belvedere.access.request import AnyRequest
+from belvedere.access.searches import run_search
 from belvedere.overview.rows import hosts, indicators, monitors, tasks
 from belvedere.overview.rows.hosts import HostLine
 from belvedere.overview.rows.indicators import IndicatorLine
@@ -11,13 +13,12 @@ from belvedere.overview.rows.tasks import TaskLine, WorkflowLine
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest.listing import Listable
-from belvedere.rest.route import Ask, Handler, Reply, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Handler, Reply, Route
 
 
 def _listing(listable: Callable[[str], Listable], verb: Callable[..., Any]) -> Handler:
-    async def listing(request: Ask) -> Reply:
-        asked = filters.read(request.query, listable(request.house.db.sql.engine))
+    async def listing(request: AnyRequest) -> Reply:
+        asked = filters.read(request.query, listable(request.services.db.sql.engine))
         found, total = await run_search(request, verb, request.actor, asked)
         return pagination.answer(request, asked, found, total)
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import msgspec
 
 from belvedere.access import Actor, Level, require, visible
+from belvedere.access.request import Request
+from belvedere.access.searches import run_search
 from belvedere.db import Tx
 from belvedere.indicators.model import KIND_NAMES as INDICATOR_KINDS
 from belvedere.monitors.model import KIND_NAMES as MONITOR_KINDS
 from belvedere.monitors.model import Type as MonitorType
-from belvedere.rest.route import Ask, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Route
 from belvedere.tasks.model import KIND_NAMES as TASK_KINDS
 from belvedere.tasks.model import Type as TaskType
 from belvedere.triggers.sources import SOURCES, EventReference
@@ -77,7 +78,7 @@ EMITTERS = {
 }
 
 
-async def list_events(request: Ask) -> list[EventRecord]:
+async def list_events(request: Request[None]) -> list[EventRecord]:
     found: list[EventRecord] = await run_search(request, listed, request.actor)
     return found
 

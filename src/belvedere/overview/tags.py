@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import msgspec
 
 from belvedere.access import Actor, Level, require, visible
+from belvedere.access.request import Request
+from belvedere.access.searches import run_search
 from belvedere.db import Tx
-from belvedere.rest.route import Ask, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Route
 
 
 class TagRecord(msgspec.Struct):
@@ -42,7 +43,7 @@ _CARRIERS = (
 _tags = msgspec.json.Decoder(list[str]).decode
 
 
-async def list_tags(request: Ask) -> list[TagRecord]:
+async def list_tags(request: Request[None]) -> list[TagRecord]:
     found = await run_search(request, tags, request.actor)
     return [TagRecord(name, name, name) for name in found]
 

@@ -6,11 +6,12 @@ from typing import Any
 import msgspec
 
 from belvedere.access import Actor, Level, require, visible
+from belvedere.access.request import Request
+from belvedere.access.searches import run_search
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.overview.event_sources import EMITTERS
-from belvedere.rest.route import Ask, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Route
 from belvedere.triggers.sources import SOURCES
 from belvedere.triggers.store import Trigger
 
@@ -45,7 +46,7 @@ class TriggerGraph(msgspec.Struct):
 _OPTIONS = {"directed": True, "multigraph": False, "compound": False}
 
 
-async def show(request: Ask) -> TriggerGraph:
+async def show(request: Request[None]) -> TriggerGraph:
     found: TriggerGraph = await run_search(request, graph, request.actor, request.first("node"))
     return found
 

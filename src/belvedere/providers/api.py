@@ -4,10 +4,11 @@ from functools import partial
 
 import msgspec
 
+from belvedere.access.request import AnyRequest, Request
 from belvedere.base.clock import iso
 from belvedere.providers import issuer_client, login_flow, model, service, signin_api
 from belvedere.providers.model import ProviderBody, ProviderRow
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 
 
 class ProviderRecord(msgspec.Struct):
@@ -33,29 +34,30 @@ class ProviderRecord(msgspec.Struct):
     own_callback: str
 
 
-async def listing(request: Ask) -> list[ProviderRecord]:
-    rows = await request.house.db.read(service.list_all, request.actor)
+async def listing(request: Request[None]) -> list[ProviderRecord]:
+    rows = await request.services.db.read(service.list_all, request.actor)
     return [to_record(request, row) for row in rows]
 
 
-async def show(request: Ask) -> ProviderRecord:
+async def show(request: Request[None]) -> ProviderRecord:
     return to_record(
-        request, await request.house.db.read(service.show, request.actor, request.path["id"])
+        request, await request.services.db.read(service.show, request.actor, request.path["id"])
     )
 
 
-async def create(request: Ask) -> Reply:
+async def create(request: Request[ProviderBody]) -> Reply:
     endpoints = await issuer_client.discover(
-        request.house.couriers.of(request.actor.customer_id), service.check_required(request.body)
+        request.services.couriers.of(request.actor.customer_id),
+        service.check_required(request.body),
     )
-    row = await request.house.db.write(
-        service.create, request.house.keys, request.actor, request.body, endpoints
+    row = await request.services.db.write(
+        service.create, request.services.keys, request.actor, request.body, endpoints
     )
     return Reply(to_record(request, row), 201)
 
 
-async def change(request: Ask) -> ProviderRecord:
-    services, body = request.house, request.body
+async def change(request: Request[ProviderBody]) -> ProviderRecord:
+    services, body = request.services, request.body
     row = await services.db.read(service.show, request.actor, request.path["id"])
     # Discovery runs at every change, so that saving again helps if endpoints have moved.
     address = row.issuer if body.issuer is None else model.check_issuer(body.issuer)
@@ -68,13 +70,13 @@ async def change(request: Ask) -> ProviderRecord:
     return to_record(request, saved)
 
 
-async def delete(request: Ask) -> ProviderRecord:
+async def delete(request: Request[None]) -> ProviderRecord:
     return to_record(
-        request, await request.house.db.write(service.delete, request.actor, request.path["id"])
+        request, await request.services.db.write(service.delete, request.actor, request.path["id"])
     )
 
 
-def to_record(request: Ask, row: ProviderRow) -> ProviderRecord:
+def to_record(request: AnyRequest, row: ProviderRow) -> ProviderRecord:
     return ProviderRecord(
         row.id,
         row.name,

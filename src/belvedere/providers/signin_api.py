@@ -8,6 +8,7 @@ import msgspec
 
 from belvedere.access.api.sessions import agent_of, baked, is_secure
 from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.request import AnyRequest, Request
 from belvedere.base.clock import SECOND
 from belvedere.base.errors import Forbidden, Refused
 from belvedere.providers import (
@@ -23,7 +24,7 @@ from belvedere.providers.id_tokens import Claims
 from belvedere.providers.issuer_client import ProviderClient
 from belvedere.providers.login_flow import LoginAttempt
 from belvedere.providers.model import ProviderRow
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 
 
 class SignInProviderRecord(msgspec.Struct):
@@ -39,14 +40,14 @@ class MethodsRecord(msgspec.Struct):
     providers: list[SignInProviderRecord]
 
 
-async def methods(request: Ask) -> MethodsRecord:
-    password, rows = await request.house.db.read(service.sign_in_methods, request.customer)
+async def methods(request: Request[None]) -> MethodsRecord:
+    password, rows = await request.services.db.read(service.sign_in_methods, request.customer)
     providers = [SignInProviderRecord(row.id, row.name, f"/-/oidc/{row.id}/begin") for row in rows]
     return MethodsRecord(password, providers)
 
 
-async def begin(request: Ask) -> Reply:
-    services = request.house
+async def begin(request: Request[None]) -> Reply:
+    services = request.services
     row = await services.db.read(store.find_enabled, request.path["id"])
     base = base_url(request)
     # The console sends its path as the browser sees it, including a prefix that a proxy adds.
@@ -56,8 +57,8 @@ async def begin(request: Ask) -> Reply:
     return _redirect(login_flow.authorization_url(attempt, row), {"set-cookie": cookie})
 
 
-async def callback(request: Ask) -> Reply:
-    services, address = request.house, request.actor.address
+async def callback(request: AnyRequest) -> Reply:
+    services, address = request.services, request.actor.address
     services.turnstile.limits.check(address, Kind.PROVIDER)
     # Software disagrees on whether the first or the last value of a repeated parameter counts.
     if any(len(request.query.get(name, ())) > 1 for name in ("code", "state", "iss", "error")):
@@ -79,9 +80,9 @@ async def callback(request: Ask) -> Reply:
     )
 
 
-async def _claims(request: Ask, attempt: LoginAttempt, row: ProviderRow) -> Claims:
+async def _claims(request: AnyRequest, attempt: LoginAttempt, row: ProviderRow) -> Claims:
     """The verified claims about the person who signs in."""
-    services, endpoints = request.house, row.decoded_endpoints
+    services, endpoints = request.services, row.decoded_endpoints
     outgoing = services.couriers.of(row.customer_id)
     code = request.first("code")
     if code is None or request.first("error"):
@@ -113,10 +114,10 @@ async def _claims(request: Ask, attempt: LoginAttempt, row: ProviderRow) -> Clai
     return {**userinfo, **claims}
 
 
-async def _check_issuer(request: Ask, row: ProviderRow) -> None:
+async def _check_issuer(request: AnyRequest, row: ProviderRow) -> None:
     """Check that the response comes from the provider of this attempt (RFC 9207). A code of
     another provider must not be sent to this one, which could use it there."""
-    services, issuer = request.house, request.first("iss")
+    services, issuer = request.services, request.first("iss")
     if issuer is not None:
         if issuer != row.decoded_endpoints.issuer:
             raise Forbidden("The response comes from another provider.", code="provider_refused")
@@ -137,33 +138,33 @@ async def _check_issuer(request: Ask, row: ProviderRow) -> None:
 
 
 def redirect_errors(
-    handler: Callable[[Ask], Awaitable[Reply]],
-) -> Callable[[Ask], Awaitable[Reply]]:
+    handler: Callable[[AnyRequest], Awaitable[Reply]],
+) -> Callable[[AnyRequest], Awaitable[Reply]]:
     """The caller is a browser: an error redirects to the sign-in page with the error code. Failed
     attempts count towards the rate limit like wrong passwords."""
 
-    async def wrapped(request: Ask) -> Reply:
+    async def wrapped(request: AnyRequest) -> Reply:
         try:
             return await handler(request)
         except Refused as refusal:
             if isinstance(refusal, Forbidden):
-                request.house.turnstile.limits.wrong(request.actor.address, kind=Kind.PROVIDER)
+                request.services.turnstile.limits.wrong(request.actor.address, kind=Kind.PROVIDER)
             return _redirect(_relative_to_callback(request, f"/ui/login?problem={refusal.code}"))
 
     return wrapped
 
 
-def base_url(request: Ask) -> str:
+def base_url(request: AnyRequest) -> str:
     """The public URL of this server."""
-    return str(request.house.settings.url or request.request.base_url).rstrip("/")
+    return str(request.services.settings.url or request.starlette.base_url).rstrip("/")
 
 
-def _cookie(request: Ask) -> str:
+def _cookie(request: AnyRequest) -> str:
     name = login_flow.SECURE_COOKIE if is_secure(request) else login_flow.PLAIN_COOKIE
-    return str(request.request.cookies.get(name, ""))
+    return str(request.starlette.cookies.get(name, ""))
 
 
-def _relative_to_callback(request: Ask, path: str) -> str:
+def _relative_to_callback(request: AnyRequest, path: str) -> str:
     """Relative: a proxy may add a prefix to paths and may rewrite absolute addresses."""
     return ("../../.." if "id" in request.path else "../..") + path
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from belvedere.rest.listing import Listing
-from belvedere.rest.route import Ask, Reply
+from belvedere.rest.request import HttpRequest
+from belvedere.rest.route import Reply
 
 QUERY = (
     (
@@ -20,7 +21,7 @@ QUERY = (
 
 
 def answer(
-    ask: Ask,
+    request: HttpRequest,
     listing: Listing,
     records: Sequence[Any],
     total: int | None = None,
@@ -37,16 +38,15 @@ def answer(
     if records and listing.is_cut:
         headers["X-Looked-Until"] = until = records[-1].id
     if until is not None:
-        headers["Link"] = next_page(ask, until)
+        headers["Link"] = next_page(request, until)
     return Reply(body=records, headers=headers)
 
 
-def next_page(ask: Ask, last_id: str) -> str:
+def next_page(request: HttpRequest, last_id: str) -> str:
     """The value of Link."""
-    # The path as it was asked, without the host: a proxy may have another name for us, and what it
-    # put before our paths is in the settings. The token stays behind, addresses of next pages end
-    # up in logs.
-    kept = {n: v for n, v in ask.query.items() if n not in ("after", "access_token")}
-    path = urlsplit(ask.house.settings.base_url).path + ask.request.url.path
+    # Without the host, because a proxy may have another name for us; with the prefix that it puts
+    # before our paths. Without the token, because addresses of next pages end up in logs.
+    kept = {n: v for n, v in request.query.items() if n not in ("after", "access_token")}
+    path = request.prefix + request.starlette.url.path
     address = f"{path}?{urlencode({**kept, 'after': [last_id]}, doseq=True)}"
     return f'<{address}>; rel="next"'

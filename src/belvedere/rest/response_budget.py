@@ -1,13 +1,10 @@
 """How many bytes one answer may have, and how many large answers are made at once."""
 
-from collections.abc import AsyncIterator, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from belvedere.base.errors import Invalid, TooMany
-from belvedere.base.fair_queue import LaneFull
+from belvedere.base.errors import Invalid
 from belvedere.rest.listing import Listing
-from belvedere.rest.route import Ask
 
 # Of a page of history: jobs with what they include, audit, messages.
 MAX_PAGE_BYTES = 4 << 20
@@ -62,21 +59,3 @@ def check_order(listing: Listing) -> None:
             " out sort to get it in pages.",
             code="page_too_large",
         )
-
-
-@asynccontextmanager
-async def heavy_read(ask: Ask, size: int = MAX_PAGE_BYTES) -> AsyncIterator[None]:
-    """A place among those who read much at once; organizations take turns.
-    Small lists need none."""
-    async with AsyncExitStack() as stack:
-        if size < LIGHT_BYTES:
-            yield
-            return
-        try:
-            await stack.enter_async_context(ask.house.heavy_reads.place(ask.actor.customer_id))
-        except LaneFull:
-            raise TooMany(
-                "Too many large lists of your organization are being read; try again later.",
-                RETRY_S,
-            ) from None
-        yield

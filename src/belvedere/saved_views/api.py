@@ -2,30 +2,31 @@
 
 from functools import partial
 
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.access.request import Request
+from belvedere.rest.route import Reply, Route
 from belvedere.saved_views import service
 from belvedere.saved_views.model import ViewBody, ViewRecord
 
 
-async def list_views(request: Ask) -> list[ViewRecord]:
-    views: list[ViewRecord] = await request.house.db.read(service.list_visible, request.actor)
+async def list_views(request: Request[None]) -> list[ViewRecord]:
+    views: list[ViewRecord] = await request.services.db.read(service.list_visible, request.actor)
     return views
 
 
-async def create(request: Ask) -> Reply:
-    view = await request.house.db.write(service.create, request.actor, request.body)
+async def create(request: Request[ViewBody]) -> Reply:
+    view = await request.services.db.write(service.create, request.actor, request.body)
     return Reply(view, status=201)
 
 
-async def change(request: Ask) -> ViewRecord:
-    view: ViewRecord = await request.house.db.write(
+async def change(request: Request[ViewBody]) -> ViewRecord:
+    view: ViewRecord = await request.services.db.write(
         service.change, request.actor, request.path["id"], request.body, request.if_match
     )
     return view
 
 
-async def delete(request: Ask) -> ViewRecord:
-    view: ViewRecord = await request.house.db.write(
+async def delete(request: Request[None]) -> ViewRecord:
+    view: ViewRecord = await request.services.db.write(
         service.delete, request.actor, request.path["id"]
     )
     return view

@@ -36,6 +36,11 @@ class ScheduleTarget:
 Targets = Mapping[str, ScheduleTarget]
 
 
+@dataclass(frozen=True, slots=True)
+class ScheduleServices:
+    targets: Targets
+
+
 def _check_task(tx: Tx, customer_id: str, task_id: str, arguments: list[Any] | None) -> None:
     task = tasks.runnable(tx, customer_id, task_id)
     if task is None:

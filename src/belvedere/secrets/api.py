@@ -3,11 +3,12 @@
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from belvedere.access.request import AnyRequest, Request
+from belvedere.access.searches import run_search
 from belvedere.base.clock import iso
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
-from belvedere.rest.route import Ask, Reply, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Reply, Route
 from belvedere.secrets import service, store
 from belvedere.secrets.service import SecretBody, Shown
 
@@ -33,7 +34,7 @@ class SecretRecord(msgspec.Struct):
     value: str | UnsetType = UNSET
 
 
-def _record(ask: Ask, shown: Shown) -> SecretRecord:
+def _record(request: AnyRequest, shown: Shown) -> SecretRecord:
     row = shown.row
     return SecretRecord(
         row.id,
@@ -45,31 +46,40 @@ def _record(ask: Ask, shown: Shown) -> SecretRecord:
         row.updated_by,
         row.version,
         row.customer_id,
-        ask.actor.customer_name,
+        request.actor.customer_name,
         iso(row.created_at),
         iso(row.updated_at),
         UNSET if shown.value is None else shown.value,
     )
 
 
-async def list_secrets(ask: Ask) -> Reply:
-    listing = filters.read(ask.query, store.SECRETS)
-    found = await run_search(ask, service.listed, ask.house.keys, ask.actor, listing)
-    return pagination.answer(ask, listing, [_record(ask, one) for one in found])
+async def list_secrets(request: Request[None]) -> Reply:
+    listing = filters.read(request.query, store.SECRETS)
+    found = await run_search(request, service.listed, request.services.keys, request.actor, listing)
+    return pagination.answer(request, listing, [_record(request, one) for one in found])
 
 
-async def put(ask: Ask) -> SecretRecord:
-    made = await ask.house.db.write(
-        service.put, ask.house.keys, ask.actor, ask.path["name"], ask.body, ask.if_match
+async def put(request: Request[SecretBody]) -> SecretRecord:
+    made = await request.services.db.write(
+        service.put,
+        request.services.keys,
+        request.actor,
+        request.path["name"],
+        request.body,
+        request.if_match,
     )
-    return _record(ask, made)
+    return _record(request, made)
 
 
-async def delete(ask: Ask) -> SecretRecord:
-    gone = await ask.house.db.write(
-        service.delete, ask.house.keys, ask.actor, ask.path["name"], ask.first("task_id")
+async def delete(request: Request[None]) -> SecretRecord:
+    gone = await request.services.db.write(
+        service.delete,
+        request.services.keys,
+        request.actor,
+        request.path["name"],
+        request.first("task_id"),
     )
-    return _record(ask, gone)
+    return _record(request, gone)
 
 
 ROUTES: tuple[Route, ...] = (

@@ -15,7 +15,7 @@ from belvedere.jobs import clock_step as jobs
 from belvedere.monitors import clock_step as monitors
 from belvedere.notifications.delivery import messages
 from belvedere.schedules import clock_step as schedules
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 
 log = logging.getLogger("belvedere.clock")
 
@@ -30,20 +30,20 @@ MOVES = (
 )
 
 
-async def follow(house: House) -> None:
-    clock = house.db.clock
+async def follow(runtime: ServerRuntime) -> None:
+    clock = runtime.db.clock
     if not isinstance(clock, Shared):
         return
     clock.look()
     if clock.offset is None:
-        await house.db.write(begin, clock)
+        await runtime.db.write(begin, clock)
         return
-    steps = await house.db.read(clock_steps.recorded)
+    steps = await runtime.db.read(clock_steps.recorded)
     if clock.step == 0 and steps.offset == clock.offset:
         return
     # The source is asked once more: what another server recorded happened before this question.
     clock.look()
-    step = await house.db.write(settle, clock, steps.offset)
+    step = await runtime.db.write(settle, clock, steps.offset)
     if step is not None:
         log.warning("the clock was set; deadlines were moved delta_ms=%d", step.delta)
 

@@ -21,7 +21,7 @@ from belvedere.server.agents.endpoint import serve as serve_agent
 from belvedere.server.agents.websocket import Wire
 from belvedere.server.background import consumers, loops
 from belvedere.server.http.app import App
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.server.setup import first_start, setup_code
 from belvedere.server.setup.first_start import Welcome
 from belvedere.server.transport.connections import raise_nofile
@@ -54,24 +54,24 @@ def _run(settings: Settings, *, with_agent: bool, must_set_up: bool) -> int:
     try:
         if with_agent:
             scripts_user.check(settings)
-        house = build(settings)
+        runtime = build(settings)
         # Before the set-up: what cannot be served must not swallow the password that is told once.
         _check_tls(settings)
-        _warn_of_proxies(house)
+        _warn_of_proxies(runtime)
         listening = _listen(settings)
-        welcome = first_start.set_up(house) if must_set_up else None
-        _settle_scripts_user(house, with_agent=with_agent)
-        _offer_set_up(house)
-        return _loop()(_serve(house, listening, welcome, with_agent=with_agent))
+        welcome = first_start.set_up(runtime) if must_set_up else None
+        _settle_scripts_user(runtime, with_agent=with_agent)
+        _offer_set_up(runtime)
+        return _loop()(_serve(runtime, listening, welcome, with_agent=with_agent))
     except Refused as refusal:
         print(f"belvedere: {refusal.message}", file=sys.stderr)
         return 3
 
 
-def _warn_of_proxies(house: House) -> None:
+def _warn_of_proxies(runtime: ServerRuntime) -> None:
     """What earlier starts saw."""
-    house.db.write_now(house.proxies.keep)
-    for peer in house.proxies.undeclared():
+    runtime.db.write_now(runtime.proxies.keep)
+    for peer in runtime.proxies.undeclared():
         log.warning(
             "forwarded headers came from an undeclared proxy; if it is your proxy, add it to"
             " --proxies peer=%s",
@@ -79,21 +79,21 @@ def _warn_of_proxies(house: House) -> None:
         )
 
 
-def _settle_scripts_user(house: House, *, with_agent: bool) -> None:
-    name = house.settings.scripts_user
-    place = scripts_user.installation(house.settings)
-    house.db.write_now(scripts_user.note, place, with_agent and not name)
+def _settle_scripts_user(runtime: ServerRuntime, *, with_agent: bool) -> None:
+    name = runtime.settings.scripts_user
+    place = scripts_user.installation(runtime.settings)
+    runtime.db.write_now(scripts_user.note, place, with_agent and not name)
     if with_agent and name:
         # What is made from now on is nobody else's: others can walk through the data folder.
         os.umask(0o077)
-        scripts_user.open_way(house.settings.folder)
+        scripts_user.open_way(runtime.settings.folder)
 
 
-def _offer_set_up(house: House) -> None:
+def _offer_set_up(runtime: ServerRuntime) -> None:
     """An empty server that nobody set up by variables waits for whoever reads its log."""
-    code = house.db.write_now(setup_code.offer, house.keys)
+    code = runtime.db.write_now(setup_code.offer, runtime.keys)
     if code is not None:
-        url = f"{house.settings.base_url}/ui/setup"
+        url = f"{runtime.settings.base_url}/ui/setup"
         log.warning(
             "this server belongs to nobody yet; set it up at %s with the code %s", url, code
         )
@@ -108,22 +108,22 @@ def _loop() -> "Callable[..., int]":
 
 
 async def _serve(
-    house: House, listening: sockets.socket, welcome: Welcome | None, *, with_agent: bool
+    runtime: ServerRuntime, listening: sockets.socket, welcome: Welcome | None, *, with_agent: bool
 ) -> int:
-    settings = house.settings
-    house.links.base_url = settings.base_url
-    server = Server(_config(house))
-    bell = connect_doorbell(house)
-    door = await operator_socket.open_door(house)
-    await restored.settle(house)
-    tasks = [*loops.start(house), *consumers.start(house)]
-    tasks.append(asyncio.create_task(server.sweep(house.connections)))
-    house.watchdog.start()
+    settings = runtime.settings
+    runtime.links.base_url = settings.base_url
+    server = Server(_config(runtime))
+    bell = connect_doorbell(runtime)
+    door = await operator_socket.open_door(runtime)
+    await restored.settle(runtime)
+    tasks = [*loops.start(runtime), *consumers.start(runtime)]
+    tasks.append(asyncio.create_task(server.sweep(runtime.connections)))
+    runtime.watchdog.start()
     serving = asyncio.create_task(server._serve([listening]))
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
-        house.stopping.set()
+        runtime.stopping.set()
         server.should_exit = True
 
     for name in (signal.SIGINT, signal.SIGTERM):
@@ -131,42 +131,42 @@ async def _serve(
     try:
         await _until_started(server, serving)
         if with_agent:
-            tasks += _start_agent(house, server.config.app)
-        _announce(house, welcome)
+            tasks += _start_agent(runtime, server.config.app)
+        _announce(runtime, welcome)
         await serving
     finally:
-        house.watchdog.stop()
+        runtime.watchdog.stop()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await _keep_notes(house)
-        await house.couriers.close()
+        await _keep_notes(runtime)
+        await runtime.couriers.close()
         door.close()
         if bell is not None:
             bell.stop()
-        await house.db.close()
-        if house.logs is not house.db:
-            await house.logs.close()
+        await runtime.db.close()
+        if runtime.logs is not runtime.db:
+            await runtime.logs.close()
     return 0
 
 
-async def _keep_notes(house: House) -> None:
+async def _keep_notes(runtime: ServerRuntime) -> None:
     """What is gathered for a minute and would be lost."""
     for note in (loops.note_failures, loops.note_proxies):
         try:
-            await note(house)
+            await note(runtime)
         except Exception:
             log.exception("could not write gathered notes at the end of the server")
 
 
-def _start_agent(house: House, app: Any) -> "list[asyncio.Task[None]]":
+def _start_agent(runtime: ServerRuntime, app: Any) -> "list[asyncio.Task[None]]":
     # Loaded only here: a server without an agent of its own need not know one.
     from belvedere.server.agents import local_agent
 
     tasks = [asyncio.create_task(local_agent.keep_running(app))]
-    if not house.settings.scripts_user:
-        place = scripts_user.installation(house.settings)
-        tasks.append(asyncio.create_task(scripts_user.keep_confirmed(house.db, place)))
+    if not runtime.settings.scripts_user:
+        place = scripts_user.installation(runtime.settings)
+        tasks.append(asyncio.create_task(scripts_user.keep_confirmed(runtime.db, place)))
     return tasks
 
 
@@ -202,11 +202,11 @@ def _listen(settings: Settings) -> sockets.socket:
     return listening
 
 
-def _config(house: House) -> uvicorn.Config:
-    settings = house.settings
+def _config(runtime: ServerRuntime) -> uvicorn.Config:
+    settings = runtime.settings
     return uvicorn.Config(
-        App(house, house.table, serve_agent),
-        http=partial(HttpProtocol, house.connections),  # type: ignore[arg-type]
+        App(runtime, runtime.table, serve_agent),
+        http=partial(HttpProtocol, runtime.connections),  # type: ignore[arg-type]
         ws=Wire,
         lifespan="off",
         log_config=None,
@@ -229,8 +229,8 @@ async def _until_started(server: uvicorn.Server, serving: "asyncio.Task[None]") 
         await asyncio.sleep(0.01)
 
 
-def _announce(house: House, welcome: Welcome | None) -> None:
-    url = house.settings.base_url
+def _announce(runtime: ServerRuntime, welcome: Welcome | None) -> None:
+    url = runtime.settings.base_url
     with contextlib.suppress(BrokenPipeError):
         print(f"Belvedere is ready at {url}", flush=True)
         if welcome is not None:

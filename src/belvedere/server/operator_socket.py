@@ -25,7 +25,7 @@ from belvedere.jobs.recovery import restore
 from belvedere.server import scripts_user
 from belvedere.server.encryption import key_rotation
 from belvedere.server.http import errors
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.server.wiring import build
 from belvedere.settings import Settings
 
@@ -34,34 +34,34 @@ LARGEST = 64 * 1024
 MAX_QUOTA_GIB = 1_000_000
 
 
-def _create_organization(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+def _create_organization(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     scripts_user.check_another_organization(tx)
     made = service.create_organization(
         tx,
-        house.keys,
+        runtime.keys,
         _word(payload, "name"),
         _word(payload, "email"),
-        reserved=house.table.reserved,
+        reserved=runtime.table.reserved,
     )
     return {
         "id": made.customer.id,
         "name": made.customer.name,
         "email": made.owner.email,
-        "link": made.token and f"{house.settings.base_url}/ui/link#{made.token}",
+        "link": made.token and f"{runtime.settings.base_url}/ui/link#{made.token}",
         "reset_token": made.token,
     }
 
 
-def _organizations(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+def _organizations(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     rows = tx.rows("select id, name, enabled from customers order by id")
     return {"organizations": [{"id": i, "name": n, "enable": bool(e)} for i, n, e in rows]}
 
 
-def _allow_passwords(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+def _allow_passwords(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     return {"name": service.allow_passwords(tx, _word(payload, "name")).name}
 
 
-def _set_quota(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+def _set_quota(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     customer = service.by_name(tx, _word(payload, "name"))
     if customer is None:
         raise NotFound("There is no such organization.", code="customer_not_found")
@@ -72,7 +72,7 @@ def _set_quota(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
     return {"name": customer.name, "gib": gib}
 
 
-def _reset_password(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+def _reset_password(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     password = secrets.token_urlsafe(15)
     user = password_recovery.set_password(
         tx, _word(payload, "email"), password_hash.digest(password), _organization(payload)
@@ -80,15 +80,15 @@ def _reset_password(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, 
     return {"email": user.email, "password": password}
 
 
-def _reset_second_factor(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+def _reset_second_factor(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     user = second_factor_changes.reset_by_operator(
         tx, _word(payload, "email"), _organization(payload)
     )
     return {"email": user.email}
 
 
-def _event_loop(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
-    watchdog = house.watchdog
+def _event_loop(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
+    watchdog = runtime.watchdog
     last = None if watchdog.last is None else msgspec.to_builtins(watchdog.last)
     return {"slow": watchdog.slow, "longest_ms": watchdog.longest_ms, "last": last}
 
@@ -105,7 +105,7 @@ def _word(payload: dict[str, Any], name: str) -> str:
     return value
 
 
-def _mark_restored(tx: Tx, _: House, payload: dict[str, Any]) -> dict[str, Any]:
+def _mark_restored(tx: Tx, _: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     """The next start of a server holds what may have run since the backup."""
     if payload.get("server_runs", True):
         raise Conflict(
@@ -117,7 +117,7 @@ def _mark_restored(tx: Tx, _: House, payload: dict[str, Any]) -> dict[str, Any]:
     return {"epoch": installation.epoch_of(installation.raise_epoch(tx))}
 
 
-VERBS: dict[str, Callable[[Tx, House, dict[str, Any]], dict[str, Any]]] = {
+VERBS: dict[str, Callable[[Tx, ServerRuntime, dict[str, Any]], dict[str, Any]]] = {
     "/organization": _create_organization,
     "/organizations": _organizations,
     "/organization/allow-passwords": _allow_passwords,
@@ -133,10 +133,10 @@ VERBS: dict[str, Callable[[Tx, House, dict[str, Any]], dict[str, Any]]] = {
 }
 
 
-async def open_door(house: House) -> asyncio.AbstractServer:
+async def open_door(runtime: ServerRuntime) -> asyncio.AbstractServer:
     """Listen on the data folder's socket, which only the server's own user can open."""
     return await asyncio.start_unix_server(
-        lambda reader, writer: _answer(house, reader, writer), sock=_listen(house.settings)
+        lambda reader, writer: _answer(runtime, reader, writer), sock=_listen(runtime.settings)
     )
 
 
@@ -155,7 +155,9 @@ def _listen(settings: Settings) -> socket.socket:
     return listening
 
 
-async def _answer(house: House, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _answer(
+    runtime: ServerRuntime, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
     """One small HTTP request."""
     # A caller that hangs up early has asked nothing.
     with contextlib.closing(writer), contextlib.suppress(EOFError, OSError, ValueError):
@@ -170,7 +172,7 @@ async def _answer(house: House, reader: asyncio.StreamReader, writer: asyncio.St
             0,
         )
         body = await reader.readexactly(min(size, LARGEST))
-        status, answer = await _carry_out(house, path, body)
+        status, answer = await _carry_out(runtime, path, body)
         data = msgspec.json.encode(answer)
         writer.write(
             f"HTTP/1.1 {status} .\r\ncontent-type: application/json\r\n"
@@ -180,29 +182,29 @@ async def _answer(house: House, reader: asyncio.StreamReader, writer: asyncio.St
         await writer.drain()
 
 
-async def _carry_out(house: House, path: str, body: bytes) -> tuple[int, Any]:
+async def _carry_out(runtime: ServerRuntime, path: str, body: bytes) -> tuple[int, Any]:
     try:
         if path not in VERBS:
             raise NotFound("There is no such verb.", code="no_such_path")
         payload = msgspec.json.decode(body or b"{}")
-        return 200, await house.db.write(VERBS[path], house, payload)
+        return 200, await runtime.db.write(VERBS[path], runtime, payload)
     except Refused as refusal:
         return errors.status_of(refusal), errors.body_of(refusal, "local")
 
 
 def offline(settings: Settings, path: str, payload: dict[str, Any]) -> dict[str, Any]:
     """The same without a running server."""
-    house = build(settings)
+    runtime = build(settings)
     try:
-        return house.db.write_now(VERBS[path], house, {**payload, "server_runs": False})
+        return runtime.db.write_now(VERBS[path], runtime, {**payload, "server_runs": False})
     finally:
-        asyncio.run(_close(house))
+        asyncio.run(_close(runtime))
 
 
-async def _close(house: House) -> None:
-    await house.db.close()
-    if house.logs is not house.db:
-        await house.logs.close()
+async def _close(runtime: ServerRuntime) -> None:
+    await runtime.db.close()
+    if runtime.logs is not runtime.db:
+        await runtime.logs.close()
 
 
 def socket_path(settings: Settings) -> Path:

@@ -11,7 +11,7 @@ from belvedere.base.errors import Unavailable
 from belvedere.events import cursors
 from belvedere.jobs.recovery import restore
 from belvedere.server.background import consumers, loops
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 
 log = logging.getLogger("belvedere.restore")
 # They create jobs from events.
@@ -19,7 +19,7 @@ _JOB_CREATORS = ("triggers start tasks and workflows", "workflows go on")
 RETRY_S = 1.0
 
 
-async def settle(runtime: House) -> None:
+async def settle(runtime: ServerRuntime) -> None:
     """At the start: hold what may have run since the backup. Jobs that are created later run at
     once."""
     count = await runtime.db.write(cursors.renumber)
@@ -30,7 +30,7 @@ async def settle(runtime: House) -> None:
         await runtime.db.write(restore.settle)
 
 
-def recover(runtime: House) -> None:
+def recover(runtime: ServerRuntime) -> None:
     """After a failover, while the server runs."""
     if runtime.recovery is not None:
         runtime.recovery.cancel()
@@ -38,7 +38,7 @@ def recover(runtime: House) -> None:
     runtime.recovery = asyncio.create_task(_recover(runtime))
 
 
-async def _recover(runtime: House) -> None:
+async def _recover(runtime: ServerRuntime) -> None:
     while not runtime.admits_agents:
         try:
             await _create_due_jobs(runtime)
@@ -48,14 +48,14 @@ async def _recover(runtime: House) -> None:
             await asyncio.sleep(RETRY_S)
 
 
-async def _create_due_jobs(runtime: House) -> None:
+async def _create_due_jobs(runtime: ServerRuntime) -> None:
     await loops.fire_schedules(runtime)
     for reaction in consumers.REACTIONS:
         if reaction.name in _JOB_CREATORS:
             await _catch_up(runtime, reaction)
 
 
-async def _catch_up(runtime: House, reaction: consumers.Reaction) -> None:
+async def _catch_up(runtime: ServerRuntime, reaction: consumers.Reaction) -> None:
     try:
         await consumers.catch_up(reaction, runtime)
     except Unavailable:

@@ -14,7 +14,7 @@ from belvedere.db import Tx
 from belvedere.files import quota
 
 if TYPE_CHECKING:
-    from belvedere.server.runtime import House
+    from belvedere.server.runtime import ServerRuntime
 
 log = logging.getLogger("belvedere.server")
 # A sample with its numbers and message, as an estimate: single ones are not measured.
@@ -61,15 +61,15 @@ class Storage:
             )
         self._full = full
 
-    async def measure(self, house: "House") -> None:
+    async def measure(self, runtime: "ServerRuntime") -> None:
         began = time.monotonic()
         if began < self._next_at:
             return
-        used = Counter(await house.db.read(_in_main))
-        used.update(await house.logs.read(_in_logs))
-        own = await house.db.read(quota.limits)
+        used = Counter(await runtime.db.read(_in_main))
+        used.update(await runtime.logs.read(_in_logs))
+        own = await runtime.db.read(quota.limits)
         self.measured(used, own)
-        await house.db.write(quota.save, used, self.limit, own)
+        await runtime.db.write(quota.save, used, self.limit, own)
         ended = time.monotonic()
         self._next_at = ended + (ended - began) / SHARE
 

@@ -14,23 +14,28 @@ from belvedere.db.migrate import migrate, open_database
 from belvedere.db.signals import Hub
 from belvedere.egress.pool import Couriers
 from belvedere.events.feed import Feed
+from belvedere.files.api_check import SyntaxChecks
 from belvedere.files.quota import GIB
 from belvedere.jobs import scraper
+from belvedere.jobs.api.create import JobServices
 from belvedere.jobs.lifecycle import claim, commands
 from belvedere.jobs.recovery import restore
 from belvedere.legacy_agents.api import poll
+from belvedere.legacy_agents.registration import LegacyServices
+from belvedere.schedules.targets import ScheduleServices
 from belvedere.server import restored, routes
 from belvedere.server.agents.registry import Links
 from belvedere.server.console import assets
 from belvedere.server.http.authentication import Credentials
 from belvedere.server.http.routing import Table
 from belvedere.server.loop_watchdog import Watchdog
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.server.storage import Storage
 from belvedere.server.transport.connections import Connections, room
 from belvedere.server.transport.proxies import Proxies
 from belvedere.settings import Settings
 from belvedere.statuspages.recent import Recent
+from belvedere.workflows.schedule_targets import TARGETS
 
 if TYPE_CHECKING:
     from belvedere.db.postgres.notify import Doorbell
@@ -63,7 +68,7 @@ def _follow_timeline(db: Database) -> None:
     db.follow_timeline(restore.record_timeline)
 
 
-def build(settings: Settings) -> House:
+def build(settings: Settings) -> ServerRuntime:
     """Everything but the sockets."""
     routes.check(routes.ROUTES)
     db, logs = open_databases(settings)
@@ -73,7 +78,7 @@ def build(settings: Settings) -> House:
 
 def furnish(
     settings: Settings, db: Database, logs: Database, keys: Keys, clock: Clock | None = None
-) -> House:
+) -> ServerRuntime:
     """The rooms over open databases, connected with each other."""
     clock = clock or db.clock
     db.sealer = keys
@@ -81,73 +86,90 @@ def furnish(
     db.write_now(scraper.keep_source)
     db.write_now(commands.keep_source)
     hub, limits = Hub(), Limits(clock)
-    house = House(settings, db, logs, keys, hub, limits, Turnstile(limits), clock, clock())
-    house.proxies = Proxies(settings.proxies, clock)
-    house.secret_uses = Window(settings.secret_rate, SECOND, clock)
-    house.storage = Storage(settings.storage_quota * GIB)
-    house.status_pages = Recent(clock)
-    house.couriers = Couriers(settings.inner_networks, settings.mail)
-    house.table = Table(routes.ROUTES, routes.PAGES)
-    house.shelf = assets.load(assets.STATIC)
-    house.poll = poll
-    house.links = Links(settings.base_url, keys)
-    house.feed = Feed(db, hub)
-    house.credentials = Credentials(db, keys)
+    runtime = ServerRuntime(settings, db, logs, keys, hub, limits, Turnstile(limits), clock)
+    runtime.started_at = clock()
+    runtime.proxies = Proxies(settings.proxies, clock)
+    runtime.secret_uses = Window(settings.secret_rate, SECOND, clock)
+    runtime.storage = Storage(settings.storage_quota * GIB)
+    runtime.couriers = Couriers(settings.inner_networks, settings.mail)
+    runtime.table = Table(routes.ROUTES, routes.PAGES)
+    runtime.reserved = runtime.table.reserved
+    runtime.shelf = assets.load(assets.STATIC)
+    runtime.links = Links(settings.base_url, keys)
+    runtime.feed = Feed(db, hub)
+    runtime.credentials = Credentials(db, keys)
     per_address = settings.connections_per_address
-    house.watchdog = Watchdog(clock)
-    house.connections = Connections(per_address, room(), is_proxy=house.proxies.covers)
-    hub.listen("access", house.credentials.forget)
-    db.closing = house.links.close_transaction
+    runtime.watchdog = Watchdog(clock)
+    runtime.connections = Connections(per_address, room(), is_proxy=runtime.proxies.covers)
+    hub.listen("access", runtime.credentials.forget)
+    db.closing = runtime.links.close_transaction
     db.on_rung = hub.ring
-    return house
+    _add_feature_services(runtime)
+    return runtime
 
 
-def connect_doorbell(house: House) -> "Doorbell | None":
+def _add_feature_services(runtime: ServerRuntime) -> None:
+    runtime.add(Recent(runtime.clock))
+    runtime.add(SyntaxChecks())
+    runtime.add(ScheduleServices(TARGETS))
+    runtime.add(JobServices(runtime.links.create, poll))
+    runtime.add(
+        LegacyServices(
+            check_rate=runtime.handshakes.check_rate,
+            waiting=runtime.handshakes.waiting,
+            note_contact=runtime.links.note,
+            base_url=lambda: runtime.links.base_url,
+            take_storage=runtime.storage.take,
+        )
+    )
+
+
+def connect_doorbell(runtime: ServerRuntime) -> "Doorbell | None":
     """Several servers on one PostgreSQL ring each other."""
-    if house.db.sql.engine != "postgres":
+    if runtime.db.sql.engine != "postgres":
         return None
     from belvedere.db.postgres.database import Postgres
     from belvedere.db.postgres.notify import Doorbell
 
-    assert isinstance(house.db, Postgres)
+    assert isinstance(runtime.db, Postgres)
     loop = asyncio.get_running_loop()
 
     def heard(topics: set[str]) -> None:
-        loop.call_soon_threadsafe(_heard, house, topics)
+        loop.call_soon_threadsafe(_heard, runtime, topics)
 
-    bell = Doorbell(house.db, heard)
+    bell = Doorbell(runtime.db, heard)
 
     def rung(topics: set[str]) -> None:
         bell.ring(topics)
-        house.hub.ring(topics)
+        runtime.hub.ring(topics)
 
-    house.db.on_rung = rung
+    runtime.db.on_rung = rung
 
     def failed_over() -> None:
-        loop.call_soon_threadsafe(_failed_over, house)
+        loop.call_soon_threadsafe(_failed_over, runtime)
 
-    house.db.on_failover = failed_over
+    runtime.db.on_failover = failed_over
     bell.start()
     return bell
 
 
-def _failed_over(house: House) -> None:
+def _failed_over(runtime: ServerRuntime) -> None:
     """The database went back by a moment: agents compare their journals with it, streams begin
     again, and nothing that was read before is believed."""
     from belvedere.db.postgres.database import Postgres
 
-    assert isinstance(house.db, Postgres)
-    for link in house.links.all():
+    assert isinstance(runtime.db, Postgres)
+    for link in runtime.links.all():
         link.close(4503, "Another database server took over; connect again.")
-    house.credentials.forget()
-    house.feed.start_over()
-    house.db.resume()
-    restored.recover(house)
+    runtime.credentials.forget()
+    runtime.feed.start_over()
+    runtime.db.resume()
+    restored.recover(runtime)
 
 
-def _heard(house: House, topics: set[str]) -> None:
+def _heard(runtime: ServerRuntime, topics: set[str]) -> None:
     """Another server did something: listeners wake, and its new work may be for agents here."""
-    house.hub.ring(topics)
+    runtime.hub.ring(topics)
     for topic in topics:
-        if topic.startswith("host:") and house.links.of(topic[5:]) is not None:
-            house.db.join(claim.wake, topic[5:])
+        if topic.startswith("host:") and runtime.links.of(topic[5:]) is not None:
+            runtime.db.join(claim.wake, topic[5:])

@@ -2,60 +2,63 @@
 
 from functools import partial
 
+from belvedere.access.request import AnyRequest, Request
 from belvedere.indicators.api import badge_svg
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 from belvedere.statuspages import model, service
 from belvedere.statuspages.model import StatusPageBody, StatusPageRecord, StatusPageRow
 from belvedere.statuspages.public_status import Status, status
+from belvedere.statuspages.recent import Recent
 
 SVG = "image/svg+xml"
 COLOURS = {"normal": badge_svg.NORMAL, "failure": badge_svg.HIGH, "unknown": badge_svg.STALE}
 WORDS = {"normal": "operational", "failure": "disrupted", "unknown": "unknown"}
 
 
-def _record(request: Ask, row: StatusPageRow) -> StatusPageRecord:
-    return model.record(row, request.house.settings.base_url)
+def _record(request: AnyRequest, row: StatusPageRow) -> StatusPageRecord:
+    return model.record(row, request.services.settings.base_url)
 
 
-async def listing(request: Ask) -> list[StatusPageRecord]:
+async def listing(request: Request[None]) -> list[StatusPageRecord]:
     return [
-        _record(request, row) for row in await request.house.db.read(service.listed, request.actor)
+        _record(request, row)
+        for row in await request.services.db.read(service.listed, request.actor)
     ]
 
 
-async def show(request: Ask) -> StatusPageRecord:
+async def show(request: Request[None]) -> StatusPageRecord:
     return _record(
-        request, await request.house.db.read(service.show, request.actor, request.path["id"])
+        request, await request.services.db.read(service.show, request.actor, request.path["id"])
     )
 
 
-async def create(request: Ask) -> Reply:
-    made = await request.house.db.write(service.create, request.actor, request.body)
+async def create(request: Request[StatusPageBody]) -> Reply:
+    made = await request.services.db.write(service.create, request.actor, request.body)
     return Reply(_record(request, made), status=201)
 
 
-async def change(request: Ask) -> StatusPageRecord:
-    changed = await request.house.db.write(
+async def change(request: Request[StatusPageBody]) -> StatusPageRecord:
+    changed = await request.services.db.write(
         service.change, request.actor, request.path["id"], request.body, request.if_match
     )
     return _record(request, changed)
 
 
-async def delete(request: Ask) -> StatusPageRecord:
+async def delete(request: Request[None]) -> StatusPageRecord:
     return _record(
-        request, await request.house.db.write(service.delete, request.actor, request.path["id"])
+        request, await request.services.db.write(service.delete, request.actor, request.path["id"])
     )
 
 
-async def public(request: Ask) -> Status:
+async def public(request: Request[None]) -> Status:
     slug = request.path["slug"]
-    found: Status = await request.house.status_pages.get(
-        slug, lambda: request.house.db.read(status, slug)
+    found: Status = await request.services.of(Recent).get(
+        slug, lambda: request.services.db.read(status, slug)
     )
     return found
 
 
-async def public_badge(request: Ask) -> Reply:
+async def public_badge(request: Request[None]) -> Reply:
     found = await public(request)
     picture = badge_svg.drawn(found.title, WORDS[found.state], COLOURS[found.state])
     return Reply(picture, media_type=SVG)

@@ -4,14 +4,14 @@ import msgspec
 
 from belvedere.access.api.acl import acl_routes
 from belvedere.access.api.api_secret import credential_routes
+from belvedere.access.request import AnyRequest, Request, heavy_read
+from belvedere.access.searches import run_search
 from belvedere.base.clock import Millis
 from belvedere.files.service import MAX_CONTENT
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest.patterns import matcher
-from belvedere.rest.response_budget import heavy_read
-from belvedere.rest.route import Ask, Reply, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Reply, Route
 from belvedere.tasks import service, store
 from belvedere.tasks.bodies import TaskBody
 from belvedere.tasks.definition.validation import pattern_texts
@@ -27,65 +27,80 @@ class TimeoutBody(msgspec.Struct, forbid_unknown_fields=True):
     timeout: Millis | None
 
 
-def _record(ask: Ask, shown: service.Shown) -> msgspec.Struct:
+def _record(request: AnyRequest, shown: service.Shown) -> msgspec.Struct:
     view, acl = shown
-    return record(view, ask.actor, acl)
+    return record(view, request.actor, acl)
 
 
-async def list_tasks(ask: Ask) -> Reply:
-    query = dict(ask.query)
+async def list_tasks(request: Request[None]) -> Reply:
+    query = dict(request.query)
     # The original's own parameter for this.
     if "host" in query:
         query["where[host_id]"] = query["host"]
     listing = filters.read(query, store.TASKS)
-    listing = await run_search(ask, store.fitted, ask.actor, listing)
-    async with heavy_read(ask, listing.size):
-        found, total = await run_search(ask, service.listed, ask.actor, listing)
-        records = [_record(ask, one) for one in found]
-    return pagination.answer(ask, listing, records, total)
+    listing = await run_search(request, store.fitted, request.actor, listing)
+    async with heavy_read(request, listing.size):
+        found, total = await run_search(request, service.listed, request.actor, listing)
+        records = [_record(request, one) for one in found]
+    return pagination.answer(request, listing, records, total)
 
 
-async def show(ask: Ask) -> msgspec.Struct:
-    return _record(ask, await ask.house.db.read(service.show, ask.actor, ask.path["id"]))
+async def show(request: Request[None]) -> msgspec.Struct:
+    return _record(
+        request, await request.services.db.read(service.show, request.actor, request.path["id"])
+    )
 
 
-async def create(ask: Ask) -> msgspec.Struct:
-    await _prepare_patterns(ask)
-    made = await ask.house.db.write(service.create, ask.house.keys, ask.actor, ask.body)
-    return _record(ask, made)
+async def create(request: Request[TaskBody]) -> msgspec.Struct:
+    await _prepare_patterns(request)
+    made = await request.services.db.write(
+        service.create, request.services.keys, request.actor, request.body
+    )
+    return _record(request, made)
 
 
-async def replace(ask: Ask) -> msgspec.Struct:
-    return await _change(ask, whole=True)
+async def replace(request: Request[TaskBody]) -> msgspec.Struct:
+    return await _change(request, whole=True)
 
 
-async def change(ask: Ask) -> msgspec.Struct:
-    return await _change(ask, whole=False)
+async def change(request: Request[TaskBody]) -> msgspec.Struct:
+    return await _change(request, whole=False)
 
 
-async def _prepare_patterns(ask: Ask) -> None:
-    arguments = ask.body.task_arguments
+async def _prepare_patterns(request: AnyRequest) -> None:
+    arguments = request.body.task_arguments
     if isinstance(arguments, list):
         await matcher.prepare(pattern_texts(arguments))
 
 
-async def _change(ask: Ask, *, whole: bool) -> msgspec.Struct:
-    await _prepare_patterns(ask)
-    changed = await ask.house.db.write(
-        service.change, ask.actor, ask.path["id"], ask.body, ask.if_match, whole=whole
+async def _change(request: AnyRequest, *, whole: bool) -> msgspec.Struct:
+    await _prepare_patterns(request)
+    changed = await request.services.db.write(
+        service.change,
+        request.actor,
+        request.path["id"],
+        request.body,
+        request.if_match,
+        whole=whole,
     )
-    return _record(ask, changed)
+    return _record(request, changed)
 
 
-async def set_timeout(ask: Ask) -> msgspec.Struct:
-    changed = await ask.house.db.write(
-        service.set_timeout, ask.actor, ask.path["id"], ask.body.timeout, ask.if_match
+async def set_timeout(request: Request[TimeoutBody]) -> msgspec.Struct:
+    changed = await request.services.db.write(
+        service.set_timeout,
+        request.actor,
+        request.path["id"],
+        request.body.timeout,
+        request.if_match,
     )
-    return _record(ask, changed)
+    return _record(request, changed)
 
 
-async def delete(ask: Ask) -> msgspec.Struct:
-    return _record(ask, await ask.house.db.write(service.delete, ask.actor, ask.path["id"]))
+async def delete(request: Request[None]) -> msgspec.Struct:
+    return _record(
+        request, await request.services.db.write(service.delete, request.actor, request.path["id"])
+    )
 
 
 ROUTES: tuple[Route, ...] = (

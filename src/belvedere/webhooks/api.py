@@ -1,10 +1,11 @@
 """Webhooks over HTTP: making them, and their secrets."""
 
 from belvedere.access.api.api_secret import RotateBody, credential_routes
+from belvedere.access.request import AnyRequest, Request
+from belvedere.access.searches import run_search
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
-from belvedere.rest.route import Ask, Reply, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Reply, Route
 from belvedere.webhooks import service, store
 from belvedere.webhooks.records import WebhookRecord, webhook
 from belvedere.webhooks.service import Shown, WebhookBody
@@ -16,42 +17,53 @@ class GivenSecretBody(RotateBody, forbid_unknown_fields=True):
     secret: str | None = None
 
 
-def _record(ask: Ask, shown: Shown) -> WebhookRecord:
-    return webhook(shown, ask.actor)
+def _record(request: AnyRequest, shown: Shown) -> WebhookRecord:
+    return webhook(shown, request.actor)
 
 
-async def list_webhooks(ask: Ask) -> Reply:
-    listing = filters.read(ask.query, store.WEBHOOKS)
-    found, total = await run_search(ask, service.listed, ask.actor, listing)
-    return pagination.answer(ask, listing, [_record(ask, one) for one in found], total)
+async def list_webhooks(request: Request[None]) -> Reply:
+    listing = filters.read(request.query, store.WEBHOOKS)
+    found, total = await run_search(request, service.listed, request.actor, listing)
+    return pagination.answer(request, listing, [_record(request, one) for one in found], total)
 
 
-async def show(ask: Ask) -> WebhookRecord:
-    return _record(ask, await ask.house.db.read(service.show, ask.actor, ask.path["id"]))
-
-
-async def create(ask: Ask) -> WebhookRecord:
-    made = await ask.house.db.write(service.create, ask.house.keys, ask.actor, ask.body)
-    return _record(ask, made)
-
-
-async def replace(ask: Ask) -> WebhookRecord:
-    return await _change(ask, needs_name=True)
-
-
-async def change(ask: Ask) -> WebhookRecord:
-    return await _change(ask, needs_name=False)
-
-
-async def _change(ask: Ask, *, needs_name: bool) -> WebhookRecord:
-    changed = await ask.house.db.write(
-        service.change, ask.actor, ask.path["id"], ask.body, ask.if_match, needs_name=needs_name
+async def show(request: Request[None]) -> WebhookRecord:
+    return _record(
+        request, await request.services.db.read(service.show, request.actor, request.path["id"])
     )
-    return _record(ask, changed)
 
 
-async def delete(ask: Ask) -> WebhookRecord:
-    return _record(ask, await ask.house.db.write(service.delete, ask.actor, ask.path["id"]))
+async def create(request: Request[WebhookBody]) -> WebhookRecord:
+    made = await request.services.db.write(
+        service.create, request.services.keys, request.actor, request.body
+    )
+    return _record(request, made)
+
+
+async def replace(request: Request[WebhookBody]) -> WebhookRecord:
+    return await _change(request, needs_name=True)
+
+
+async def change(request: Request[WebhookBody]) -> WebhookRecord:
+    return await _change(request, needs_name=False)
+
+
+async def _change(request: AnyRequest, *, needs_name: bool) -> WebhookRecord:
+    changed = await request.services.db.write(
+        service.change,
+        request.actor,
+        request.path["id"],
+        request.body,
+        request.if_match,
+        needs_name=needs_name,
+    )
+    return _record(request, changed)
+
+
+async def delete(request: Request[None]) -> WebhookRecord:
+    return _record(
+        request, await request.services.db.write(service.delete, request.actor, request.path["id"])
+    )
 
 
 ROUTES: tuple[Route, ...] = (

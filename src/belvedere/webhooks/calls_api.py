@@ -8,13 +8,14 @@ from belvedere.access.actor import Actor, Level
 from belvedere.access.customers import service
 from belvedere.access.limits import anonymous_requests
 from belvedere.access.limits.rate_limits import Kind, use_secret
+from belvedere.access.request import AnyRequest, Request
+from belvedere.access.searches import run_search
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.db import Tx
 from belvedere.jobs.idempotency import Once
 from belvedere.rest import listing as filters
 from belvedere.rest import off_loop, pagination
-from belvedere.rest.route import Ask, Handler, Reply, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Handler, Reply, Route
 from belvedere.webhooks import records
 from belvedere.webhooks.deliveries import payload, receive, replay, store
 from belvedere.webhooks.deliveries.receive import Answered, Call
@@ -27,60 +28,63 @@ MAX_CONTENT_TYPE = 256
 PLAIN = "text/plain"
 
 
-async def trigger(ask: Ask) -> Reply:
-    return await _answer(ask, await _with_payload(_call(ask, ask.actor, Door.TOKEN)))
+async def trigger(request: Request[None]) -> Reply:
+    return await _answer(request, await _with_payload(_call(request, request.actor, Door.TOKEN)))
 
 
-async def admit_secret(ask: Ask) -> None:
-    _require_customer(ask)
-    await anonymous_requests.by_secret(ask, "webhook", ask.path["id"])
+async def admit_secret(request: AnyRequest) -> None:
+    _require_customer(request)
+    await anonymous_requests.by_secret(request, "webhook", request.path["id"])
 
 
-async def trigger_by_secret(ask: Ask) -> Reply:
-    return await _from_outside(ask, Door.SECRET, ask.path["secret"])
+async def trigger_by_secret(request: Request[None]) -> Reply:
+    return await _from_outside(request, Door.SECRET, request.path["secret"])
 
 
-async def admit_signed(ask: Ask) -> None:
+async def admit_signed(request: AnyRequest) -> None:
     """The signature is over the body; before it is read, there must be one."""
-    _require_customer(ask)
-    house, address, webhook_id = ask.house, ask.actor.address, ask.path["id"]
-    house.limits.check(address, Kind.SECRET, webhook_id)
-    use_secret(house.secret_uses, f"webhook:{webhook_id}")
-    headers = _joined(ask.request.headers.items())
-    actor = await house.db.glance(_caller, ask.customer, address)
+    customer_name = _require_customer(request)
+    services, address, webhook_id = request.services, request.actor.address, request.path["id"]
+    services.limits.check(address, Kind.SECRET, webhook_id)
+    use_secret(services.secret_uses, f"webhook:{webhook_id}")
+    headers = _joined(request.starlette.headers.items())
+    actor = await services.db.glance(_caller, customer_name, address)
     try:
-        await house.db.glance(receive.admit_signed, actor.customer_id, webhook_id, headers)
+        await services.db.glance(receive.admit_signed, actor.customer_id, webhook_id, headers)
     except Forbidden:
         customer = actor.customer_name
-        house.limits.wrong(address, kind=Kind.SECRET, target=webhook_id, customer=customer)
+        services.limits.wrong(address, kind=Kind.SECRET, target=webhook_id, customer=customer)
         raise
 
 
-async def trigger_signed(ask: Ask) -> Reply:
-    return await _from_outside(ask, Door.SIGNATURE)
+async def trigger_signed(request: Request[None]) -> Reply:
+    return await _from_outside(request, Door.SIGNATURE)
 
 
-def _require_customer(ask: Ask) -> None:
-    if ask.customer is None:
+def _require_customer(request: AnyRequest) -> str:
+    if request.customer is None:
         raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
+    return request.customer
 
 
-async def _from_outside(ask: Ask, door: Door, secret: str = "") -> Reply:
+async def _from_outside(request: AnyRequest, door: Door, secret: str = "") -> Reply:
     """Whoever knows the secret. The body is parsed only after that is proved."""
-    house, address = ask.house, ask.actor.address
-    target, proof = ask.path["id"], house.keys.digest(secret) if secret else ""
-    actor = await house.db.glance(_caller, ask.customer, address)
+    services, address = request.services, request.actor.address
+    target, proof = request.path["id"], services.keys.digest(secret) if secret else ""
+    actor = await services.db.glance(_caller, _require_customer(request), address)
     try:
-        call = _call(ask, actor, door, secret)
+        call = _call(request, actor, door, secret)
         if door is Door.SIGNATURE:
-            await house.db.glance(receive.authorize, call)
-        reply = await _answer(ask, await _with_payload(call))
+            await services.db.glance(receive.authorize, call)
+        reply = await _answer(request, await _with_payload(call))
     except Forbidden:
         customer = actor.customer_name
-        house.limits.wrong(address, kind=Kind.SECRET, target=target, proof=proof, customer=customer)
+        services.limits.wrong(
+            address, kind=Kind.SECRET, target=target, proof=proof, customer=customer
+        )
         raise
     if proof:
-        house.limits.right(proof)
+        services.limits.right(proof)
     return reply
 
 
@@ -97,21 +101,21 @@ def _caller(tx: Tx, customer_name: str, address: str) -> Actor:
     return Actor(found.id, found.name, Level.ANONYMOUS, "secret", address=address)
 
 
-def _call(ask: Ask, actor: Actor, door: Door, secret: str = "") -> Call:
-    headers = ask.request.headers
+def _call(request: AnyRequest, actor: Actor, door: Door, secret: str = "") -> Call:
+    headers = request.starlette.headers
     content_type = headers.get("content-type", "")[:MAX_CONTENT_TYPE]
     return Call(
         actor=actor,
-        webhook_id=ask.path["id"],
+        webhook_id=request.path["id"],
         door=door,
-        keys=ask.house.keys,
-        raw=ask.raw,
+        keys=request.services.keys,
+        raw=request.raw,
         content_type=content_type,
         headers=_joined(headers.items()),
         redacted=store.redacted(headers.items()),
         payload=[],
         secret=secret,
-        once=_once(ask),
+        once=_once(request),
     )
 
 
@@ -123,17 +127,19 @@ def _joined(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     return found
 
 
-def _once(ask: Ask) -> Once | None:
-    key = next((k for n in KEY_HEADERS if (k := ask.request.headers.get(n)) is not None), None)
+def _once(request: AnyRequest) -> Once | None:
+    key = next(
+        (k for n in KEY_HEADERS if (k := request.starlette.headers.get(n)) is not None), None
+    )
     if key is None:
         return None
     if not 1 <= len(key) <= 255:
         raise Invalid("The id of a delivery has 1 to 255 characters.", code="invalid_key")
-    return Once(receive.ROUTE, key, hashlib.sha256(ask.raw).hexdigest())
+    return Once(receive.ROUTE, key, hashlib.sha256(request.raw).hexdigest())
 
 
-async def _answer(ask: Ask, call: Call, status: int = 200) -> Reply:
-    answered: Answered = await ask.house.db.join(receive.trigger, call)
+async def _answer(request: AnyRequest, call: Call, status: int = 200) -> Reply:
+    answered: Answered = await request.services.db.join(receive.trigger, call)
     if answered.challenge is not None:
         return Reply(answered.challenge, media_type=PLAIN)
     headers = {"Idempotency-Replayed": "true"} if answered.replayed else {}
@@ -143,24 +149,30 @@ async def _answer(ask: Ask, call: Call, status: int = 200) -> Reply:
 # The inbox
 
 
-async def list_deliveries(ask: Ask) -> Reply:
-    listing = filters.read(ask.query, store.DELIVERIES)
-    found, total = await run_search(ask, replay.listed, ask.actor, ask.path["id"], listing)
-    return pagination.answer(ask, listing, [records.delivery(one) for one in found], total)
+async def list_deliveries(request: Request[None]) -> Reply:
+    listing = filters.read(request.query, store.DELIVERIES)
+    found, total = await run_search(
+        request, replay.listed, request.actor, request.path["id"], listing
+    )
+    return pagination.answer(request, listing, [records.delivery(one) for one in found], total)
 
 
-async def show_delivery(ask: Ask) -> DeliveryRecord:
-    found, body = await ask.house.db.read(
-        replay.show, ask.actor, ask.path["id"], ask.path["delivery_id"]
+async def show_delivery(request: Request[None]) -> DeliveryRecord:
+    found, body = await request.services.db.read(
+        replay.show, request.actor, request.path["id"], request.path["delivery_id"]
     )
     return records.delivery(found, body)
 
 
-async def replay_delivery(ask: Ask) -> Reply:
-    call = await ask.house.db.read(
-        replay.again, ask.house.keys, ask.actor, ask.path["id"], ask.path["delivery_id"]
+async def replay_delivery(request: Request[None]) -> Reply:
+    call = await request.services.db.read(
+        replay.again,
+        request.services.keys,
+        request.actor,
+        request.path["id"],
+        request.path["delivery_id"],
     )
-    return await _answer(ask, call, 201)
+    return await _answer(request, call, 201)
 
 
 _CODES = (
@@ -179,7 +191,7 @@ def _trigger_route(
     handler: Handler,
     summary: str,
     known: bool,
-    admit: Callable[[Ask], Awaitable[None]] | None = None,
+    admit: Callable[[AnyRequest], Awaitable[None]] | None = None,
 ) -> Route:
     return Route(
         "POST",

@@ -2,11 +2,11 @@
 
 from belvedere.access.api.acl import acl_routes
 from belvedere.access.api.api_secret import credential_routes
+from belvedere.access.request import AnyRequest, Request, heavy_read
+from belvedere.access.searches import run_search
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
-from belvedere.rest.response_budget import heavy_read
-from belvedere.rest.route import Ask, Handler, Reply, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Handler, Reply, Route
 from belvedere.schedules.api.schedules import schedule_routes
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import Graph
@@ -17,7 +17,7 @@ from belvedere.workflows.records import WorkflowRecord, to_record
 PATH = "/workflows/{id}"
 
 
-async def list_workflows(request: Ask) -> Reply:
+async def list_workflows(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.WORKFLOWS)
     listing = await run_search(request, store.fit_page, request.actor, listing)
     async with heavy_read(request, listing.size):
@@ -26,33 +26,34 @@ async def list_workflows(request: Ask) -> Reply:
     return pagination.answer(request, listing, records, total)
 
 
-async def show(request: Ask) -> WorkflowRecord:
+async def show(request: Request[None]) -> WorkflowRecord:
     return to_record(
-        await request.house.db.read(service.show, request.actor, request.path["id"]), request.actor
+        await request.services.db.read(service.show, request.actor, request.path["id"]),
+        request.actor,
     )
 
 
-async def graph(request: Ask) -> Graph:
+async def graph(request: Request[None]) -> Graph:
     return (await show(request)).graph
 
 
-async def create(request: Ask) -> WorkflowRecord:
-    view = await request.house.db.write(
-        service.create, request.house.keys, request.actor, request.body
+async def create(request: Request[WorkflowBody]) -> WorkflowRecord:
+    view = await request.services.db.write(
+        service.create, request.services.keys, request.actor, request.body
     )
     return to_record(view, request.actor)
 
 
-async def replace(request: Ask) -> WorkflowRecord:
+async def replace(request: Request[WorkflowBody]) -> WorkflowRecord:
     return await _change(request, replaces=True)
 
 
-async def change(request: Ask) -> WorkflowRecord:
+async def change(request: Request[WorkflowBody]) -> WorkflowRecord:
     return await _change(request, replaces=False)
 
 
-async def _change(request: Ask, *, replaces: bool) -> WorkflowRecord:
-    view = await request.house.db.write(
+async def _change(request: AnyRequest, *, replaces: bool) -> WorkflowRecord:
+    view = await request.services.db.write(
         service.change,
         request.actor,
         request.path["id"],
@@ -63,8 +64,8 @@ async def _change(request: Ask, *, replaces: bool) -> WorkflowRecord:
     return to_record(view, request.actor)
 
 
-async def delete(request: Ask) -> WorkflowRecord:
-    view = await request.house.db.write(service.delete, request.actor, request.path["id"])
+async def delete(request: Request[None]) -> WorkflowRecord:
+    view = await request.services.db.write(service.delete, request.actor, request.path["id"])
     return to_record(view, request.actor)
 
 

@@ -8,6 +8,8 @@ import msgspec
 
 from belvedere.access.actor import Actor
 from belvedere.access.customers import service as customers
+from belvedere.access.request import AnyRequest, Request, heavy_read
+from belvedere.access.searches import run_search
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.jobs.api import list_pages, request_size, run_requests
@@ -20,10 +22,8 @@ from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest.listing import Condition
-from belvedere.rest.response_budget import heavy_read
-from belvedere.rest.route import Ask, Handler, Reply, Route
+from belvedere.rest.route import Handler, Reply, Route
 from belvedere.rest.run_arguments import Given
-from belvedere.rest.searches import run_search
 from belvedere.workflow_specs import store
 from belvedere.workflows import control, run_inputs, service, start
 from belvedere.workflows.records import StepRecord, to_step_record
@@ -44,11 +44,11 @@ class RunWorkflow(msgspec.Struct):
     wait_result: bool | None = None
 
 
-async def run(request: Ask) -> Reply:
+async def run(request: Request[None]) -> Reply:
     return await _run(request, request.actor, await run_requests.given(request))
 
 
-async def admit_size(request: Ask) -> None:
+async def admit_size(request: AnyRequest) -> None:
     await request_size.admit(
         request, request.path["id"], partial(_takes_file, request.actor.customer_id)
     )
@@ -59,11 +59,11 @@ def _takes_file(customer_id: str, tx: Tx, workflow_id: str) -> bool:
     return workflow is not None and store.takes_file(tx, workflow_id)
 
 
-async def admit_secret(request: Ask) -> None:
+async def admit_secret(request: AnyRequest) -> None:
     await run_requests.admit(request, "workflow", request.path["id"], store.takes_file)
 
 
-async def run_by_secret(request: Ask) -> Reply:
+async def run_by_secret(request: Request[None]) -> Reply:
     arguments = await run_requests.given(request)
     if request.customer is None:
         raise Invalid("Name the organization with ?customer=<name>.", code="customer_required")
@@ -78,7 +78,9 @@ def _customer(tx: Tx, name: str | None) -> tuple[str, str] | None:
     return (customer.id, customer.name) if customer is not None and customer.enabled else None
 
 
-async def _run(request: Ask, actor: Actor, arguments: Given, secret: str | None = None) -> Reply:
+async def _run(
+    request: AnyRequest, actor: Actor, arguments: Given, secret: str | None = None
+) -> Reply:
     wait_s = run_requests.patience(request, arguments)
     job_request = WorkflowJobRequest(
         actor=actor,
@@ -86,12 +88,12 @@ async def _run(request: Ask, actor: Actor, arguments: Given, secret: str | None 
         values=arguments.arguments,
         origin="user" if secret is None else "secret",
         secret=secret,
-        keys=request.house.keys if secret is not None else None,
+        keys=request.services.keys if secret is not None else None,
         once=await run_requests.once(request),
         # A caller with the secret key cannot choose where the workflow starts.
         start=arguments.task or None if secret is None else None,
     )
-    prepared: PreparedWorkflowJob = await request.house.db.join(start.run, job_request)
+    prepared: PreparedWorkflowJob = await request.services.db.join(start.run, job_request)
     headers = run_requests.replayed(prepared.is_replayed)
     if wait_s is not None:
         return await run_requests.wait(request, actor, prepared.job.id, wait_s, headers)
@@ -104,24 +106,24 @@ def _created(job: JobRow, actor: Actor) -> JobRecord:
     return record
 
 
-async def list_jobs(request: Ask) -> Reply:
+async def list_jobs(request: Request[None]) -> Reply:
     """Workflow jobs and the jobs of their steps, mixed."""
-    await request.house.db.read(service.show, request.actor, request.path["id"])
+    await request.services.db.read(service.show, request.actor, request.path["id"])
     return await _page(request, Condition("workflow_id", "$eq", (request.path["id"],)))
 
 
-async def list_steps(request: Ask) -> Reply:
+async def list_steps(request: Request[None]) -> Reply:
     job_id = request.path["workflow_job_id"]
-    await request.house.db.read(
+    await request.services.db.read(
         control.require_workflow_job, request.actor, request.path["id"], job_id
     )
     return await _page(request, Condition("workflow_job_id", "$eq", (job_id,)))
 
 
-async def list_inputs(request: Ask) -> Reply:
+async def list_inputs(request: Request[None]) -> Reply:
     workflow_id = request.path["id"]
-    await request.house.db.read(service.show, request.actor, workflow_id)
-    query = filters.read(request.query, pages.listable(request.house.db.sql.engine))
+    await request.services.db.read(service.show, request.actor, workflow_id)
+    query = filters.read(request.query, pages.listable(request.services.db.sql.engine))
     only = (
         Condition("workflow_id", "$eq", (workflow_id,)),
         Condition("_type", "$eq", (WORKFLOW,)),
@@ -136,51 +138,53 @@ async def list_inputs(request: Ask) -> Reply:
     return Reply(inputs, headers={"Link": next_page} if next_page else {})
 
 
-async def list_nodes(request: Ask) -> list[StepRecord]:
-    steps = await request.house.db.read(
+async def list_nodes(request: Request[None]) -> list[StepRecord]:
+    steps = await request.services.db.read(
         control.list_steps, request.actor, request.path["id"], request.path["workflow_job_id"]
     )
     return [to_step_record(row) for row in steps]
 
 
-async def _page(request: Ask, only: Condition) -> Reply:
-    query = filters.read(request.query, pages.listable(request.house.db.sql.engine))
+async def _page(request: AnyRequest, only: Condition) -> Reply:
+    query = filters.read(request.query, pages.listable(request.services.db.sql.engine))
     listing = replace(query, conditions=(*query.conditions, only))
     page = await list_pages.read(request, listing)
     return pagination.answer(request, listing, page.records, page.total, page.until)
 
 
-async def show(request: Ask) -> JobRecord:
+async def show(request: Request[None]) -> JobRecord:
     job_id = request.path["workflow_job_id"]
-    await request.house.db.glance(
+    await request.services.db.glance(
         control.require_visible, request.actor, request.path["id"], job_id
     )
     return await _job_record(request, job_id)
 
 
-async def _job_record(request: Ask, job_id: str) -> JobRecord:
-    record: JobRecord = await request.house.db.glance(details.show, request.actor, job_id)
+async def _job_record(request: AnyRequest, job_id: str) -> JobRecord:
+    record: JobRecord = await request.services.db.glance(details.show, request.actor, job_id)
     await run_requests.with_log(request, record, job_id)
     return record
 
 
-async def cancel(request: Ask) -> JobRecord:
+async def cancel(request: Request[None]) -> JobRecord:
     job_id = request.path["workflow_job_id"]
-    await request.house.db.write(control.cancel, request.actor, request.path["id"], job_id)
+    await request.services.db.write(control.cancel, request.actor, request.path["id"], job_id)
     return await _job_record(request, job_id)
 
 
-async def restart(request: Ask) -> JobRecord:
-    job_id = await request.house.db.write(
+async def restart(request: Request[None]) -> JobRecord:
+    job_id = await request.services.db.write(
         control.restart, request.actor, request.path["id"], request.path["workflow_job_id"]
     )
     return await _job_record(request, job_id)
 
 
-async def delete_jobs(request: Ask) -> dict[str, int]:
+async def delete_jobs(request: Request[None]) -> dict[str, int]:
     workflow_id = request.path["id"]
-    await request.house.db.read(service.show, request.actor, workflow_id)
-    count = await retention.delete_history(request.house.db, request.actor, "Workflow", workflow_id)
+    await request.services.db.read(service.show, request.actor, workflow_id)
+    count = await retention.delete_history(
+        request.services.db, request.actor, "Workflow", workflow_id
+    )
     return {"deletedCount": count}
 
 

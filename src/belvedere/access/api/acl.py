@@ -7,9 +7,10 @@ import msgspec
 from belvedere.access import acl
 from belvedere.access.actor import Actor
 from belvedere.access.api.records import AclRecord
+from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
-from belvedere.rest.route import Ask, Route
+from belvedere.rest.route import Route
 
 # Raises NotFound unless this organization has such a record.
 Find = Callable[[Tx, str, str], object]
@@ -35,21 +36,27 @@ def acl_routes(object: str, path: str, find: Find) -> tuple[Route, ...]:
         find(tx, actor.customer_id, object_id)
         return acl.change_acl(tx, actor, object, object_id, action, users)
 
-    async def show(ask: Ask) -> AclRecord:
-        return _record(await ask.house.db.read(shown, ask.actor, ask.path["id"]))
+    async def show(request: Request[None]) -> AclRecord:
+        return _record(await request.services.db.read(shown, request.actor, request.path["id"]))
 
-    async def replace(ask: Ask) -> AclRecord:
-        users = _users(ask)
-        return _record(await ask.house.db.write(replaced, ask.actor, ask.path["id"], users))
-
-    async def change(ask: Ask) -> AclRecord:
-        action = (ask.body.action if ask.body else "") or ask.first("action") or ""
+    async def replace(request: Request[AclBody]) -> AclRecord:
+        users = _users(request)
         return _record(
-            await ask.house.db.write(changed, ask.actor, ask.path["id"], action, _users(ask))
+            await request.services.db.write(replaced, request.actor, request.path["id"], users)
         )
 
-    async def clear(ask: Ask) -> AclRecord:
-        return _record(await ask.house.db.write(replaced, ask.actor, ask.path["id"], []))
+    async def change(request: Request[AclBody]) -> AclRecord:
+        action = (request.body.action if request.body else "") or request.first("action") or ""
+        return _record(
+            await request.services.db.write(
+                changed, request.actor, request.path["id"], action, _users(request)
+            )
+        )
+
+    async def clear(request: Request[None]) -> AclRecord:
+        return _record(
+            await request.services.db.write(replaced, request.actor, request.path["id"], [])
+        )
 
     return (
         Route("GET", path, "manager", show, f"The ACL of a {object}", answer=AclRecord),
@@ -75,11 +82,11 @@ def acl_routes(object: str, path: str, find: Find) -> tuple[Route, ...]:
     )
 
 
-def _users(ask: Ask) -> list[str]:
+def _users(request: AnyRequest) -> list[str]:
     """From the body, or, as old clients do, from the query."""
-    users: list[str] | None = ask.body.users if ask.body is not None else None
+    users: list[str] | None = request.body.users if request.body is not None else None
     if users is None:
-        users = ask.query.get("users[]", ask.query.get("users"))
+        users = request.query.get("users[]", request.query.get("users"))
     if users is None:
         raise Invalid(
             "A new array of users is required; [] empties the ACL.",

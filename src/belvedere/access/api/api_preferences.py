@@ -6,7 +6,7 @@ import msgspec
 
 from belvedere.access.api.doors import plain
 from belvedere.access.people import preferences
-from belvedere.rest.route import Ask
+from belvedere.access.request import Request
 
 
 class Preferences(msgspec.Struct, forbid_unknown_fields=True):
@@ -15,12 +15,12 @@ class Preferences(msgspec.Struct, forbid_unknown_fields=True):
     settings: dict[str, Any]
 
 
-async def show(ask: Ask) -> Preferences:
-    return Preferences(await ask.house.db.read(preferences.mine, ask.actor))
+async def show(request: Request[None]) -> Preferences:
+    return Preferences(await request.services.db.read(preferences.mine, request.actor))
 
 
-async def put(ask: Ask) -> Preferences:
-    kept = await ask.house.db.write(preferences.put, ask.actor, ask.body.settings)
+async def put(request: Request[Preferences]) -> Preferences:
+    kept = await request.services.db.write(preferences.put, request.actor, request.body.settings)
     return Preferences(kept)
 
 

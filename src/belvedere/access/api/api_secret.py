@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from belvedere.rest.route import Ask, Route
+from belvedere.access.request import Request
+from belvedere.rest.route import Route
 
 # (tx, keys, actor, id) -> the key; and the same with the seconds of the overlap.
 Verb = Callable[..., str]
@@ -37,14 +38,18 @@ def credential_routes(
     What `body` has beside the overlap goes to `rotate` in its order.
     """
 
-    async def read(ask: Ask) -> Credentials:
-        object_id = ask.path["id"]
-        secret = await ask.house.db.write(reveal, ask.house.keys, ask.actor, object_id)
+    async def read(request: Request[None]) -> Credentials:
+        object_id = request.path["id"]
+        secret = await request.services.db.write(
+            reveal, request.services.keys, request.actor, object_id
+        )
         return Credentials(object_id, secret)
 
-    async def change(ask: Ask) -> Credentials:
-        object_id, wanted = ask.path["id"], msgspec.structs.astuple(ask.body)
-        secret = await ask.house.db.write(rotate, ask.house.keys, ask.actor, object_id, *wanted)
+    async def change(request: Request[RotateBody]) -> Credentials:
+        object_id, wanted = request.path["id"], msgspec.structs.astuple(request.body)
+        secret = await request.services.db.write(
+            rotate, request.services.keys, request.actor, object_id, *wanted
+        )
         return Credentials(object_id, secret)
 
     return (

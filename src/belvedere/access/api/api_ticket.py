@@ -8,9 +8,10 @@ from belvedere.access.api.second_factor import SecretShown, shown
 from belvedere.access.api.sessions import LoginAnswer, agent_of, answered
 from belvedere.access.limits import known_browsers
 from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.request import Request
 from belvedere.access.signin import login, login_tickets
 from belvedere.base.errors import Unauthenticated
-from belvedere.rest.route import Ask, Reply
+from belvedere.rest.route import Reply
 
 
 class TicketOnly(msgspec.Struct, forbid_unknown_fields=True):
@@ -23,28 +24,34 @@ class TicketAndCode(msgspec.Struct, forbid_unknown_fields=True):
     code: str
 
 
-async def trade(ask: Ask) -> Reply:
-    house, body, address = ask.house, ask.body, ask.actor.address
-    limits, browser = house.turnstile.limits, known_browsers.of(ask)
+async def trade(request: Request[TicketAndCode]) -> Reply:
+    services, body, address = request.services, request.body, request.actor.address
+    limits, browser = services.turnstile.limits, known_browsers.of(request)
     limits.check(address, Kind.CODE)
-    entered = await house.db.write(
-        login.trade, house.keys, body.ticket, body.code, address, agent_of(ask), browser.digest
+    entered = await services.db.write(
+        login.trade,
+        services.keys,
+        body.ticket,
+        body.code,
+        address,
+        agent_of(request),
+        browser.digest,
     )
     if entered is None:
         # Beside the tries that the ticket and the person have, which all servers count together.
-        user_id = await house.db.read(login_tickets.owner, house.keys, body.ticket)
+        user_id = await services.db.read(login_tickets.owner, services.keys, body.ticket)
         limits.wrong(address, kind=Kind.CODE, user_ids=[user_id])
         raise Unauthenticated(
             "The code is wrong, or was used before; wait for the next one.", code="wrong_code"
         )
-    return answered(ask, entered)
+    return answered(request, entered)
 
 
-async def set_up(ask: Ask) -> SecretShown:
-    house = ask.house
-    house.turnstile.limits.check(ask.actor.address, Kind.CODE)
-    digest = known_browsers.of(ask).digest
-    user, secret = await house.db.write(login.set_up, house.keys, ask.body.ticket, digest)
+async def set_up(request: Request[TicketOnly]) -> SecretShown:
+    services = request.services
+    services.turnstile.limits.check(request.actor.address, Kind.CODE)
+    digest = known_browsers.of(request).digest
+    user, secret = await services.db.write(login.set_up, services.keys, request.body.ticket, digest)
     return shown(secret, user.email)
 
 

@@ -9,13 +9,14 @@ from belvedere.access import audit
 from belvedere.access.api import records
 from belvedere.access.api.doors import plain
 from belvedere.access.audit import AuditRow, Wanted
+from belvedere.access.request import AnyRequest, Request, heavy_read
+from belvedere.access.searches import run_search, run_search_on
 from belvedere.base.clock import iso
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.ids import is_id
 from belvedere.rest import pagination, query
-from belvedere.rest.response_budget import Budget, heavy_read
-from belvedere.rest.route import Ask, Reply
-from belvedere.rest.searches import run_search, run_search_on
+from belvedere.rest.response_budget import Budget
+from belvedere.rest.route import Reply
 
 MAX_EXPORT = 100_000
 # Bytes of a table that are read at once: a client that does not read keeps them here.
@@ -26,30 +27,35 @@ COLUMNS = (
 )
 
 
-async def audited(ask: Ask) -> Reply:
-    limit = _limit(ask)
-    async with heavy_read(ask):
-        rows, is_cut = await run_search(ask, audit.page, ask.actor, limit, _wanted(ask))
+async def audited(request: Request[None]) -> Reply:
+    limit = _limit(request)
+    async with heavy_read(request):
+        rows, is_cut = await run_search(request, audit.page, request.actor, limit, _wanted(request))
         found = [records.audit(row) for row in rows]
     headers = {"X-Looked-Until": rows[-1].id} if is_cut else {}
     if is_cut or len(rows) == limit:
-        headers["Link"] = pagination.next_page(ask, rows[-1].id)
+        headers["Link"] = pagination.next_page(request, rows[-1].id)
     return Reply(found, headers=headers)
 
 
-async def export(ask: Ask) -> Reply:
-    most = _limit(ask, MAX_EXPORT, MAX_EXPORT)
+async def export(request: Request[None]) -> Reply:
+    most = _limit(request, MAX_EXPORT, MAX_EXPORT)
     headers = {"content-disposition": 'attachment; filename="audit.csv"'}
-    return Reply(_table(ask, _wanted(ask), most), headers=headers, media_type="text/csv")
+    return Reply(_table(request, _wanted(request), most), headers=headers, media_type="text/csv")
 
 
-async def _table(ask: Ask, wanted: Wanted, most: int) -> AsyncIterator[bytes]:
+async def _table(request: AnyRequest, wanted: Wanted, most: int) -> AsyncIterator[bytes]:
     """Page by page, so that neither the database nor the memory holds all of it."""
     yield _lines([COLUMNS])
     while most > 0:
         # Not refused in a busy lane: the response has begun.
         rows: list[AuditRow] = await run_search_on(
-            ask, audit.entries, ask.actor, min(most, audit.MAX_PAGE), wanted, Budget(MAX_PART)
+            request,
+            audit.entries,
+            request.actor,
+            min(most, audit.MAX_PAGE),
+            wanted,
+            Budget(MAX_PART),
         )
         if not rows:
             return
@@ -78,17 +84,17 @@ def _lines(rows: Sequence[Sequence[str]]) -> bytes:
     return text.getvalue().encode()
 
 
-def _wanted(ask: Ask) -> Wanted:
-    if not is_id(ask.first("after") or "0" * 24):
+def _wanted(request: AnyRequest) -> Wanted:
+    if not is_id(request.first("after") or "0" * 24):
         raise _bad("after", "is the last id of the page before")
-    object_id = ask.first("object_id")
+    object_id = request.first("object_id")
     if object_id is not None and not is_id(object_id):
         raise _bad("object_id", "is an id of 24 hex digits")
-    since, until = ask.first("from"), ask.first("to")
+    since, until = request.first("from"), request.first("to")
     texts: dict[str, Any] = {
         name: query.text(name, given)
         for name in ("user", "kind", "action", "object", "object_id", "after")
-        if (given := ask.first(name))
+        if (given := request.first(name))
     }
     return Wanted(
         **texts,
@@ -97,8 +103,8 @@ def _wanted(ask: Ask) -> Wanted:
     )
 
 
-def _limit(ask: Ask, usual: int = 100, most: int = audit.MAX_PAGE) -> int:
-    limit = ask.first("limit") or str(usual)
+def _limit(request: AnyRequest, usual: int = 100, most: int = audit.MAX_PAGE) -> int:
+    limit = request.first("limit") or str(usual)
     if not (limit.isdecimal() and len(limit) < 9 and 1 <= int(limit) <= most):
         raise _bad("limit", f"is 1 to {most}")
     return int(limit)

@@ -5,8 +5,8 @@ import msgspec
 from belvedere.access.api.doors import plain
 from belvedere.access.customers import consent
 from belvedere.access.customers.consent import Offer
+from belvedere.access.request import Request
 from belvedere.base.clock import iso
-from belvedere.rest.route import Ask
 
 
 class OfferRecord(msgspec.Struct):
@@ -25,16 +25,18 @@ class Acceptance(msgspec.Struct, forbid_unknown_fields=True):
     id: str
 
 
-async def listing(ask: Ask) -> list[OfferRecord]:
-    return [_record(one) for one in await ask.house.db.read(consent.offers, ask.actor)]
+async def listing(request: Request[None]) -> list[OfferRecord]:
+    return [_record(one) for one in await request.services.db.read(consent.offers, request.actor)]
 
 
-async def accept(ask: Ask) -> OfferRecord:
-    return _record(await ask.house.db.write(consent.accept, ask.actor, ask.body.id))
+async def accept(request: Request[Acceptance]) -> OfferRecord:
+    return _record(await request.services.db.write(consent.accept, request.actor, request.body.id))
 
 
-async def decline(ask: Ask) -> OfferRecord:
-    return _record(await ask.house.db.write(consent.decline, ask.actor, ask.path["id"]))
+async def decline(request: Request[None]) -> OfferRecord:
+    return _record(
+        await request.services.db.write(consent.decline, request.actor, request.path["id"])
+    )
 
 
 def _record(found: Offer) -> OfferRecord:

@@ -5,7 +5,8 @@ import msgspec
 from belvedere.access.api import records
 from belvedere.access.api.doors import plain
 from belvedere.access.credentials import enrolment, tokens
-from belvedere.rest.route import Ask, Reply
+from belvedere.access.request import Request
+from belvedere.rest.route import Reply
 
 
 class NewToken(msgspec.Struct):
@@ -20,32 +21,40 @@ class NewEnrolment(msgspec.Struct, forbid_unknown_fields=True):
     expires_in: int = enrolment.LIFE_S
 
 
-async def listing(ask: Ask) -> list[records.TokenRecord]:
-    return [records.token(one) for one in await ask.house.db.read(tokens.live, ask.actor)]
+async def listing(request: Request[None]) -> list[records.TokenRecord]:
+    return [
+        records.token(one) for one in await request.services.db.read(tokens.live, request.actor)
+    ]
 
 
-async def create(ask: Ask) -> records.TokenRecord:
-    made, text = await ask.house.db.write(
-        tokens.create_token, ask.house.keys, ask.actor, ask.body.name, ask.body.expires_in
+async def create(request: Request[NewToken]) -> records.TokenRecord:
+    made, text = await request.services.db.write(
+        tokens.create_token,
+        request.services.keys,
+        request.actor,
+        request.body.name,
+        request.body.expires_in,
     )
     return records.token(made, text)
 
 
-async def revoke(ask: Ask) -> records.TokenRecord:
-    return records.token(await ask.house.db.write(tokens.revoke, ask.actor, ask.path["id"]))
+async def revoke(request: Request[None]) -> records.TokenRecord:
+    return records.token(
+        await request.services.db.write(tokens.revoke, request.actor, request.path["id"])
+    )
 
 
-async def enrolments(ask: Ask) -> list[records.TokenRecord]:
-    found = await ask.house.db.read(tokens.live, ask.actor, tokens.ENROLMENT)
+async def enrolments(request: Request[None]) -> list[records.TokenRecord]:
+    found = await request.services.db.read(tokens.live, request.actor, tokens.ENROLMENT)
     return [records.token(one) for one in found]
 
 
-async def enrol(ask: Ask) -> Reply:
-    body = ask.body or NewEnrolment()
-    made, text = await ask.house.db.write(
+async def enrol(request: Request[NewEnrolment]) -> Reply:
+    body = request.body or NewEnrolment()
+    made, text = await request.services.db.write(
         enrolment.create_enrolment,
-        ask.house.keys,
-        ask.actor,
+        request.services.keys,
+        request.actor,
         body.name,
         body.uses,
         body.expires_in,
@@ -53,8 +62,10 @@ async def enrol(ask: Ask) -> Reply:
     return Reply(records.token(made, text), status=201)
 
 
-async def revoke_enrolment(ask: Ask) -> records.TokenRecord:
-    found = await ask.house.db.write(tokens.revoke, ask.actor, ask.path["id"], tokens.ENROLMENT)
+async def revoke_enrolment(request: Request[None]) -> records.TokenRecord:
+    found = await request.services.db.write(
+        tokens.revoke, request.actor, request.path["id"], tokens.ENROLMENT
+    )
     return records.token(found)
 
 

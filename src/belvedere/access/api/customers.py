@@ -5,8 +5,8 @@ import msgspec
 from belvedere.access.api import records
 from belvedere.access.api.doors import plain
 from belvedere.access.customers import service
+from belvedere.access.request import AnyRequest, Request
 from belvedere.db import Tx
-from belvedere.rest.route import Ask
 
 
 class CustomerChange(msgspec.Struct, forbid_unknown_fields=True):
@@ -24,35 +24,39 @@ class HandOver(msgspec.Struct, forbid_unknown_fields=True):
     member_id: str
 
 
-async def show(ask: Ask) -> records.CustomerRecord:
-    return records.customer(await ask.house.db.read(service.find, ask.actor.customer_id))
+async def show(request: Request[None]) -> records.CustomerRecord:
+    return records.customer(await request.services.db.read(service.find, request.actor.customer_id))
 
 
-async def change(ask: Ask) -> records.CustomerRecord:
-    return records.customer(await ask.house.db.write(_change, ask))
+async def change(request: Request[CustomerChange]) -> records.CustomerRecord:
+    return records.customer(await request.services.db.write(_change, request))
 
 
-def _change(tx: Tx, ask: Ask) -> service.Customer:
-    wanted = ask.body
+def _change(tx: Tx, request: AnyRequest) -> service.Customer:
+    wanted = request.body
     if wanted.inner_checks is not None:
-        service.allow_inner(tx, ask.actor, wanted.inner_checks)
+        service.allow_inner(tx, request.actor, wanted.inner_checks)
     if wanted.second_factor_level is not None:
-        service.ask_second_factor(tx, ask.actor, wanted.second_factor_level)
+        service.ask_second_factor(tx, request.actor, wanted.second_factor_level)
     if wanted.providers_only is not None:
-        service.use_providers_only(tx, ask.actor, wanted.providers_only)
+        service.use_providers_only(tx, request.actor, wanted.providers_only)
     if wanted.name is not None:
-        return service.rename(tx, ask.actor, wanted.name, ask.house.reserved)
-    return service.find(tx, ask.actor.customer_id)
+        return service.rename(tx, request.actor, wanted.name, request.services.reserved)
+    return service.find(tx, request.actor.customer_id)
 
 
-async def disable(ask: Ask) -> records.CustomerRecord:
-    confirm = ask.first("confirm") or ""
-    return records.customer(await ask.house.db.write(service.disable, ask.actor, confirm))
+async def disable(request: Request[None]) -> records.CustomerRecord:
+    confirm = request.first("confirm") or ""
+    return records.customer(
+        await request.services.db.write(service.disable, request.actor, confirm)
+    )
 
 
-async def hand_over(ask: Ask) -> records.MemberRecord:
-    found = await ask.house.db.write(service.hand_over, ask.actor, ask.body.member_id)
-    return records.member(found, ask.actor)
+async def hand_over(request: Request[HandOver]) -> records.MemberRecord:
+    found = await request.services.db.write(
+        service.hand_over, request.actor, request.body.member_id
+    )
+    return records.member(found, request.actor)
 
 
 ROUTES = (

@@ -6,7 +6,8 @@ from belvedere.access.api import records
 from belvedere.access.api.doors import plain
 from belvedere.access.customers import invitations, member_changes, password_recovery
 from belvedere.access.people import memberships, naming
-from belvedere.rest.route import Ask, Reply
+from belvedere.access.request import Request
+from belvedere.rest.route import Reply
 
 
 class Person(msgspec.Struct):
@@ -28,55 +29,59 @@ class Patch(msgspec.Struct):
     disabled: bool | None = None
 
 
-async def listing(ask: Ask) -> list[records.MemberRecord]:
-    found = await ask.house.db.read(memberships.shown_to, ask.actor)
-    return [records.member(one, ask.actor) for one in found]
+async def listing(request: Request[None]) -> list[records.MemberRecord]:
+    found = await request.services.db.read(memberships.shown_to, request.actor)
+    return [records.member(one, request.actor) for one in found]
 
 
-async def show(ask: Ask) -> records.MemberRecord:
-    found = await ask.house.db.read(memberships.find_shown, ask.actor, ask.path["id"])
-    return records.member(found, ask.actor)
+async def show(request: Request[None]) -> records.MemberRecord:
+    found = await request.services.db.read(
+        memberships.find_shown, request.actor, request.path["id"]
+    )
+    return records.member(found, request.actor)
 
 
-async def invite(ask: Ask) -> records.MemberRecord:
-    body = ask.body
-    made = await ask.house.db.write(
+async def invite(request: Request[Invite]) -> records.MemberRecord:
+    body = request.body
+    made = await request.services.db.write(
         invitations.invite,
-        ask.house.keys,
-        ask.actor,
+        request.services.keys,
+        request.actor,
         body.user.email,
         body.user.name,
         naming.level(body.credential),
         _texts(body.tags),
     )
-    link = records.link(made.link, made.token, ask.house.settings.base_url)
-    return records.member(made.member, ask.actor, link)
+    link = records.link(made.link, made.token, request.services.settings.base_url)
+    return records.member(made.member, request.actor, link)
 
 
-async def change(ask: Ask) -> records.MemberRecord:
-    body = ask.body
-    found = await ask.house.db.write(
+async def change(request: Request[Patch]) -> records.MemberRecord:
+    body = request.body
+    found = await request.services.db.write(
         member_changes.change,
-        ask.actor,
-        ask.path["id"],
+        request.actor,
+        request.path["id"],
         level=None if body.credential is None else naming.level(body.credential),
         tags=None if body.tags is None else _texts(body.tags),
         enabled=None if body.disabled is None else not body.disabled,
-        version=ask.if_match,
+        version=request.if_match,
     )
-    return records.member(found, ask.actor)
+    return records.member(found, request.actor)
 
 
-async def remove(ask: Ask) -> records.MemberRecord:
-    found = await ask.house.db.write(member_changes.remove, ask.actor, ask.path["id"])
-    return records.member(found, ask.actor)
-
-
-async def reset(ask: Ask) -> Reply:
-    made, token = await ask.house.db.write(
-        password_recovery.issue_link, ask.house.keys, ask.actor, ask.path["id"]
+async def remove(request: Request[None]) -> records.MemberRecord:
+    found = await request.services.db.write(
+        member_changes.remove, request.actor, request.path["id"]
     )
-    return Reply(records.link(made, token, ask.house.settings.base_url), status=201)
+    return records.member(found, request.actor)
+
+
+async def reset(request: Request[None]) -> Reply:
+    made, token = await request.services.db.write(
+        password_recovery.issue_link, request.services.keys, request.actor, request.path["id"]
+    )
+    return Reply(records.link(made, token, request.services.settings.base_url), status=201)
 
 
 def _texts(tags: list[str | records.Tag]) -> list[str]:

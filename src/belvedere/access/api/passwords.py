@@ -12,9 +12,10 @@ from belvedere.access.customers import invitations, password_recovery
 from belvedere.access.customers.invitations import Greeting
 from belvedere.access.limits.rate_limits import Kind
 from belvedere.access.people import users
+from belvedere.access.request import AnyRequest, Request
 from belvedere.access.signin import sessions
 from belvedere.base.errors import Forbidden
-from belvedere.rest.route import Ask, Reply
+from belvedere.rest.route import Reply
 
 
 class Recover(msgspec.Struct):
@@ -56,23 +57,25 @@ class Change(msgspec.Struct):
     password: str
 
 
-async def recover(ask: Ask) -> Done:
-    body = ask.body
+async def recover(request: Request[Recover]) -> Done:
+    body = request.body
     identifier = (
         (body.email or body.username or body.identifier).strip().lower()[: users.MAX_IDENTIFIER]
     )
-    limits, address = ask.house.turnstile.limits, ask.actor.address
+    limits, address = request.services.turnstile.limits, request.actor.address
     limits.check(address, Kind.RECOVERY)
     # Each counts like a wrong password: asking about many names is guessing, too.
     limits.wrong(address, kind=Kind.RECOVERY)
     if limits.may_ask(identifier):
         # Only an account makes work here, so it is done after the answer.
-        ask.house.turnstile.later(ask.house.db.write(password_recovery.ask_for_help, identifier))
+        request.services.turnstile.later(
+            request.services.db.write(password_recovery.ask_for_help, identifier)
+        )
     return Done("If this account exists, a mail is on its way, or a manager has been told.")
 
 
-async def look(ask: Ask) -> LinkShown:
-    found = await _greeting(ask)
+async def look(request: Request[Look]) -> LinkShown:
+    found = await _greeting(request)
     return LinkShown(
         found.kind,
         found.email,
@@ -82,55 +85,62 @@ async def look(ask: Ask) -> LinkShown:
     )
 
 
-async def reset(ask: Ask) -> Done:
-    found = await _greeting(ask, one_time_links.RESET)
+async def reset(request: Request[Redeem]) -> Done:
+    found = await _greeting(request, one_time_links.RESET)
     about = (found.email, found.customer_name)
-    kept = await ask.house.turnstile.digest(ask.actor.address, ask.body.password, about)
-    await ask.house.db.write(
-        password_recovery.redeem_reset, ask.house.keys, ask.body.token, kept, ask.actor.address
+    kept = await request.services.turnstile.digest(
+        request.actor.address, request.body.password, about
+    )
+    await request.services.db.write(
+        password_recovery.redeem_reset,
+        request.services.keys,
+        request.body.token,
+        kept,
+        request.actor.address,
     )
     return Done("The new password counts from now on; sign in with it.")
 
 
-async def accept(ask: Ask) -> Reply:
-    found = await _greeting(ask, one_time_links.INVITATION)
-    house, body, address = ask.house, ask.body, ask.actor.address
+async def accept(request: Request[Accept]) -> Reply:
+    found = await _greeting(request, one_time_links.INVITATION)
+    services, body, address = request.services, request.body, request.actor.address
     seen, made = found.password_hash, None
     if body.account:
-        seen = await house.db.read(invitations.account_password, found.email)
+        seen = await services.db.read(invitations.account_password, found.email)
     if seen is None and not body.account:
         about = (found.email, found.customer_name)
-        made = await house.turnstile.digest(address, body.password, about)
-    elif not await house.turnstile.verify(
+        made = await services.turnstile.digest(address, body.password, about)
+    elif not await services.turnstile.verify(
         address, found.email, seen, body.password, user_id=found.user_id
     ):
         raise sessions.bad_login()
-    entered = await house.db.write(
-        invitations.accept, house.keys, body.token, seen, made, address, agent_of(ask)
+    entered = await services.db.write(
+        invitations.accept, services.keys, body.token, seen, made, address, agent_of(request)
     )
-    return answered(ask, entered)
+    return answered(request, entered)
 
 
-async def change(ask: Ask) -> Reply:
-    sessions.require_session(ask.actor)
-    house, actor, body = ask.house, ask.actor, ask.body
-    user = await house.db.read(users.find, actor.user_id)
+async def change(request: Request[Change]) -> Reply:
+    sessions.require_session(request.actor)
+    services, actor, body = request.services, request.actor, request.body
+    user = await services.db.read(users.require, actor.user_id)
     whose = (actor.address, user.id, user.password_hash)
-    if not await house.turnstile.verify(*whose, body.current, user_id=user.id):
+    seen = user.password_hash
+    if not await services.turnstile.verify(*whose, body.current, user_id=user.id) or seen is None:
         # Not 401: the session is good, and a client that reads 401 would throw it away.
         raise Forbidden("The current password is wrong.", code="wrong_password")
     about = (user.email, user.username, user.name, actor.customer_name)
-    kept = await house.turnstile.digest(actor.address, body.password, about)
-    await house.db.write(password_recovery.change_password, actor, user.password_hash, kept)
-    return await rotated(ask, Done("The new password counts; your other sessions have ended."))
+    kept = await services.turnstile.digest(actor.address, body.password, about)
+    await services.db.write(password_recovery.change_password, actor, seen, kept)
+    return await rotated(request, Done("The new password counts; your other sessions have ended."))
 
 
-async def _greeting(ask: Ask, kind: str | None = None) -> Greeting:
+async def _greeting(request: AnyRequest, kind: str | None = None) -> Greeting:
     """What the link in the body is for; whoever tries many is slowed like a guesser."""
-    limits, address = ask.house.turnstile.limits, ask.actor.address
+    limits, address = request.services.turnstile.limits, request.actor.address
     limits.check(address, Kind.LINK)
-    found: Greeting | None = await ask.house.db.read(
-        invitations.greet, ask.house.keys, ask.body.token
+    found: Greeting | None = await request.services.db.read(
+        invitations.greet, request.services.keys, request.body.token
     )
     if found is None or kind not in (None, found.kind):
         limits.wrong(address, kind=Kind.LINK)

@@ -12,9 +12,10 @@ from belvedere.access.customers import second_factor_changes
 from belvedere.access.limits.rate_limits import Kind
 from belvedere.access.people import users
 from belvedere.access.people.users import User
+from belvedere.access.request import AnyRequest, Request
 from belvedere.base.clock import iso_or_none
 from belvedere.base.errors import Conflict, Forbidden
-from belvedere.rest.route import Ask, Reply
+from belvedere.rest.route import Reply
 
 
 class PasswordAgain(msgspec.Struct, forbid_unknown_fields=True):
@@ -52,9 +53,9 @@ class RecoveryCodes(msgspec.Struct):
     recovery_codes: list[str]
 
 
-async def show(ask: Ask) -> SecondFactorRecord:
-    found = await ask.house.db.read(second_factor_changes.standing, ask.actor)
-    user = await ask.house.db.read(users.find, ask.actor.user_id)
+async def show(request: Request[None]) -> SecondFactorRecord:
+    found = await request.services.db.read(second_factor_changes.standing, request.actor)
+    user = await request.services.db.read(users.require, request.actor.user_id)
     return SecondFactorRecord(
         found.since is not None,
         iso_or_none(found.since),
@@ -64,40 +65,48 @@ async def show(ask: Ask) -> SecondFactorRecord:
     )
 
 
-async def begin(ask: Ask) -> Reply:
-    user = await _known_by_password(ask)
-    secret = await ask.house.db.write(second_factor_changes.begin, ask.house.keys, ask.actor)
+async def begin(request: Request[PasswordAgain]) -> Reply:
+    user = await _known_by_password(request)
+    secret = await request.services.db.write(
+        second_factor_changes.begin, request.services.keys, request.actor
+    )
     return Reply(shown(secret, user.email), status=201)
 
 
-async def confirm(ask: Ask) -> Reply:
-    limits, address = ask.house.turnstile.limits, ask.actor.address
+async def confirm(request: Request[Code]) -> Reply:
+    limits, address = request.services.turnstile.limits, request.actor.address
     limits.check(address, Kind.CODE)
-    codes = await ask.house.db.write(
-        second_factor_changes.confirm, ask.house.keys, ask.actor, ask.body.code
+    codes = await request.services.db.write(
+        second_factor_changes.confirm, request.services.keys, request.actor, request.body.code
     )
     if codes is None:
-        limits.wrong(address, kind=Kind.CODE, user_ids=[ask.actor.user_id])
+        limits.wrong(address, kind=Kind.CODE, user_ids=[request.actor.user_id])
         # Not 401: the session is good, and a client that reads 401 would throw it away.
         raise Forbidden("The code is wrong; is the clock of the device right?", code="wrong_code")
-    return await rotated(ask, RecoveryCodes(codes))
+    return await rotated(request, RecoveryCodes(codes))
 
 
-async def renew_codes(ask: Ask) -> RecoveryCodes:
-    await _known_by_password(ask)
-    codes = await ask.house.db.write(second_factor_changes.renew_codes, ask.house.keys, ask.actor)
+async def renew_codes(request: Request[PasswordAgain]) -> RecoveryCodes:
+    await _known_by_password(request)
+    codes = await request.services.db.write(
+        second_factor_changes.renew_codes, request.services.keys, request.actor
+    )
     return RecoveryCodes(codes)
 
 
-async def disable(ask: Ask) -> Reply:
-    await _known_by_password(ask)
-    await ask.house.db.write(second_factor_changes.disable, ask.actor)
-    return await rotated(ask, Done("The second factor is off; the password alone signs you in."))
+async def disable(request: Request[PasswordAgain]) -> Reply:
+    await _known_by_password(request)
+    await request.services.db.write(second_factor_changes.disable, request.actor)
+    return await rotated(
+        request, Done("The second factor is off; the password alone signs you in.")
+    )
 
 
-async def reset(ask: Ask) -> records.MemberRecord:
-    found = await ask.house.db.write(second_factor_changes.reset, ask.actor, ask.path["id"])
-    return records.member(found, ask.actor)
+async def reset(request: Request[None]) -> records.MemberRecord:
+    found = await request.services.db.write(
+        second_factor_changes.reset, request.actor, request.path["id"]
+    )
+    return records.member(found, request.actor)
 
 
 def shown(secret: str, email: str) -> SecretShown:
@@ -105,12 +114,12 @@ def shown(secret: str, email: str) -> SecretShown:
     return SecretShown(secret, uri, totp.picture(uri))
 
 
-async def _known_by_password(ask: Ask) -> User:
+async def _known_by_password(request: AnyRequest) -> User:
     """The person, who has just given the password again."""
-    house, actor = ask.house, ask.actor
+    services, actor = request.services, request.actor
     if actor.kind != "member":
         raise Forbidden("Only a person has a second factor; sign in.", code="no_session")
-    user: User = await house.db.read(users.find, actor.user_id)
+    user: User = await services.db.read(users.require, actor.user_id)
     kept = user.password_hash
     if kept is None:
         raise Conflict(
@@ -118,7 +127,7 @@ async def _known_by_password(ask: Ask) -> User:
             code="no_password",
         )
     whose = (actor.address, user.id, kept)
-    if not await house.turnstile.verify(*whose, ask.body.password, user_id=user.id):
+    if not await services.turnstile.verify(*whose, request.body.password, user_id=user.id):
         raise Forbidden("The password is wrong.", code="wrong_password")
     return user
 

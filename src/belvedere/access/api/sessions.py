@@ -14,6 +14,7 @@ from belvedere.access.api.doors import plain
 from belvedere.access.limits import anonymous_requests, known_browsers
 from belvedere.access.limits.known_browsers import Browser
 from belvedere.access.people import naming, preferences, users
+from belvedere.access.request import AnyRequest, Request
 from belvedere.access.signin import cookies, sessions
 from belvedere.access.signin import login as entrance
 from belvedere.access.signin.login import Entered
@@ -21,7 +22,7 @@ from belvedere.access.signin.sessions import Session
 from belvedere.base.clock import SECOND, iso, iso_or_none
 from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx
-from belvedere.rest.route import Ask, Reply
+from belvedere.rest.route import Reply
 
 _log = logging.getLogger("belvedere.access.api_session")
 
@@ -91,25 +92,25 @@ class Done(msgspec.Struct):
     message: str
 
 
-async def admit_login(ask: Ask) -> None:
+async def admit_login(request: AnyRequest) -> None:
     """Refuse an address that was wrong too often before its body is read. A browser that the owner
     of the account used before has a count of its own, and only the body names the account."""
-    if not known_browsers.of(ask).token:
-        ask.house.limits.check(ask.actor.address)
+    if not known_browsers.of(request).token:
+        request.services.limits.check(request.actor.address)
 
 
-async def login(ask: Ask) -> Reply:
-    body = ask.body or Login()
-    identifier, password = basic(ask) or (
+async def login(request: Request[Login]) -> Reply:
+    body = request.body or Login()
+    identifier, password = basic(request) or (
         body.email or body.username or body.identifier,
         body.password,
     )
-    house, address = ask.house, ask.actor.address
-    customer, seen = body.customer or ask.customer, known_browsers.of(ask)
-    named = await house.db.read(known_browsers.named, identifier, customer, seen.digest)
+    services, address = request.services, request.actor.address
+    customer, seen = body.customer or request.customer, known_browsers.of(request)
+    named = await services.db.read(known_browsers.named, identifier, customer, seen.digest)
     found = [user for user in named.users if user.enabled and user.password_hash]
     browser = seen if named.is_known else known_browsers.NO_BROWSER
-    kept = await house.turnstile.which(
+    kept = await services.turnstile.which(
         address,
         # As it was typed, not as it was found: how long this takes must not depend on that.
         identifier.strip().lower()[: users.MAX_IDENTIFIER],
@@ -123,64 +124,66 @@ async def login(ask: Ask) -> Reply:
     user = next((user for user in found if user.password_hash == kept), None)
     if user is None or kept is None:
         raise sessions.bad_login()
-    renewed = await house.turnstile.renewed(address, kept, password)
-    browser = known_browsers.marked(ask, browser)
-    entered = await house.db.write(
+    renewed = await services.turnstile.renewed(address, kept, password)
+    browser = known_browsers.marked(request, browser)
+    entered = await services.db.write(
         entrance.sign_in,
-        *(house.keys, user, renewed, customer, address, agent_of(ask)),
+        *(services.keys, user, renewed, customer, address, agent_of(request)),
         browser=browser.digest,
     )
-    return with_browser(ask, answered(ask, entered), browser)
+    return with_browser(request, answered(request, entered), browser)
 
 
-async def logout(ask: Ask) -> Reply:
-    await ask.house.db.write(sessions.revoke, ask.actor, ask.actor.credential_id)
-    gone = cookies.cleared(secure=is_secure(ask))
+async def logout(request: Request[None]) -> Reply:
+    await request.services.db.write(sessions.revoke, request.actor, request.actor.credential_id)
+    gone = cookies.cleared(secure=is_secure(request))
     return Reply(Done("You are signed out."), headers={"set-cookie": gone})
 
 
-async def logout_by_get(ask: Ask) -> Reply:
+async def logout_by_get(request: Request[None]) -> Reply:
     """A page of another site can make a browser send a GET with its cookie, but not a header."""
-    if not (ask.header(b"authorization") or "").lower().startswith("bearer "):
+    if not (request.header(b"authorization") or "").lower().startswith("bearer "):
         raise Unauthenticated(
             "Send the token in the header Authorization, or sign out with POST.",
             code="header_required",
         )
-    return await logout(ask)
+    return await logout(request)
 
 
-async def profile(ask: Ask) -> Profile:
-    shown: Profile = await ask.house.db.read(profile_of, ask.actor)
-    for scope in scopes.asked(ask.query):
-        setattr(shown, scope, scopes.PARTS[scope](ask.actor, shown.name))
+async def profile(request: Request[None]) -> Profile:
+    shown: Profile = await request.services.db.read(profile_of, request.actor)
+    for scope in scopes.asked(request.query):
+        setattr(shown, scope, scopes.PARTS[scope](request.actor, shown.name))
     return shown
 
 
-async def listing(ask: Ask) -> list[records.SessionRecord]:
-    found = await ask.house.db.read(sessions.live, ask.actor)
-    return [records.session(one, ask.actor) for one in found]
+async def listing(request: Request[None]) -> list[records.SessionRecord]:
+    found = await request.services.db.read(sessions.live, request.actor)
+    return [records.session(one, request.actor) for one in found]
 
 
-async def revoke(ask: Ask) -> records.SessionRecord:
-    found = await ask.house.db.write(sessions.revoke, ask.actor, ask.path["id"])
-    return records.session(found, ask.actor)
+async def revoke(request: Request[None]) -> records.SessionRecord:
+    found = await request.services.db.write(sessions.revoke, request.actor, request.path["id"])
+    return records.session(found, request.actor)
 
 
-async def revoke_others(ask: Ask) -> list[records.SessionRecord]:
-    found = await ask.house.db.write(sessions.revoke_others, ask.actor)
-    return [records.session(one, ask.actor) for one in found]
+async def revoke_others(request: Request[None]) -> list[records.SessionRecord]:
+    found = await request.services.db.write(sessions.revoke_others, request.actor)
+    return [records.session(one, request.actor) for one in found]
 
 
-async def switch(ask: Ask) -> Reply:
-    session, token = await ask.house.db.write(
-        sessions.renew, ask.house.keys, ask.actor, ask.path["id"]
+async def switch(request: Request[None]) -> Reply:
+    session, token = await request.services.db.write(
+        sessions.renew, request.services.keys, request.actor, request.path["id"]
     )
-    return signed_in(ask, session, token)
+    return signed_in(request, session, token)
 
 
-async def refresh(ask: Ask) -> Reply:
-    session, token = await ask.house.db.write(sessions.renew, ask.house.keys, ask.actor)
-    return signed_in(ask, session, token)
+async def refresh(request: Request[None]) -> Reply:
+    session, token = await request.services.db.write(
+        sessions.renew, request.services.keys, request.actor
+    )
+    return signed_in(request, session, token)
 
 
 def profile_of(tx: Tx, actor: Actor) -> Profile:
@@ -204,13 +207,13 @@ def profile_of(tx: Tx, actor: Actor) -> Profile:
     )
 
 
-def signed_in(ask: Ask, session: Session, token: str) -> Reply:
+def signed_in(request: AnyRequest, session: Session, token: str) -> Reply:
     """The answer that carries a new session token, in the body and as a cookie."""
     body = SignedIn(token, session.id, session.customer_id, iso(session.expires_at))
-    return Reply(body, headers={"set-cookie": baked(ask, session, token)})
+    return Reply(body, headers={"set-cookie": baked(request, session, token)})
 
 
-def answered(ask: Ask, entered: Entered) -> Reply:
+def answered(request: AnyRequest, entered: Entered) -> Reply:
     """The same, or the ticket without a cookie."""
     session = entered.session
     if session is None:
@@ -218,48 +221,50 @@ def answered(ask: Ask, entered: Entered) -> Reply:
     body = LoginAnswer(entered.token, session.id, session.customer_id, iso(session.expires_at))
     if entered.recovery_codes:
         body.recovery_codes = entered.recovery_codes
-    return Reply(body, headers={"set-cookie": baked(ask, session, entered.token)})
+    return Reply(body, headers={"set-cookie": baked(request, session, entered.token)})
 
 
-async def rotated(ask: Ask, body: Any) -> Reply:
+async def rotated(request: AnyRequest, body: Any) -> Reply:
     """The answer with a new token in the cookie: whoever copied the old cookie is out. Programs
     hold their token themselves and keep it."""
-    reply, secure = Reply(body), is_secure(ask)
-    is_shown = "authorization" in ask.request.headers or "access_token" in ask.query
-    if is_shown or cookies.token_in(ask.request.cookies, secure=secure) is None:
+    reply, secure = Reply(body), is_secure(request)
+    is_shown = "authorization" in request.starlette.headers or "access_token" in request.query
+    if is_shown or cookies.token_in(request.starlette.cookies, secure=secure) is None:
         return reply
-    session, token = await ask.house.db.write(sessions.renew, ask.house.keys, ask.actor)
-    reply.headers = {"set-cookie": baked(ask, session, token)}
+    session, token = await request.services.db.write(
+        sessions.renew, request.services.keys, request.actor
+    )
+    reply.headers = {"set-cookie": baked(request, session, token)}
     return reply
 
 
-def with_browser(ask: Ask, reply: Reply, browser: Browser) -> Reply:
+def with_browser(request: AnyRequest, reply: Reply, browser: Browser) -> Reply:
     """The same, and the mark by which the browser is known at the next sign-in."""
     if browser.token:
-        cookie = cookies.baked_browser(browser.token, secure=is_secure(ask))
+        cookie = cookies.baked_browser(browser.token, secure=is_secure(request))
         reply.headers = {**reply.headers, cookies.SECOND_SET_COOKIE: cookie}
     return reply
 
 
-def baked(ask: Ask, session: Session, token: str) -> str:
-    secure = is_secure(ask)
+def baked(request: AnyRequest, session: Session, token: str) -> str:
+    secure = is_secure(request)
     if not secure:
         _log.warning("A session token was sent over plain http; use https or a TLS proxy.")
     life_s = (session.expires_at - session.used_at) // SECOND
     return cookies.baked(token, secure=secure, life_s=life_s)
 
 
-def is_secure(ask: Ask) -> bool:
-    return ask.request.url.scheme == "https"
+def is_secure(request: AnyRequest) -> bool:
+    return request.starlette.url.scheme == "https"
 
 
-def agent_of(ask: Ask) -> str:
-    return ask.request.headers.get("user-agent", "")
+def agent_of(request: AnyRequest) -> str:
+    return request.starlette.headers.get("user-agent", "")
 
 
-def basic(ask: Ask) -> tuple[str, str] | None:
+def basic(request: AnyRequest) -> tuple[str, str] | None:
     """Name and password of HTTP Basic, if that is what came."""
-    scheme, _, encoded = ask.request.headers.get("authorization", "").partition(" ")
+    scheme, _, encoded = request.starlette.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "basic":
         return None
     try:

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 from belvedere.access.credentials import secret_keys
 from belvedere.access.customers import service
 from belvedere.access.limits.rate_limits import Kind, use_secret
+from belvedere.access.request import AnyRequest
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
-from belvedere.rest.route import Ask
 
 # Enough for names, passwords and one-time links.
 SMALL_BODY = 16 * 1024
@@ -15,33 +15,35 @@ SMALL_BODY = 16 * 1024
 MAX_TARGET = 64
 
 
-def by_address(kind: Kind) -> Callable[[Ask], Awaitable[None]]:
+def by_address(kind: Kind) -> Callable[[AnyRequest], Awaitable[None]]:
     """Refuse an address that was wrong too often."""
 
-    async def admit(ask: Ask) -> None:
-        ask.house.limits.check(ask.actor.address, kind)
+    async def admit(request: AnyRequest) -> None:
+        request.services.limits.check(request.actor.address, kind)
 
     return admit
 
 
-def target_of(ask: Ask) -> str:
+def target_of(request: AnyRequest) -> str:
     """What a wrong secret counts for: the record in the path, or the task in the query."""
-    return ask.path.get("id") or str(ask.first("task") or "")[:MAX_TARGET]
+    return request.path.get("id") or str(request.first("task") or "")[:MAX_TARGET]
 
 
-async def by_secret(ask: Ask, object: str, object_id: str | None) -> str:
+async def by_secret(request: AnyRequest, object: str, object_id: str | None) -> str:
     """The id of the record that the secret in the path opens. Wrong ones count by address, right
     ones by their use: a flood of requests with one secret must not slow down the others."""
-    house, address, secret = ask.house, ask.actor.address, ask.path["secret"]
-    proof, target = house.keys.digest(secret), target_of(ask)
-    house.limits.check(address, Kind.SECRET, target, proof=proof)
-    use_secret(house.secret_uses, proof)
-    found: str | None = await house.db.glance(
-        secret_keys.find_record, house.keys, object, object_id, secret, ask.customer
+    services, address, secret = request.services, request.actor.address, request.path["secret"]
+    proof, target = services.keys.digest(secret), target_of(request)
+    services.limits.check(address, Kind.SECRET, target, proof=proof)
+    use_secret(services.secret_uses, proof)
+    found: str | None = await services.db.glance(
+        secret_keys.find_record, services.keys, object, object_id, secret, request.customer
     )
     if found is None:
-        customer = await house.db.glance(_customer, object, object_id or "", ask.customer)
-        house.limits.wrong(address, kind=Kind.SECRET, target=target, proof=proof, customer=customer)
+        customer = await services.db.glance(_customer, object, object_id or "", request.customer)
+        services.limits.wrong(
+            address, kind=Kind.SECRET, target=target, proof=proof, customer=customer
+        )
         raise Forbidden("Invalid secret key.", code="wrong_secret")
     return found
 

@@ -7,10 +7,10 @@ from belvedere.access.crypto.keyring import BROWSER, Keys, make_token
 from belvedere.access.limits.networks import network
 from belvedere.access.people import users
 from belvedere.access.people.users import User
+from belvedere.access.request import AnyRequest
 from belvedere.access.signin import cookies
 from belvedere.base.clock import HOUR
 from belvedere.db import Tx
-from belvedere.rest.route import Ask
 
 # Earlier sign-ins that a new one is compared with.
 MAX_COMPARED = 100
@@ -30,20 +30,22 @@ class Browser(msgspec.Struct, frozen=True):
 NO_BROWSER = Browser()
 
 
-def of(ask: Ask) -> Browser:
+def of(request: AnyRequest) -> Browser:
     """The browser as its cookie names it."""
-    found = cookies.browser_in(ask.request.cookies, secure=ask.request.url.scheme == "https")
+    found = cookies.browser_in(
+        request.starlette.cookies, secure=request.starlette.url.scheme == "https"
+    )
     if found is None or len(found) > MAX_COOKIE:
         return NO_BROWSER
-    return Browser(found, ask.house.keys.digest(found))
+    return Browser(found, request.services.keys.digest(found))
 
 
-def marked(ask: Ask, seen: Browser) -> Browser:
+def marked(request: AnyRequest, seen: Browser) -> Browser:
     """The browser to remember from now on: a new one unless the person used it before. What
     somebody else may have planted in the browser is not taken over."""
     if seen.token:
         return seen
-    return made(ask.house.keys) if is_own_page(ask) else NO_BROWSER
+    return made(request.services.keys) if is_own_page(request) else NO_BROWSER
 
 
 def made(keys: Keys) -> Browser:
@@ -51,13 +53,13 @@ def made(keys: Keys) -> Browser:
     return Browser(token, keys.digest(token))
 
 
-def is_own_page(ask: Ask) -> bool:
+def is_own_page(request: AnyRequest) -> bool:
     """Whether the console in a browser sends this: only there cookies come back."""
-    site = ask.header(b"sec-fetch-site")
+    site = request.header(b"sec-fetch-site")
     if site is not None:
         return site == "same-origin"
-    origin = ask.header(b"origin")
-    return origin is not None and origin.partition("://")[2] == ask.header(b"host")
+    origin = request.header(b"origin")
+    return origin is not None and origin.partition("://")[2] == request.header(b"host")
 
 
 class Named(msgspec.Struct, frozen=True):

@@ -5,6 +5,7 @@ import itertools
 import msgspec
 
 from belvedere.access.people import naming
+from belvedere.base.errors import Unauthenticated
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 
@@ -30,6 +31,13 @@ class User(msgspec.Struct, frozen=True):
 
 def find(tx: Tx, user_id: str) -> User | None:
     return tx.one(User, f"select {columns(User)} from users where id = ?", user_id)
+
+
+def require(tx: Tx, user_id: str) -> User:
+    user = find(tx, user_id)
+    if user is None:
+        raise Unauthenticated("This account no longer exists.")
+    return user
 
 
 def name_key(identifier: str) -> str | None:

@@ -1,20 +1,21 @@
 """What a file indicator shows, over HTTP."""
 
+from belvedere.access.request import Request
 from belvedere.files.api import attached
 from belvedere.indicators import linked_file
 from belvedere.indicators.linked_file import FileView
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 
 
-async def view(request: Ask) -> FileView:
-    found: FileView = await request.house.db.read(
+async def view(request: Request[None]) -> FileView:
+    found: FileView = await request.services.db.read(
         linked_file.view, request.actor, request.path["id"]
     )
     return found
 
 
-async def download(request: Ask) -> Reply:
-    found = await request.house.db.read(linked_file.content, request.actor, request.path["id"])
+async def download(request: Request[None]) -> Reply:
+    found = await request.services.db.read(linked_file.content, request.actor, request.path["id"])
     return attached(found.filename, found.sha256, found.data)
 
 

@@ -2,11 +2,12 @@
 
 import msgspec
 
+from belvedere.access.request import Request
 from belvedere.indicators import public_links, queries
 from belvedere.indicators.api import badge_svg
 from belvedere.indicators.api.records import IndicatorRecord, record
 from belvedere.indicators.queries import Shown
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 
 SVG = "image/svg+xml"
 
@@ -19,29 +20,31 @@ class PublicLink(msgspec.Struct):
     url: str
 
 
-async def show_badge(request: Ask) -> Reply:
-    return _badge(await request.house.db.read(queries.show, request.actor, request.path["id"]))
+async def show_badge(request: Request[None]) -> Reply:
+    return _badge(await request.services.db.read(queries.show, request.actor, request.path["id"]))
 
 
-async def show_public_badge(request: Ask) -> Reply:
+async def show_public_badge(request: Request[None]) -> Reply:
     token = request.path["token"].removesuffix(".svg")
-    return _badge(await request.house.db.read(public_links.behind, request.house.keys, token))
+    return _badge(await request.services.db.read(public_links.behind, request.services.keys, token))
 
 
 def _badge(shown: Shown) -> Reply:
     return Reply(badge_svg.svg(shown.row, shown.now), media_type=SVG)
 
 
-async def publish(request: Ask) -> Reply:
-    shown, token = await request.house.db.write(
-        public_links.publish, request.house.keys, request.actor, request.path["id"]
+async def publish(request: Request[None]) -> Reply:
+    shown, token = await request.services.db.write(
+        public_links.publish, request.services.keys, request.actor, request.path["id"]
     )
-    url = f"{request.house.settings.base_url}/-/badge/{token}.svg"
+    url = f"{request.services.settings.base_url}/-/badge/{token}.svg"
     return Reply(PublicLink(shown.row.id, token, url), status=201)
 
 
-async def unpublish(request: Ask) -> IndicatorRecord:
-    shown = await request.house.db.write(public_links.unpublish, request.actor, request.path["id"])
+async def unpublish(request: Request[None]) -> IndicatorRecord:
+    shown = await request.services.db.write(
+        public_links.unpublish, request.actor, request.path["id"]
+    )
     return record(shown, request.actor)
 
 

@@ -1,6 +1,8 @@
 """Indicators over HTTP."""
 
 from belvedere.access.api.acl import acl_routes
+from belvedere.access.request import AnyRequest, Request, heavy_read
+from belvedere.access.searches import run_search
 from belvedere.base.errors import Invalid
 from belvedere.indicators import counting, history, queries, service, store
 from belvedere.indicators.api.records import IndicatorRecord, PointRecord, point, record, records
@@ -10,24 +12,22 @@ from belvedere.indicators.model import Action
 from belvedere.indicators.queries import Shown
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination, query
-from belvedere.rest.response_budget import heavy_read
-from belvedere.rest.route import Ask, Handler, Reply, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Handler, Reply, Route
 
 POINTS = 100
 
 
-def _record(request: Ask, shown: Shown) -> IndicatorRecord:
+def _record(request: AnyRequest, shown: Shown) -> IndicatorRecord:
     return record(shown, request.actor)
 
 
-def _named(request: Ask) -> tuple[str, str]:
+def _named(request: AnyRequest) -> tuple[str, str]:
     """The id or the title that the path holds, and which of them it is."""
     by = "title" if "title" in request.path else "id"
     return request.path[by], by
 
 
-async def list_indicators(request: Ask) -> Reply:
+async def list_indicators(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.INDICATORS)
     listing = await run_search(request, store.fitted, request.actor, listing)
     async with heavy_read(request, listing.size):
@@ -36,68 +36,70 @@ async def list_indicators(request: Ask) -> Reply:
     return pagination.answer(request, listing, shown, total)
 
 
-async def show(request: Ask) -> IndicatorRecord:
+async def show(request: Request[None]) -> IndicatorRecord:
     name, by = _named(request)
-    return _record(request, await request.house.db.glance(queries.show, request.actor, name, by=by))
-
-
-async def create(request: Ask) -> IndicatorRecord:
     return _record(
-        request, await request.house.db.write(service.create, request.actor, request.body)
+        request, await request.services.db.glance(queries.show, request.actor, name, by=by)
     )
 
 
-async def replace(request: Ask) -> IndicatorRecord:
+async def create(request: Request[IndicatorBody]) -> IndicatorRecord:
+    return _record(
+        request, await request.services.db.write(service.create, request.actor, request.body)
+    )
+
+
+async def replace(request: Request[IndicatorBody]) -> IndicatorRecord:
     verb = service.put if "title" in request.path else service.replace
     name, _ = _named(request)
     return _record(
         request,
-        await request.house.db.write(verb, request.actor, name, request.body, request.if_match),
+        await request.services.db.write(verb, request.actor, name, request.body, request.if_match),
     )
 
 
-async def change(request: Ask) -> IndicatorRecord:
+async def change(request: Request[IndicatorBody]) -> IndicatorRecord:
     name, by = _named(request)
     return _record(
         request,
-        await request.house.db.write(
+        await request.services.db.write(
             service.change, request.actor, name, request.body, request.if_match, by=by
         ),
     )
 
 
-async def push(request: Ask) -> IndicatorRecord:
+async def push(request: Request[StateBody]) -> IndicatorRecord:
     given: StateBody = request.body
     if given.state is None and given.value is None:
         raise Invalid("Give a state, a value, or both.", code="nothing_given")
     # The original's scripts say success where an indicator says normal.
     state = "normal" if given.state == "success" else given.state
     body = IndicatorBody(state=state, value=given.value)
-    changed = await request.house.db.write(
+    changed = await request.services.db.write(
         service.change, request.actor, request.path["id"], body, request.if_match
     )
     return _record(request, changed)
 
 
 def _counts(action: Action) -> Handler:
-    async def count(request: Ask) -> IndicatorRecord:
+    async def count(request: AnyRequest) -> IndicatorRecord:
         name, by = _named(request)
         return _record(
             request,
-            await request.house.db.join(counting.step, Step(request.actor, by, name, action)),
+            await request.services.db.join(counting.step, Step(request.actor, by, name, action)),
         )
 
     return count
 
 
-async def delete(request: Ask) -> IndicatorRecord:
+async def delete(request: Request[None]) -> IndicatorRecord:
     name, by = _named(request)
     return _record(
-        request, await request.house.db.write(service.delete, request.actor, name, by=by)
+        request, await request.services.db.write(service.delete, request.actor, name, by=by)
     )
 
 
-async def past(request: Ask) -> list[PointRecord]:
+async def past(request: Request[None]) -> list[PointRecord]:
     since = query.time("since", request.first("since") or "1970-01-01")
     until = query.time("until", request.first("until") or "2100-01-01")
     most = query.whole("points", request.first("points") or str(POINTS))

@@ -2,13 +2,14 @@
 
 import msgspec
 
+from belvedere.access.request import Request
 from belvedere.jobs.api import run_requests
 from belvedere.jobs.lifecycle import commands
 from belvedere.jobs.lifecycle.commands import ExecBody, Ran
 from belvedere.jobs.queries import details
 from belvedere.jobs.queries import records as record
 from belvedere.jobs.queries.records import JobRecord
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 
 
 class Executed(msgspec.Struct):
@@ -17,12 +18,12 @@ class Executed(msgspec.Struct):
     jobs: list[JobRecord]
 
 
-async def execute(ask: Ask) -> Reply:
-    once = await run_requests.once(ask)
-    ran: Ran = await ask.house.db.write(commands.run, ask.actor, ask.body, once)
-    name, now = ask.actor.customer_name, ask.house.clock()
+async def execute(request: Request[ExecBody]) -> Reply:
+    once = await run_requests.once(request)
+    ran: Ran = await request.services.db.write(commands.run, request.actor, request.body, once)
+    name, now = request.actor.customer_name, request.services.clock()
     records = [record.light(job, name, now) for job in ran.jobs]
-    named = await ask.house.db.read(details.named, records)
+    named = await request.services.db.read(details.named, records)
     return Reply(Executed(named), status=201, headers=run_requests.replayed(ran.replayed))
 
 

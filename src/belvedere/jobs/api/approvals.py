@@ -8,30 +8,33 @@ from typing import Any
 
 from belvedere.access.credentials import one_time_links
 from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.request import AnyRequest, Request
 from belvedere.jobs.approvals import links as vote_links
 from belvedere.jobs.approvals import page as vote_page
 from belvedere.jobs.approvals.links import Asked
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 
 HTML = "text/html"
 
 
-async def show(ask: Ask) -> Reply:
-    ask.house.limits.check(ask.actor.address, Kind.LINK)
-    found = await ask.house.db.read(vote_links.look, ask.house.keys, ask.path["link"])
-    return _page(ask, found, vote_page.question)
+async def show(request: Request[None]) -> Reply:
+    request.services.limits.check(request.actor.address, Kind.LINK)
+    found = await request.services.db.read(
+        vote_links.look, request.services.keys, request.path["link"]
+    )
+    return _page(request, found, vote_page.question)
 
 
-async def decide(ask: Ask) -> Reply:
-    ask.house.limits.check(ask.actor.address, Kind.LINK)
-    whose = (ask.house.keys, ask.path["link"], ask.actor.address)
-    return _page(ask, await ask.house.db.write(vote_links.use, *whose), vote_page.answer)
+async def decide(request: Request[None]) -> Reply:
+    request.services.limits.check(request.actor.address, Kind.LINK)
+    whose = (request.services.keys, request.path["link"], request.actor.address)
+    return _page(request, await request.services.db.write(vote_links.use, *whose), vote_page.answer)
 
 
-def _page(ask: Ask, asked: Asked | None, page: Callable[[Asked], str]) -> Reply:
+def _page(request: AnyRequest, asked: Asked | None, page: Callable[[Asked], str]) -> Reply:
     if asked is None:
         # Like a wrong secret: who guesses is held up.
-        ask.house.limits.wrong(ask.actor.address, kind=Kind.LINK)
+        request.services.limits.wrong(request.actor.address, kind=Kind.LINK)
         raise one_time_links.gone()
     return Reply(page(asked), headers=vote_page.HEADERS, media_type=f"{HTML}; charset=utf-8")
 

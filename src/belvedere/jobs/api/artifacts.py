@@ -6,12 +6,14 @@ from urllib.parse import quote
 
 import msgspec
 
+from belvedere.access.request import AnyRequest, Request
+from belvedere.access.services import Services
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx
 from belvedere.jobs import permissions
 from belvedere.jobs.output import artifacts
 from belvedere.jobs.output.artifacts import OutFile
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 
 
 class FileRecord(msgspec.Struct, rename={"is_complete": "complete"}):
@@ -23,17 +25,17 @@ class FileRecord(msgspec.Struct, rename={"is_complete": "complete"}):
     is_complete: bool
 
 
-async def list_files(ask: Ask) -> list[FileRecord]:
-    found = await _found(ask)
+async def list_files(request: Request[None]) -> list[FileRecord]:
+    found = await _found(request)
     return [
         FileRecord(one.name, one.bytes_kept, one.sha256, one.bytes_kept == one.size)
         for one in found
     ]
 
 
-async def _found(ask: Ask) -> list[OutFile]:
-    fence = await ask.house.db.read(_fence, ask.actor, ask.path["id"])
-    found: list[OutFile] = await ask.house.logs.read(artifacts.of_attempt, fence)
+async def _found(request: AnyRequest) -> list[OutFile]:
+    fence = await request.services.db.read(_fence, request.actor, request.path["id"])
+    found: list[OutFile] = await request.services.logs.read(artifacts.of_attempt, fence)
     return found
 
 
@@ -41,8 +43,8 @@ def _fence(tx: Tx, actor: Any, job_id: str) -> int:
     return permissions.to_see(tx, actor, job_id).fence
 
 
-async def download(ask: Ask) -> Reply:
-    named = [one for one in await _found(ask) if one.name == ask.path["filename"]]
+async def download(request: Request[None]) -> Reply:
+    named = [one for one in await _found(request) if one.name == request.path["filename"]]
     if not named:
         raise NotFound("The job left no such file.", code="file_not_found")
     headers = {
@@ -51,14 +53,14 @@ async def download(ask: Ask) -> Reply:
     }
     # Never the file's own type: nothing that a script wrote may act in a browser under our name.
     return Reply(
-        _bytes(ask.house, named[0]), headers=headers, media_type="application/octet-stream"
+        _bytes(request.services, named[0]), headers=headers, media_type="application/octet-stream"
     )
 
 
-async def _bytes(house: Any, file: OutFile) -> AsyncIterator[bytes]:
+async def _bytes(services: Services, file: OutFile) -> AsyncIterator[bytes]:
     at = 0
     while at < file.bytes_kept:
-        data = await house.logs.read(artifacts.read, file.fence, file.number, at)
+        data = await services.logs.read(artifacts.read, file.fence, file.number, at)
         if not data:
             # The job was purged meanwhile.
             return

@@ -4,6 +4,7 @@ import asyncio
 
 import msgspec
 
+from belvedere.access.request import Request
 from belvedere.base.errors import Refused
 from belvedere.base.ids import is_id
 from belvedere.jobs.lifecycle import actions
@@ -12,7 +13,7 @@ from belvedere.jobs.queries import details
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.jobs.recovery import hold
 from belvedere.rest import text_fields
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 
 MOST = 1_000
 
@@ -41,8 +42,8 @@ class CanceledMany(msgspec.Struct):
     results: list[Canceled]
 
 
-async def cancel(ask: Ask) -> Reply:
-    job_ids = list(dict.fromkeys(ask.body.ids))
+async def cancel(request: Request[CancelMany]) -> Reply:
+    job_ids = list(dict.fromkeys(request.body.ids))
     if not 1 <= len(job_ids) <= MOST:
         raise text_fields.bad("ids", f"Give 1 to {MOST} ids.")
     for job_id in job_ids:
@@ -50,7 +51,7 @@ async def cancel(ask: Ask) -> Reply:
             raise text_fields.bad("ids", f"{job_id[:32]!r} is no id.")
     # One transaction each: what is refused for one must not undo the others.
     ended = await asyncio.gather(
-        *(ask.house.db.write(actions.cancel, ask.actor, job_id) for job_id in job_ids),
+        *(request.services.db.write(actions.cancel, request.actor, job_id) for job_id in job_ids),
         return_exceptions=True,
     )
     told = [_told(job_id, end) for job_id, end in zip(job_ids, ended, strict=True)]
@@ -72,15 +73,15 @@ class Released(msgspec.Struct):
     more: bool
 
 
-async def release(request: Ask) -> JobRecord:
+async def release(request: Request[None]) -> JobRecord:
     job_id = request.path["id"]
-    await request.house.db.write(hold.release, request.actor, job_id)
-    job: JobRecord = await request.house.db.glance(details.show, request.actor, job_id)
+    await request.services.db.write(hold.release, request.actor, job_id)
+    job: JobRecord = await request.services.db.glance(details.show, request.actor, job_id)
     return job
 
 
-async def release_all(request: Ask) -> Released:
-    return Released(*await request.house.db.write(hold.release_all, request.actor))
+async def release_all(request: Request[None]) -> Released:
+    return Released(*await request.services.db.write(hold.release_all, request.actor))
 
 
 ROUTES = (

@@ -1,5 +1,7 @@
 """Running tasks over HTTP: by a member, or by the secret key of the task."""
 
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -7,16 +9,19 @@ import msgspec
 
 from belvedere.access.actor import Actor
 from belvedere.access.customers import service
+from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Invalid
 from belvedere.base.ids import is_id
+from belvedere.db import Tx
 from belvedere.jobs.api import run_requests
 from belvedere.jobs.api.request_size import MAX_BODY, admit_task, check_task
 from belvedere.jobs.lifecycle.create import Created, NewJob
+from belvedere.jobs.lifecycle.orders import OldJobs
 from belvedere.jobs.model import Lifecycle
 from belvedere.jobs.queries import records
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest.patterns import matcher
-from belvedere.rest.route import Ask, Handler, Reply, Route
+from belvedere.rest.route import Handler, Reply, Route
 from belvedere.rest.run_arguments import Given
 from belvedere.tasks import store as tasks
 
@@ -34,34 +39,34 @@ class CreateJob(msgspec.Struct):
     wait_result: bool | None = None
 
 
-async def create_job(ask: Ask) -> Reply:
-    given = await run_requests.given(ask)
+async def create_job(request: Request[None]) -> Reply:
+    given = await run_requests.given(request)
     task_id = _task_id(given)
-    await check_task(ask, task_id)
-    return await _run(ask, ask.actor, given, task_id)
+    await check_task(request, task_id)
+    return await _run(request, request.actor, given, task_id)
 
 
-async def create_for_task(ask: Ask) -> Reply:
-    return await _run(ask, ask.actor, await run_requests.given(ask), ask.path["id"])
+async def create_for_task(request: Request[None]) -> Reply:
+    return await _run(request, request.actor, await run_requests.given(request), request.path["id"])
 
 
-async def admit_secret(ask: Ask) -> None:
+async def admit_secret(request: AnyRequest) -> None:
     """The path or the query names the task; or else the body does, and the secret is looked up."""
-    task_id = ask.path.get("id") or ask.first("task")
+    task_id = request.path.get("id") or request.first("task")
     if task_id is not None and not is_id(task_id):
         task_id = ""
-    await run_requests.admit(ask, "task", task_id, tasks.takes_file)
+    await run_requests.admit(request, "task", task_id, tasks.takes_file)
 
 
-async def create_by_secret(ask: Ask) -> Reply:
-    given = await run_requests.given(ask)
-    if ask.customer is None:
+async def create_by_secret(request: Request[None]) -> Reply:
+    given = await run_requests.given(request)
+    if request.customer is None:
         raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
-    return await _run_by_secret(ask, given, _task_id(given))
+    return await _run_by_secret(request, given, _task_id(given))
 
 
-async def create_for_task_by_secret(ask: Ask) -> Reply:
-    return await _run_by_secret(ask, await run_requests.given(ask), ask.path["id"])
+async def create_for_task_by_secret(request: Request[None]) -> Reply:
+    return await _run_by_secret(request, await run_requests.given(request), request.path["id"])
 
 
 def _task_id(given: Given) -> str:
@@ -70,12 +75,12 @@ def _task_id(given: Given) -> str:
     return given.task
 
 
-async def _run_by_secret(ask: Ask, given: Given, task_id: str) -> Reply:
-    secret = ask.path["secret"]
+async def _run_by_secret(request: AnyRequest, given: Given, task_id: str) -> Reply:
+    secret = request.path["secret"]
     return await run_requests.by_secret(
-        ask,
+        request,
         partial(_customer, task_id=task_id),
-        lambda actor: _run(ask, actor, given, task_id, secret=secret),
+        lambda actor: _run(request, actor, given, task_id, secret=secret),
     )
 
 
@@ -93,54 +98,66 @@ def _customer(tx: Any, name: str | None, task_id: str) -> tuple[str, str] | None
 
 
 async def _run(
-    ask: Ask, actor: Actor, given: Given, task_id: str, secret: str | None = None
+    request: AnyRequest, actor: Actor, given: Given, task_id: str, secret: str | None = None
 ) -> Reply:
-    within_s = run_requests.patience(ask, given)
+    within_s = run_requests.patience(request, given)
     wanted = NewJob(
         actor=actor,
         task_id=task_id,
         given=given.arguments,
         origin="user" if secret is None else "secret",
         secret=secret,
-        keys=ask.house.keys if secret is not None else None,
-        once=await run_requests.once(ask),
-        lifecycle=_lifecycle(ask, given),
-        whole=_whole(ask, given),
+        keys=request.services.keys if secret is not None else None,
+        once=await run_requests.once(request),
+        lifecycle=_lifecycle(request, given),
+        whole=_whole(request, given),
     )
-    made = await start(ask, wanted)
+    made = await start(request, wanted)
     headers = run_requests.replayed(made.replayed)
     if within_s is not None:
         is_new = not (made.replayed or made.job.is_over)
-        return await run_requests.wait(ask, actor, made.job.id, within_s, headers, is_new=is_new)
+        return await run_requests.wait(
+            request, actor, made.job.id, within_s, headers, is_new=is_new
+        )
     return Reply(created(made, actor), headers=headers)
 
 
-async def start(ask: Ask, wanted: NewJob) -> Created:
+@dataclass(frozen=True, slots=True)
+class JobServices:
+    """What the server provides to the endpoints of jobs."""
+
+    # Creates jobs, and claims them for agents that are connected here.
+    create: Callable[[Tx, list[NewJob]], Sequence[Created | Exception]]
+    # `GET /job` with the credential of a TheEye agent.
+    legacy_poll: Callable[[AnyRequest], Awaitable[OldJobs]]
+
+
+async def start(request: AnyRequest, wanted: NewJob) -> Created:
     """Create the job. Patterns that this server has not compiled yet are compiled on a thread,
     outside the transaction, which is then repeated."""
-    create = ask.house.links.create
+    create = request.services.of(JobServices).create
     made: Created
     try:
         wanted.defers_patterns = True
-        made = await ask.house.db.join(create, wanted)
+        made = await request.services.db.join(create, wanted)
     except matcher.NotCompiled as missing:
         await matcher.load(missing.texts)
         wanted.defers_patterns = False
-        made = await ask.house.db.join(create, wanted)
+        made = await request.services.db.join(create, wanted)
     return made
 
 
-def _whole(ask: Ask, given: Given) -> dict[str, Any] | None:
+def _whole(request: AnyRequest, given: Given) -> dict[str, Any] | None:
     """Where the address names the task, an object of the caller's own is the one argument."""
-    if "id" not in ask.path or not isinstance(given.body, dict):
+    if "id" not in request.path or not isinstance(given.body, dict):
         return None
     return None if OWN_NAMES & given.body.keys() else given.body
 
 
-def _lifecycle(ask: Ask, given: Given) -> str | None:
+def _lifecycle(request: AnyRequest, given: Given) -> str | None:
     asked = given.rest.get("lifecycle")
     if asked is None or asked == "":
-        return ask.first("lifecycle") or None
+        return request.first("lifecycle") or None
     if not isinstance(asked, str):
         raise Invalid("lifecycle is a word.", code="invalid_lifecycle")
     return asked

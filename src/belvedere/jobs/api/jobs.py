@@ -5,8 +5,10 @@ from typing import Any
 import msgspec
 
 from belvedere.access.actor import Level
+from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Invalid
 from belvedere.jobs.api import create, list_pages, run_requests
+from belvedere.jobs.api.create import JobServices
 from belvedere.jobs.approvals import votes
 from belvedere.jobs.history import retention
 from belvedere.jobs.lifecycle import actions
@@ -17,30 +19,30 @@ from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest import query as values
-from belvedere.rest.route import Ask, Handler, Reply, Route
+from belvedere.rest.route import Handler, Reply, Route
 
 MOST_COUNTED = 100_000
 
 # Reading
 
 
-async def list_jobs(ask: Ask) -> Reply:
-    if ask.actor.level is Level.AGENT:
+async def list_jobs(request: Request[None]) -> Reply:
+    if request.actor.level is Level.AGENT:
         # Their agents ask for work under the same address.
-        return Reply(await ask.house.poll(ask))
-    query = dict(ask.query)
+        return Reply(await request.services.of(JobServices).legacy_poll(request))
+    query = dict(request.query)
     if "q" in query:
         query["where[text][$text]"] = query["q"]
-    listing = filters.read(query, pages.listable(ask.house.db.sql.engine))
-    most, look = _so_far(ask, "count_most"), _so_far(ask, "look")
-    page = await list_pages.read(ask, listing, most, look)
-    answered = pagination.answer(ask, listing, page.records, page.total, page.until)
+    listing = filters.read(query, pages.listable(request.services.db.sql.engine))
+    most, look = _so_far(request, "count_most"), _so_far(request, "look")
+    page = await list_pages.read(request, listing, most, look)
+    answered = pagination.answer(request, listing, page.records, page.total, page.until)
     answered.headers |= _counted(page, most)
     return answered
 
 
-def _so_far(ask: Ask, name: str) -> int | None:
-    text = ask.first(name)
+def _so_far(request: AnyRequest, name: str) -> int | None:
+    text = request.first(name)
     if text is None:
         return None
     most = values.whole(name, text)
@@ -58,14 +60,16 @@ def _counted(page: Page, most: int | None) -> dict[str, str]:
     return {**headers, "X-Total-Count": str(min(page.total, most or page.total))}
 
 
-async def show(ask: Ask) -> JobRecord:
-    found: JobRecord = await ask.house.db.glance(details.show, ask.actor, ask.path["id"])
-    await run_requests.with_log(ask, found, found.id)
+async def show(request: Request[None]) -> JobRecord:
+    found: JobRecord = await request.services.db.glance(
+        details.show, request.actor, request.path["id"]
+    )
+    await run_requests.with_log(request, found, found.id)
     return found
 
 
-async def lifecycle(ask: Ask) -> Reply:
-    word = await ask.house.db.glance(details.lifecycle_of, ask.actor, ask.path["id"])
+async def lifecycle(request: Request[None]) -> Reply:
+    word = await request.services.db.glance(details.lifecycle_of, request.actor, request.path["id"])
     return Reply(word)
 
 
@@ -94,57 +98,63 @@ class Restart(msgspec.Struct):
     customer: str | None = None
 
 
-async def cancel(ask: Ask) -> JobRecord:
-    return await _changed(ask, actions.cancel)
+async def cancel(request: Request[None]) -> JobRecord:
+    return await _changed(request, actions.cancel)
 
 
-async def approve(ask: Ask) -> JobRecord:
-    return await _changed(ask, votes.approve)
+async def approve(request: Request[None]) -> JobRecord:
+    return await _changed(request, votes.approve)
 
 
-async def reject(ask: Ask) -> JobRecord:
-    return await _changed(ask, votes.reject)
+async def reject(request: Request[None]) -> JobRecord:
+    return await _changed(request, votes.reject)
 
 
-async def synced(ask: Ask) -> JobRecord:
-    return await _changed(ask, actions.sync)
+async def synced(request: Request[None]) -> JobRecord:
+    return await _changed(request, actions.sync)
 
 
-async def give_input(ask: Ask) -> JobRecord:
-    values = ask.body.args if ask.body.args is not None else ask.body.task_arguments
+async def give_input(request: Request[GiveInput]) -> JobRecord:
+    values = request.body.args if request.body.args is not None else request.body.task_arguments
     if values is None:
         raise Invalid("Send the values: args is required.", code="missing_arguments")
-    return await _changed(ask, actions.give_input, values)
+    return await _changed(request, actions.give_input, values)
 
 
-async def resolve(ask: Ask) -> JobRecord:
-    return await _changed(ask, actions.resolve, ask.body.outcome, ask.body.note)
+async def resolve(request: Request[Resolve]) -> JobRecord:
+    return await _changed(request, actions.resolve, request.body.outcome, request.body.note)
 
 
-async def _changed(ask: Ask, verb: Any, *args: Any) -> JobRecord:
-    await ask.house.db.write(verb, ask.actor, ask.path["id"], *args)
-    return await show(ask)
+async def _changed(request: AnyRequest, verb: Any, *args: Any) -> JobRecord:
+    await request.services.db.write(verb, request.actor, request.path["id"], *args)
+    return await show(request)
 
 
-async def restart(ask: Ask) -> Reply:
-    old: JobRecord = await ask.house.db.glance(details.show, ask.actor, ask.path["id"])
-    wanted = await ask.house.db.read(
-        actions.restart, ask.actor, old.id, ask.body.task_arguments, await run_requests.once(ask)
+async def restart(request: Request[Restart]) -> Reply:
+    old: JobRecord = await request.services.db.glance(
+        details.show, request.actor, request.path["id"]
     )
-    made = await create.start(ask, wanted)
-    return Reply(create.created(made, ask.actor), headers=run_requests.replayed(made.replayed))
+    wanted = await request.services.db.read(
+        actions.restart,
+        request.actor,
+        old.id,
+        request.body.task_arguments,
+        await run_requests.once(request),
+    )
+    made = await create.start(request, wanted)
+    return Reply(create.created(made, request.actor), headers=run_requests.replayed(made.replayed))
 
 
-async def delete_finished(ask: Ask) -> dict[str, int]:
-    kind, object_id = ask.first("type"), ask.first("id")
-    count = await retention.delete_history(ask.house.db, ask.actor, kind, object_id)
+async def delete_finished(request: Request[None]) -> dict[str, int]:
+    kind, object_id = request.first("type"), request.first("id")
+    count = await retention.delete_history(request.services.db, request.actor, kind, object_id)
     return {"deletedCount": count}
 
 
-async def delete_of_task(ask: Ask) -> dict[str, int]:
-    task_id = ask.path["id"]
-    await ask.house.db.read(retention.check_task, ask.actor, task_id)
-    count = await retention.delete_history(ask.house.db, ask.actor, "Task", task_id)
+async def delete_of_task(request: Request[None]) -> dict[str, int]:
+    task_id = request.path["id"]
+    await request.services.db.read(retention.check_task, request.actor, task_id)
+    count = await retention.delete_history(request.services.db, request.actor, "Task", task_id)
     return {"deletedCount": count}
 
 

@@ -2,6 +2,7 @@
 
 import re
 
+from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Invalid
 from belvedere.jobs.output import log_lines, log_stream, logtimes
 from belvedere.jobs.output import log_store as joblog
@@ -9,7 +10,7 @@ from belvedere.jobs.output.log_lines import Hits, Lines
 from belvedere.jobs.output.logtimes import Times
 from belvedere.jobs.queries import provenance
 from belvedere.jobs.queries.provenance import Provenance
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 
 _RANGE = re.compile(r"bytes=(\d{1,18})-(\d{0,18})")
 PLAIN = "text/plain; charset=utf-8"
@@ -18,41 +19,41 @@ MAX_SOUGHT = 1_000
 STREAM = {"x-accel-buffering": "no"}
 
 
-async def show(ask: Ask) -> Reply:
-    number = _attempt(ask)
-    found = await _source(ask, number)
-    if ask.first("follow") in ("true", "1"):
-        at = _resume(ask, found)
-        body = log_stream.live(ask.house, ask.actor, found, number, *at)
+async def show(request: Request[None]) -> Reply:
+    number = _attempt(request)
+    found = await _source(request, number)
+    if request.first("follow") in ("true", "1"):
+        at = _resume(request, found)
+        body = log_stream.live(request.services, request.actor, found, number, *at)
         return Reply(body, headers=STREAM, media_type="text/event-stream")
-    wanted = _RANGE.fullmatch(ask.request.headers.get("range", ""))
+    wanted = _RANGE.fullmatch(request.starlette.headers.get("range", ""))
     if wanted is not None:
-        return await _part(ask, found, int(wanted[1]), wanted[2])
-    body = log_stream.text(ask.house, found, _offset(ask), None)
+        return await _part(request, found, int(wanted[1]), wanted[2])
+    body = log_stream.text(request.services, found, _offset(request), None)
     return Reply(body, media_type=PLAIN)
 
 
-def _attempt(ask: Ask) -> int | None:
-    text = ask.first("attempt")
+def _attempt(request: AnyRequest) -> int | None:
+    text = request.first("attempt")
     return None if text is None else _number("attempt", text)
 
 
-async def _source(ask: Ask, number: int | None) -> log_stream.Source:
-    found: log_stream.Source = await ask.house.db.read(
-        log_stream.source, ask.actor, ask.path["id"], number
+async def _source(request: AnyRequest, number: int | None) -> log_stream.Source:
+    found: log_stream.Source = await request.services.db.read(
+        log_stream.source, request.actor, request.path["id"], number
     )
     return found
 
 
-def _offset(ask: Ask) -> int:
-    return _number("offset", ask.first("offset") or "0")
+def _offset(request: AnyRequest) -> int:
+    return _number("offset", request.first("offset") or "0")
 
 
-def _resume(ask: Ask, found: log_stream.Source) -> tuple[int, int]:
+def _resume(request: AnyRequest, found: log_stream.Source) -> tuple[int, int]:
     """The attempt and the byte to go on from: what the last event's id says, else the newest."""
-    last = ask.request.headers.get("last-event-id")
+    last = request.starlette.headers.get("last-event-id")
     if not last:
-        return found.number, _offset(ask)
+        return found.number, _offset(request)
     number, slash, offset = last.rpartition("/")
     return _number("attempt", number) if slash else 1, _number("offset", offset)
 
@@ -63,52 +64,58 @@ def _number(name: str, text: str) -> int:
     return int(text)
 
 
-async def _part(ask: Ask, found: log_stream.Source, start: int, last: str) -> Reply:
-    total = await _total(ask, found)
+async def _part(request: AnyRequest, found: log_stream.Source, start: int, last: str) -> Reply:
+    total = await _total(request, found)
     end = min(total, int(last) + 1) if last else total
     if start >= total or end <= start:
         return Reply("", 416, {"content-range": f"bytes */{total}"}, PLAIN)
     headers = {"content-range": f"bytes {start}-{end - 1}/{total}"}
-    return Reply(log_stream.text(ask.house, found, start, end), 206, headers, PLAIN)
+    return Reply(log_stream.text(request.services, found, start, end), 206, headers, PLAIN)
 
 
-async def _total(ask: Ask, found: log_stream.Source) -> int:
+async def _total(request: AnyRequest, found: log_stream.Source) -> int:
     if found.small is not None:
         return len(found.small)
-    log = await ask.house.logs.read(joblog.find, found.fence)
+    log = await request.services.logs.read(joblog.find, found.fence)
     return log.end if log is not None else 0
 
 
-async def search(ask: Ask) -> Hits:
-    wanted = ask.first("q")
+async def search(request: Request[None]) -> Hits:
+    wanted = request.first("q")
     if not wanted:
         raise Invalid("Say what to look for: ?q=<text>.", code="invalid_query")
     if len(wanted) > MAX_SOUGHT:
         raise Invalid(f"q takes at most {MAX_SOUGHT} characters.", code="invalid_query")
-    most = _within(ask, "limit", log_lines.MOST_FOUND, log_lines.MOST_FOUND)
-    since = _number("from", ask.first("from") or "0")
-    source = await _source(ask, _attempt(ask))
-    return await log_lines.search(ask.house, ask.actor.customer_id, source, wanted, most, since)
+    most = _within(request, "limit", log_lines.MOST_FOUND, log_lines.MOST_FOUND)
+    since = _number("from", request.first("from") or "0")
+    source = await _source(request, _attempt(request))
+    return await log_lines.search(
+        request.services, request.actor.customer_id, source, wanted, most, since
+    )
 
 
-async def lines(ask: Ask) -> Lines:
-    first = _within(ask, "from", 1, 10**15)
-    count = _within(ask, "count", 500, log_lines.MOST_LINES)
-    return await log_lines.lines(ask.house, await _source(ask, _attempt(ask)), first, count)
+async def lines(request: Request[None]) -> Lines:
+    first = _within(request, "from", 1, 10**15)
+    count = _within(request, "count", 500, log_lines.MOST_LINES)
+    return await log_lines.lines(
+        request.services, await _source(request, _attempt(request)), first, count
+    )
 
 
-async def times(ask: Ask) -> Times:
-    first = _within(ask, "from", 1, 10**15)
-    return await logtimes.times(ask.house, await _source(ask, _attempt(ask)), first)
+async def times(request: Request[None]) -> Times:
+    first = _within(request, "from", 1, 10**15)
+    return await logtimes.times(request.services, await _source(request, _attempt(request)), first)
 
 
-async def script(ask: Ask) -> Provenance:
-    found: Provenance = await ask.house.db.read(provenance.provenance, ask.actor, ask.path["id"])
+async def script(request: Request[None]) -> Provenance:
+    found: Provenance = await request.services.db.read(
+        provenance.provenance, request.actor, request.path["id"]
+    )
     return found
 
 
-def _within(ask: Ask, name: str, usual: int, most: int) -> int:
-    number = _number(name, ask.first(name) or str(usual))
+def _within(request: AnyRequest, name: str, usual: int, most: int) -> int:
+    number = _number(name, request.first(name) or str(usual))
     if not 1 <= number <= most:
         raise Invalid(f"{name} is 1 to {most}.", code="invalid_query")
     return number

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from belvedere.access.request import AnyRequest
 from belvedere.base.errors import TooLarge
 from belvedere.base.ids import is_id
 from belvedere.db import Tx
-from belvedere.rest.route import Ask
 from belvedere.tasks import store as tasks
 
 # 1 MiB of arguments, escaped; more where a file is one of them.
@@ -15,26 +15,26 @@ MAX_BODY, MAX_FILE_BODY = 3 << 19, 32 << 20
 TakesFile = Callable[[Any, str], bool]
 
 
-async def admit(ask: Ask, object_id: str, takes_file: TakesFile) -> None:
+async def admit(request: AnyRequest, object_id: str, takes_file: TakesFile) -> None:
     """A large body is read only for a task or workflow that takes a file."""
-    length = ask.header(b"content-length") or ""
+    length = request.header(b"content-length") or ""
     is_small = length.isdecimal() and len(length) < 10 and int(length) <= MAX_BODY
-    if not is_small and await ask.house.db.read(takes_file, object_id):
-        ask.max_body = MAX_FILE_BODY
+    if not is_small and await request.services.db.read(takes_file, object_id):
+        request.max_body = MAX_FILE_BODY
 
 
-async def admit_task(ask: Ask) -> None:
+async def admit_task(request: AnyRequest) -> None:
     """The same for a task that the path or the query names. Where only the body names it, a large
     body is read if any task of the organization takes a file; `check_task` follows."""
-    task_id = ask.path.get("id") or ask.first("task") or ""
-    await admit(ask, task_id, lambda tx, one: _may_be_large(tx, ask.actor.customer_id, one))
+    task_id = request.path.get("id") or request.first("task") or ""
+    await admit(request, task_id, lambda tx, one: _may_be_large(tx, request.actor.customer_id, one))
 
 
-async def check_task(ask: Ask, task_id: str) -> None:
+async def check_task(request: AnyRequest, task_id: str) -> None:
     """Refuse a large body for a task without a file; before, only the organization was checked."""
-    if len(ask.raw) <= MAX_BODY:
+    if len(request.raw) <= MAX_BODY:
         return
-    if not await ask.house.db.read(_takes_file, ask.actor.customer_id, task_id):
+    if not await request.services.db.read(_takes_file, request.actor.customer_id, task_id):
         raise TooLarge(
             f"A run request of a task without a file argument may have at most {MAX_BODY} bytes."
         )

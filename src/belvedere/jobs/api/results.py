@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+from belvedere.access.request import AnyRequest, Request
+from belvedere.access.searches import run_search
 from belvedere.jobs.api import list_pages, run_requests, wait
 from belvedere.jobs.model import FINAL, OPEN
 from belvedere.jobs.queries import details, pages
@@ -14,35 +16,38 @@ from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest import query as values
 from belvedere.rest.listing import Condition, Listing
-from belvedere.rest.route import Ask, Handler, Reply, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Handler, Reply, Route
 
 
-async def list_running(ask: Ask) -> Reply:
-    listing = _open_ones(ask)
-    page = await list_pages.read(ask, listing)
-    return pagination.answer(ask, listing, page.records, page.total, page.until)
+async def list_running(request: Request[None]) -> Reply:
+    listing = _open_ones(request)
+    page = await list_pages.read(request, listing)
+    return pagination.answer(request, listing, page.records, page.total, page.until)
 
 
-async def count_running(ask: Ask) -> list[Running]:
-    found: list[Running] = await run_search(ask, pages.running, ask.actor, _open_ones(ask))
+async def count_running(request: Request[None]) -> list[Running]:
+    found: list[Running] = await run_search(
+        request, pages.running, request.actor, _open_ones(request)
+    )
     return found
 
 
-def _open_ones(ask: Ask) -> Listing:
-    asked = filters.read(ask.query, pages.listable(ask.house.db.sql.engine))
+def _open_ones(request: AnyRequest) -> Listing:
+    asked = filters.read(request.query, pages.listable(request.services.db.sql.engine))
     still = Condition("lifecycle", "$in", tuple(OPEN))
     return replace(asked, conditions=(*asked.conditions, still))
 
 
-async def _job(ask: Ask) -> JobRecord:
-    found: JobRecord = await ask.house.db.glance(details.show, ask.actor, ask.path["id"])
+async def _job(request: AnyRequest) -> JobRecord:
+    found: JobRecord = await request.services.db.glance(
+        details.show, request.actor, request.path["id"]
+    )
     return found
 
 
-async def show_input(ask: Ask) -> Reply:
-    found = await _job(ask)
-    if not is_said(ask, "include_definitions"):
+async def show_input(request: Request[None]) -> Reply:
+    found = await _job(request)
+    if not is_said(request, "include_definitions"):
         return Reply(_values(found))
     return Reply(InputRecord(found.id, _values(found), found.creation_date, found.task))
 
@@ -51,28 +56,28 @@ def _values(found: JobRecord) -> list[Any]:
     return found.task_arguments_values or []
 
 
-async def show_output(ask: Ask) -> Reply:
-    return Reply((await _job(ask)).output)
+async def show_output(request: Request[None]) -> Reply:
+    return Reply((await _job(request)).output)
 
 
-async def show_result(ask: Ask) -> Reply:
+async def show_result(request: Request[None]) -> Reply:
     """Once it is over, in the form that is asked for; 202 with the job where it takes longer."""
-    nth = values.whole("parse", ask.first("parse") or "0")
-    within_s = wait.seconds(ask.first("timeout"))
-    found = await wait.until_over(ask, ask.actor, ask.path["id"], within_s)
-    await run_requests.with_log(ask, found, found.id)
+    nth = values.whole("parse", request.first("parse") or "0")
+    within_s = wait.seconds(request.first("timeout"))
+    found = await wait.until_over(request, request.actor, request.path["id"], within_s)
+    await run_requests.with_log(request, found, found.id)
     if found.lifecycle not in FINAL:
         return Reply(found, 202)
-    if is_said(ask, "full"):
+    if is_said(request, "full"):
         return Reply(found)
-    if is_said(ask, "result"):
+    if is_said(request, "result"):
         return Reply(found.result or None)
-    return Reply(found.output if is_said(ask, "output") else _parsed(found.output, nth))
+    return Reply(found.output if is_said(request, "output") else _parsed(found.output, nth))
 
 
-def is_said(ask: Ask, name: str) -> bool:
+def is_said(request: AnyRequest, name: str) -> bool:
     """A bare name in the query counts as yes."""
-    return name in ask.query and (ask.first(name) or "").lower() not in ("false", "0")
+    return name in request.query and (request.first(name) or "").lower() not in ("false", "0")
 
 
 def _parsed(output: Any, nth: int) -> Any:

@@ -9,6 +9,7 @@ import msgspec
 from belvedere.access.actor import Actor, Level
 from belvedere.access.limits import anonymous_requests
 from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.request import AnyRequest
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.jobs.api import request_size
 from belvedere.jobs.api import wait as waiting
@@ -19,7 +20,7 @@ from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.jobs.store import find
 from belvedere.rest import off_loop, run_arguments
-from belvedere.rest.route import Ask, Reply
+from belvedere.rest.route import Reply
 from belvedere.rest.run_arguments import Given
 
 # result.log in a record holds this much of the end.
@@ -33,30 +34,35 @@ QUERY = (
 Customer = Callable[[Any, str | None], tuple[str, str] | None]
 
 
-async def given(ask: Ask) -> Given:
+async def given(request: AnyRequest) -> Given:
     """Arguments and names out of body and query, of the organization that the credential opens."""
-    kind = ask.header(b"content-type") or ""
-    found = await off_loop.read(len(ask.raw), run_arguments.read, kind, ask.raw, ask.query)
+    kind = request.header(b"content-type") or ""
+    found = await off_loop.read(
+        len(request.raw), run_arguments.read, kind, request.raw, request.query
+    )
     # The door has read path and query; only the body can name another.
-    if found.customer and found.customer != ask.customer:
-        if ask.customer is not None:
+    if found.customer and found.customer != request.customer:
+        if request.customer is not None:
             raise Invalid("Two different organizations were named.", code="two_customers")
-        if ask.actor.customer_name.lower() not in ("", found.customer):
+        if request.actor.customer_name.lower() not in ("", found.customer):
             raise Forbidden(
                 "This credential does not open that organization.", code="other_customer"
             )
-        ask.customer = found.customer
+        request.customer = found.customer
     return found
 
 
 async def by_secret(
-    ask: Ask, customer: Customer, run: Callable[[Actor], Awaitable[Reply]]
+    request: AnyRequest, customer: Customer, run: Callable[[Actor], Awaitable[Reply]]
 ) -> Reply:
     """Run as nobody in particular; `run` raises Forbidden where the secret does not fit what the
     body names. `admit` has checked what the address names."""
-    limits, address = ask.house.limits, ask.actor.address
-    proof, target = ask.house.keys.digest(ask.path["secret"]), anonymous_requests.target_of(ask)
-    found = await ask.house.db.glance(customer, ask.customer)
+    limits, address = request.services.limits, request.actor.address
+    proof, target = (
+        request.services.keys.digest(request.path["secret"]),
+        anonymous_requests.target_of(request),
+    )
+    found = await request.services.db.glance(customer, request.customer)
     customer_id, name = found or ("", "")
     try:
         reply = await run(Actor(customer_id, name, Level.ANONYMOUS, "secret", address=address))
@@ -67,10 +73,12 @@ async def by_secret(
     return reply
 
 
-async def admit(ask: Ask, object: str, object_id: str | None, takes_file: TakesFile) -> None:
+async def admit(
+    request: AnyRequest, object: str, object_id: str | None, takes_file: TakesFile
+) -> None:
     """The secret first; then how much of a body is read."""
     await request_size.admit(
-        ask, await anonymous_requests.by_secret(ask, object, object_id), takes_file
+        request, await anonymous_requests.by_secret(request, object, object_id), takes_file
     )
 
 
@@ -78,35 +86,35 @@ def replayed(is_replayed: bool) -> dict[str, str]:
     return {"Idempotency-Replayed": "true"} if is_replayed else {}
 
 
-async def once(ask: Ask) -> Once | None:
+async def once(request: AnyRequest) -> Once | None:
     """The Idempotency-Key, with a digest of all that the request says; that of a large body is
     made in a thread."""
-    key = ask.header(b"idempotency-key")
+    key = request.header(b"idempotency-key")
     if key is None:
         return None
     if not 1 <= len(key) <= 255:
         raise Invalid("Idempotency-Key has 1 to 255 characters.", code="invalid_key")
-    said = await off_loop.read(len(ask.raw), hashlib.sha256, ask.raw)
+    said = await off_loop.read(len(request.raw), hashlib.sha256, request.raw)
     # The secret stays out: a key that came with the old one is good with the new one, too.
-    for name in sorted(ask.path.keys() - {"secret"}):
-        said.update(f"\0{name}:{ask.path[name]}".encode())
-    for name in sorted(ask.query):
+    for name in sorted(request.path.keys() - {"secret"}):
+        said.update(f"\0{name}:{request.path[name]}".encode())
+    for name in sorted(request.query):
         if name not in ("access_token", "wait_result", "wait_timeout"):
-            said.update(f"\0{name}={ask.query[name]}".encode())
-    return Once(f"{ask.route.method} {ask.route.path}", key, said.hexdigest())
+            said.update(f"\0{name}={request.query[name]}".encode())
+    return Once(f"{request.route.method} {request.route.path}", key, said.hexdigest())
 
 
-def patience(ask: Ask, given: Given) -> float | None:
+def patience(request: AnyRequest, given: Given) -> float | None:
     """How long the caller waits for the result; None when it does not. Checked before the job is
     made: a refused request has made none."""
-    asked = ask.first("wait_result") or given.rest.get("wait_result")
+    asked = request.first("wait_result") or given.rest.get("wait_result")
     if asked is not True and str(asked).lower() not in ("true", "1"):
         return None
-    return waiting.seconds(ask.first("wait_timeout"))
+    return waiting.seconds(request.first("wait_timeout"))
 
 
 async def wait(
-    ask: Ask,
+    request: AnyRequest,
     actor: Actor,
     job_id: str,
     within_s: float,
@@ -116,8 +124,8 @@ async def wait(
 ) -> Reply:
     # Whoever may start a job by its secret may also wait for that job's end.
     watcher = actor if actor.kind != "secret" else _watcher(actor)
-    found = await waiting.until_over(ask, watcher, job_id, within_s, is_new=is_new)
-    await with_log(ask, found, job_id)
+    found = await waiting.until_over(request, watcher, job_id, within_s, is_new=is_new)
+    await with_log(request, found, job_id)
     return Reply(found, 200 if found.lifecycle in FINAL else 202, headers)
 
 
@@ -125,13 +133,13 @@ def _watcher(actor: Actor) -> Actor:
     return msgspec.structs.replace(actor, level=Level.MANAGER)
 
 
-async def with_log(ask: Ask, found: JobRecord, job_id: str) -> None:
+async def with_log(request: AnyRequest, found: JobRecord, job_id: str) -> None:
     """Long logs live in the log store; the record carries their end."""
     result = found.result
     if not isinstance(result, dict) or result.get("log") or not result.get("log_bytes"):
         return
-    fence = await ask.house.db.glance(_fence, found.customer_id, job_id)
-    tail = await ask.house.logs.read(joblog.tail, fence, LOG_IN_RECORD)
+    fence = await request.services.db.glance(_fence, found.customer_id, job_id)
+    tail = await request.services.logs.read(joblog.tail, fence, LOG_IN_RECORD)
     result["log"] = tail.decode("utf-8", "replace")
 
 

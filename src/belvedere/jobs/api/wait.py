@@ -5,11 +5,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from belvedere.access.actor import Actor
+from belvedere.access.request import AnyRequest
+from belvedere.access.services import Services
 from belvedere.base.errors import Invalid
 from belvedere.jobs.model import FINAL
 from belvedere.jobs.queries import details
 from belvedere.jobs.queries.records import JobRecord
-from belvedere.rest.route import Ask
 
 DEFAULT_S, LONGEST_S = 60.0, 300.0
 # The doorbell may be missed; then this often a look at the row.
@@ -59,12 +60,12 @@ class _Bell:
 class _Caller:
     """Whoever waits may hang up, and the server may stop."""
 
-    def __init__(self, house: Any, receive: Receive, bell: _Bell) -> None:
+    def __init__(self, services: Services, receive: Receive, bell: _Bell) -> None:
         self.bell = bell
         self.is_gone = False
         self._tasks = [
             asyncio.create_task(self._until_gone(receive)),
-            asyncio.create_task(self._until_stopped(house)),
+            asyncio.create_task(self._until_stopped(services)),
         ]
 
     async def _until_gone(self, receive: Receive) -> None:
@@ -72,8 +73,8 @@ class _Caller:
             pass
         self._leave()
 
-    async def _until_stopped(self, house: Any) -> None:
-        await house.stopping.wait()
+    async def _until_stopped(self, services: Services) -> None:
+        await services.stopping.wait()
         self._leave()
 
     def _leave(self) -> None:
@@ -87,25 +88,25 @@ class _Caller:
 
 
 async def until_over(
-    ask: Ask, actor: Actor, job_id: str, within_s: float, *, is_new: bool = False
+    request: AnyRequest, actor: Actor, job_id: str, within_s: float, *, is_new: bool = False
 ) -> JobRecord:
     """The job once it is over, or as it stands when the time is up or nobody listens. One that was
     made a moment ago and was not over then is only looked at once something rang."""
-    house = ask.house
+    services = request.services
     caller: _Caller | None = None
     bell = _Bell()
     loop = asyncio.get_running_loop()
     until = loop.time() + within_s
-    undo = house.hub.listen(f"job:{job_id}", bell.ring)
+    undo = services.hub.listen(f"job:{job_id}", bell.ring)
     try:
         if is_new:
             await bell.heard(min(BRIEF_S, within_s))
         while True:
-            record: JobRecord = await house.db.glance(details.show, actor, job_id)
+            record: JobRecord = await services.db.glance(details.show, actor, job_id)
             left = until - loop.time()
             if record.lifecycle in FINAL or left <= 0 or (caller is not None and caller.is_gone):
                 return record
-            caller = caller or _Caller(house, ask.request.receive, bell)
+            caller = caller or _Caller(services, request.starlette.receive, bell)
             await bell.heard(min(left, LOOK_S))
     finally:
         undo()

@@ -6,10 +6,10 @@ stays small however long a log or one of its lines is.
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
+from belvedere.access.services import Services
 from belvedere.db import Tx
 from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.output.log_store import Chunk
@@ -127,30 +127,30 @@ def _text(line: bytes) -> str:
 
 
 async def search(
-    house: Any, customer_id: str, found: Source, wanted: str, most: int, since: int = 0
+    services: Services, customer_id: str, found: Source, wanted: str, most: int, since: int = 0
 ) -> Hits:
     """Every line that holds the text is counted, from this byte on; the first are given."""
     looking = Search(wanted, most, since)
     if found.small is not None:
         looking.feed(_whole(found.small))
     else:
-        lane = (house.logs, customer_id)
-        await house.searches.run(*lane, _begin, found.fence, looking, since)
+        lane = (services.logs, customer_id)
+        await services.searches.run(*lane, _begin, found.fence, looking, since)
         # A stretch at a time, each in the database's thread: nobody waits for a long log.
-        while await house.searches.run_on(*lane, _search_on, found.fence, looking):
+        while await services.searches.run_on(*lane, _search_on, found.fence, looking):
             pass
     looking.end_line()
     looking.found.complete = looking.walk.is_whole and not await _is_cut_short(
-        house, found, looking
+        services, found, looking
     )
     return looking.found
 
 
-async def _is_cut_short(house: Any, found: Source, looking: Search) -> bool:
+async def _is_cut_short(services: Services, found: Source, looking: Search) -> bool:
     """Whether output is missing behind the last byte that was searched."""
     if found.small is not None:
         return False
-    log: joblog.Log | None = await house.logs.read(joblog.find, found.fence)
+    log: joblog.Log | None = await services.logs.read(joblog.find, found.fence)
     return found.is_unknown or (log is not None and log.end > looking.walk.at)
 
 
@@ -177,12 +177,12 @@ def _whole(data: bytes) -> Chunk:
     return Chunk(0, 0, len(data), data)
 
 
-async def lines(house: Any, found: Source, first: int, count: int) -> Lines:
+async def lines(services: Services, found: Source, first: int, count: int) -> Lines:
     """So many lines from this one on."""
     if found.small is not None:
         total = found.small.count(b"\n") + (not found.small.endswith(b"\n") and bool(found.small))
         return _read(iter([_whole(found.small)]), first, count, total)
-    shown: Lines = await house.logs.read(_lines, found.fence, first, count)
+    shown: Lines = await services.logs.read(_lines, found.fence, first, count)
     return shown
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from belvedere.access.actor import Actor
+from belvedere.access.services import Services
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.jobs import permissions, store
@@ -65,16 +66,18 @@ def is_ended(found: Source) -> bool:
     return found.job.is_over or found.job.fence != found.fence
 
 
-async def text(house: Any, found: Source, start: int, end: int | None) -> AsyncIterator[bytes]:
+async def text(
+    services: Services, found: Source, start: int, end: int | None
+) -> AsyncIterator[bytes]:
     """Bytes of the stream as produced from `start` up to `end`, cuts marked."""
     if found.small is not None:
         yield found.small[start:end]
         return
     at = start
     while end is None or at < end:
-        chunks = await house.logs.read(joblog.chunks, found.fence, at)
+        chunks = await services.logs.read(joblog.chunks, found.fence, at)
         if not chunks:
-            if (gap := await _dropped(house, found, at)) is not None:
+            if (gap := await _dropped(services, found, at)) is not None:
                 yield joblog.mark(at, gap.end if end is None else min(end, gap.end))
             return
         for after, _, data in joblog.pieces(chunks, at):
@@ -84,23 +87,23 @@ async def text(house: Any, found: Source, start: int, end: int | None) -> AsyncI
             at = after
 
 
-async def _dropped(house: Any, found: Source, at: int) -> joblog.Log | None:
+async def _dropped(services: Services, found: Source, at: int) -> joblog.Log | None:
     """The log, where its last bytes are missing: the organization had no room for them, or the
     agent's disk was full."""
-    log: joblog.Log | None = await house.logs.read(joblog.find, found.fence)
+    log: joblog.Log | None = await services.logs.read(joblog.find, found.fence)
     return log if log is not None and log.end > at and is_ended(found) else None
 
 
 async def live(
-    house: Any, actor: Actor, found: Source, number: int | None, current: int, at: int
+    services: Services, actor: Actor, found: Source, number: int | None, current: int, at: int
 ) -> AsyncIterator[bytes]:
     """Server-sent events: `output` with the next offset as id, `cut` before the mark of what is
     missing, `attempt` when a retry begins, `end` with the totals. Without a number the stream
     goes on from attempt to attempt."""
     rang = asyncio.Event()
     undo = [
-        house.hub.listen(f"log:{found.job.id}", lambda _: rang.set()),
-        await house.feed.listen(
+        services.hub.listen(f"log:{found.job.id}", lambda _: rang.set()),
+        await services.feed.listen(
             lambda events: rang.set() if any(e.object_id == found.job.id for e in events) else None
         ),
     ]
@@ -108,17 +111,17 @@ async def live(
     try:
         while True:
             rang.clear()
-            newest = await house.db.read(source, actor, found.job.id, number)
+            newest = await services.db.read(source, actor, found.job.id, number)
             if newest.number != current:
-                async for event in _change(house, actor, newest, current, at):
+                async for event in _change(services, actor, newest, current, at):
                     yield event
                 at, current = 0, newest.number
             sent = at
-            async for event, after in _new_output(house, newest, at):
+            async for event, after in _new_output(services, newest, at):
                 at = after
                 yield event
             if is_ended(newest):
-                yield await _end(house, newest, at)
+                yield await _end(services, newest, at)
                 return
             quiet = 0.0 if at > sent else quiet + LOOK_S
             if quiet >= PULSE_S:
@@ -131,12 +134,12 @@ async def live(
 
 
 async def _change(
-    house: Any, actor: Actor, newest: Source, old: int, at: int
+    services: Services, actor: Actor, newest: Source, old: int, at: int
 ) -> AsyncIterator[bytes]:
     """What is left of the attempt before, then the word that another begins."""
     if old:
-        before = await house.db.read(source, actor, newest.job.id, old)
-        async for event, _ in _new_output(house, before, at):
+        before = await services.db.read(source, actor, newest.job.id, old)
+        async for event, _ in _new_output(services, before, at):
             yield event
         told = encode({"number": newest.number})
         yield f"id: {_id(newest, 0)}\nevent: attempt\ndata: ".encode() + told + b"\n\n"
@@ -156,7 +159,9 @@ async def _wait(rang: asyncio.Event) -> None:
         return
 
 
-async def _new_output(house: Any, found: Source, at: int) -> AsyncIterator[tuple[bytes, int]]:
+async def _new_output(
+    services: Services, found: Source, at: int
+) -> AsyncIterator[tuple[bytes, int]]:
     """Events for what came since `at`; a character cut by a chunk's end waits for its rest."""
     if found.small is not None:
         if at < len(found.small):
@@ -165,7 +170,7 @@ async def _new_output(house: Any, found: Source, at: int) -> AsyncIterator[tuple
         return
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     read = at
-    while chunks := await house.logs.read(joblog.chunks, found.fence, read):
+    while chunks := await services.logs.read(joblog.chunks, found.fence, read):
         for after, line, data in joblog.pieces(chunks, read):
             if data == joblog.mark(read, after):
                 yield _cut(read, after, line), at
@@ -175,7 +180,7 @@ async def _new_output(house: Any, found: Source, at: int) -> AsyncIterator[tuple
                 yield _output(found, said, at), at
     if is_ended(found) and (rest := decoder.decode(b"", final=True)):
         yield _output(found, rest, read), read
-    if (gap := await _dropped(house, found, read)) is not None:
+    if (gap := await _dropped(services, found, read)) is not None:
         yield _cut(read, gap.end, gap.lines), read
         missing = joblog.mark(read, gap.end).decode()
         yield _output(found, missing, gap.end), gap.end
@@ -192,8 +197,8 @@ def _output(found: Source, said: str, after: int) -> bytes:
     return f"id: {_id(found, after)}\nevent: output\ndata: ".encode() + encode(said) + b"\n\n"
 
 
-async def _end(house: Any, found: Source, at: int) -> bytes:
-    log = await house.logs.read(joblog.find, found.fence)
+async def _end(services: Services, found: Source, at: int) -> bytes:
+    log = await services.logs.read(joblog.find, found.fence)
     result = found.result
     total = result.get("log_bytes", result.get("bytes_total", log.bytes_seen if log else 0))
     kept = len(found.small) if found.small is not None else (log.bytes_kept if log else 0)

@@ -1,10 +1,9 @@
 """When which lines of a log were written, as near as a piece of output tells: they come at once
 from a script that says something, so that this is when the server had it."""
 
-from typing import Any
-
 import msgspec
 
+from belvedere.access.services import Services
 from belvedere.base.clock import iso
 from belvedere.db import Tx
 from belvedere.jobs.output.log_stream import Source
@@ -27,9 +26,9 @@ class Times(msgspec.Struct):
     next: int | None
 
 
-async def times(house: Any, found: Source, first: int) -> Times:
+async def times(services: Services, found: Source, first: int) -> Times:
     if found.small is None:
-        shown: Times = await house.logs.read(_times, found.fence, first)
+        shown: Times = await services.logs.read(_times, found.fence, first)
         return shown
     # So short that it came with the end, from a script that had hardly begun.
     at = found.job.ended_at

@@ -5,6 +5,8 @@ import msgspec
 from belvedere.access.api.acl import acl_routes
 from belvedere.access.limits import anonymous_requests
 from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.request import AnyRequest, Request, heavy_read
+from belvedere.access.searches import run_search
 from belvedere.base.clock import Millis, parse_iso
 from belvedere.base.errors import Fault, Forbidden
 from belvedere.legacy_agents import check_reports
@@ -18,9 +20,7 @@ from belvedere.monitors.push import Pushed
 from belvedere.monitors.turns import Turns
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination, query
-from belvedere.rest.response_budget import heavy_read
-from belvedere.rest.route import Ask, Reply, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Reply, Route
 
 
 class AlertsBody(msgspec.Struct):
@@ -54,127 +54,155 @@ class RotateBody(msgspec.Struct, forbid_unknown_fields=True):
     overlap: int = 0
 
 
-def _record(ask: Ask, shown: service.Shown) -> MonitorRecord:
-    return record(*shown, ask.actor)
+def _record(request: AnyRequest, shown: service.Shown) -> MonitorRecord:
+    return record(*shown, request.actor)
 
 
-async def list_monitors(ask: Ask) -> Reply:
-    listing = filters.read(ask.query, store.MONITORS)
-    listing = await run_search(ask, store.fitted, ask.actor, listing)
-    async with heavy_read(ask, listing.size):
-        found, total = await run_search(ask, service.listed, ask.actor, listing)
-        records = [_record(ask, one) for one in found]
-    return pagination.answer(ask, listing, records, total)
+async def list_monitors(request: Request[None]) -> Reply:
+    listing = filters.read(request.query, store.MONITORS)
+    listing = await run_search(request, store.fitted, request.actor, listing)
+    async with heavy_read(request, listing.size):
+        found, total = await run_search(request, service.listed, request.actor, listing)
+        records = [_record(request, one) for one in found]
+    return pagination.answer(request, listing, records, total)
 
 
-async def show(ask: Ask) -> MonitorRecord:
-    return _record(ask, await ask.house.db.read(service.show, ask.actor, ask.path["id"]))
-
-
-async def create(ask: Ask) -> MonitorRecord:
-    by_query = ask.first("host_id")
-    made = await ask.house.db.write(service.create, ask.house.keys, ask.actor, ask.body, by_query)
-    return _record(ask, made)
-
-
-async def replace(ask: Ask) -> MonitorRecord:
-    return await _change(ask, whole=True)
-
-
-async def change(ask: Ask) -> MonitorRecord:
-    return await _change(ask, whole=False)
-
-
-async def _change(ask: Ask, *, whole: bool) -> MonitorRecord:
-    changed = await ask.house.db.write(
-        service.change, ask.actor, ask.path["id"], ask.body, ask.if_match, whole=whole
+async def show(request: Request[None]) -> MonitorRecord:
+    return _record(
+        request, await request.services.db.read(service.show, request.actor, request.path["id"])
     )
-    return _record(ask, changed)
 
 
-async def delete(ask: Ask) -> MonitorRecord:
-    return _record(ask, await ask.house.db.write(service.delete, ask.actor, ask.path["id"]))
+async def create(request: Request[MonitorBody]) -> MonitorRecord:
+    by_query = request.first("host_id")
+    made = await request.services.db.write(
+        service.create, request.services.keys, request.actor, request.body, by_query
+    )
+    return _record(request, made)
 
 
-def _until(ask: Ask) -> Millis | None:
-    if ask.body is None or ask.body.until is None:
+async def replace(request: Request[MonitorBody]) -> MonitorRecord:
+    return await _change(request, whole=True)
+
+
+async def change(request: Request[MonitorBody]) -> MonitorRecord:
+    return await _change(request, whole=False)
+
+
+async def _change(request: AnyRequest, *, whole: bool) -> MonitorRecord:
+    changed = await request.services.db.write(
+        service.change,
+        request.actor,
+        request.path["id"],
+        request.body,
+        request.if_match,
+        whole=whole,
+    )
+    return _record(request, changed)
+
+
+async def delete(request: Request[None]) -> MonitorRecord:
+    return _record(
+        request, await request.services.db.write(service.delete, request.actor, request.path["id"])
+    )
+
+
+def _until(request: AnyRequest) -> Millis | None:
+    if request.body is None or request.body.until is None:
         return None
     try:
-        return parse_iso(ask.body.until)
+        return parse_iso(request.body.until)
     except (ValueError, OverflowError):
         message = "Give a time such as 2026-01-31T08:00:00.000Z."
         raise refusal([Fault("until", message)]) from None
 
 
-async def pause(ask: Ask) -> MonitorRecord:
-    paused = await ask.house.db.write(service.pause, ask.actor, ask.path["id"], _until(ask))
-    return _record(ask, paused)
+async def pause(request: Request[UntilBody]) -> MonitorRecord:
+    paused = await request.services.db.write(
+        service.pause, request.actor, request.path["id"], _until(request)
+    )
+    return _record(request, paused)
 
 
-async def resume(ask: Ask) -> MonitorRecord:
-    return _record(ask, await ask.house.db.write(service.resume, ask.actor, ask.path["id"]))
+async def resume(request: Request[None]) -> MonitorRecord:
+    return _record(
+        request, await request.services.db.write(service.resume, request.actor, request.path["id"])
+    )
 
 
-async def mute(ask: Ask) -> MonitorRecord:
-    return await _mute(ask, alerts=False, until=_until(ask))
+async def mute(request: Request[UntilBody]) -> MonitorRecord:
+    return await _mute(request, alerts=False, until=_until(request))
 
 
-async def unmute(ask: Ask) -> MonitorRecord:
-    return await _mute(ask, alerts=True, until=None)
+async def unmute(request: Request[None]) -> MonitorRecord:
+    return await _mute(request, alerts=True, until=None)
 
 
-async def set_alerts(ask: Ask) -> MonitorRecord:
-    return await _mute(ask, alerts=ask.body.alerts, until=None)
+async def set_alerts(request: Request[AlertsBody]) -> MonitorRecord:
+    return await _mute(request, alerts=request.body.alerts, until=None)
 
 
-async def _mute(ask: Ask, *, alerts: bool, until: Millis | None) -> MonitorRecord:
-    muted = await ask.house.db.write(service.mute, ask.actor, ask.path["id"], alerts, until)
-    return _record(ask, muted)
+async def _mute(request: AnyRequest, *, alerts: bool, until: Millis | None) -> MonitorRecord:
+    muted = await request.services.db.write(
+        service.mute, request.actor, request.path["id"], alerts, until
+    )
+    return _record(request, muted)
 
 
-async def show_history(ask: Ask) -> History:
-    since, until, step = (ask.first(name) for name in ("from", "to", "step"))
+async def show_history(request: Request[None]) -> History:
+    since, until, step = (request.first(name) for name in ("from", "to", "step"))
     return await run_search(
-        ask,
+        request,
         history.history,
-        ask.actor,
-        ask.path["id"],
+        request.actor,
+        request.path["id"],
         None if since is None else query.time("from", since),
         None if until is None else query.time("to", until),
         None if step is None else query.whole("step", step),
     )
 
 
-async def show_turns(ask: Ask) -> Turns:
-    since = ask.first("from")
+async def show_turns(request: Request[None]) -> Turns:
+    since = request.first("from")
     return await run_search(
-        ask,
+        request,
         turns.turns,
-        ask.actor,
-        ask.path["id"],
+        request.actor,
+        request.path["id"],
         None if since is None else query.time("from", since),
     )
 
 
-async def take_report(ask: Ask) -> MonitorRecord:
+async def take_report(request: Request[ReportBody]) -> MonitorRecord:
     """From an agent of the original."""
     return _record(
-        ask, await ask.house.db.write(check_reports.report, ask.actor, ask.path["id"], ask.body)
+        request,
+        await request.services.db.write(
+            check_reports.report, request.actor, request.path["id"], request.body
+        ),
     )
 
 
-async def admit_push(ask: Ask) -> None:
-    await anonymous_requests.by_secret(ask, "monitor", ask.path["id"])
+async def admit_push(request: AnyRequest) -> None:
+    await anonymous_requests.by_secret(request, "monitor", request.path["id"])
 
 
-async def push_state(ask: Ask) -> Pushed:
-    body = ask.body or PushBody()
-    said = (body.state or ask.first("state") or "", body.message or ask.first("message") or "")
-    limits, address, target = ask.house.limits, ask.actor.address, ask.path["id"]
-    proof = ask.house.keys.digest(ask.path["secret"])
+async def push_state(request: Request[None | PushBody]) -> Pushed:
+    body = request.body or PushBody()
+    said = (
+        body.state or request.first("state") or "",
+        body.message or request.first("message") or "",
+    )
+    limits, address, target = request.services.limits, request.actor.address, request.path["id"]
+    proof = request.services.keys.digest(request.path["secret"])
     try:
-        pushed: Pushed = await ask.house.db.write(
-            push.push, ask.house.keys, ask.customer, ask.path["id"], ask.path["secret"], said
+        pushed: Pushed = await request.services.db.write(
+            push.push,
+            request.services.keys,
+            request.customer,
+            request.path["id"],
+            request.path["secret"],
+            said,
         )
     except Forbidden:
         limits.wrong(address, kind=Kind.SECRET, target=target, proof=proof)
@@ -183,22 +211,24 @@ async def push_state(ask: Ask) -> Pushed:
     return pushed
 
 
-def _credentials(ask: Ask, secret: str) -> PushCredentials:
-    monitor_id = ask.path["id"]
-    url = f"{ask.house.settings.base_url}/monitor/{monitor_id}/push/{secret}"
+def _credentials(request: AnyRequest, secret: str) -> PushCredentials:
+    monitor_id = request.path["id"]
+    url = f"{request.services.settings.base_url}/monitor/{monitor_id}/push/{secret}"
     return PushCredentials(monitor_id, secret, url)
 
 
-async def reveal(ask: Ask) -> PushCredentials:
-    secret = await ask.house.db.write(push.reveal, ask.house.keys, ask.actor, ask.path["id"])
-    return _credentials(ask, secret)
-
-
-async def rotate(ask: Ask) -> PushCredentials:
-    secret = await ask.house.db.write(
-        push.rotate, ask.house.keys, ask.actor, ask.path["id"], ask.body.overlap
+async def reveal(request: Request[None]) -> PushCredentials:
+    secret = await request.services.db.write(
+        push.reveal, request.services.keys, request.actor, request.path["id"]
     )
-    return _credentials(ask, secret)
+    return _credentials(request, secret)
+
+
+async def rotate(request: Request[RotateBody]) -> PushCredentials:
+    secret = await request.services.db.write(
+        push.rotate, request.services.keys, request.actor, request.path["id"], request.body.overlap
+    )
+    return _credentials(request, secret)
 
 
 def _switch(word: str, handler: object, summary: str, *, has_end: bool) -> Route:

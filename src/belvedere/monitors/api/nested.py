@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from belvedere.access import Actor
+from belvedere.access.request import AnyRequest, Request
 from belvedere.db import Tx
 from belvedere.monitors import store
 from belvedere.monitors.api import monitors
@@ -10,37 +11,37 @@ from belvedere.monitors.api.records import MonitorRecord
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.model import Type
 from belvedere.rest import pagination
-from belvedere.rest.route import Ask, Handler, Reply, Route
+from belvedere.rest.route import Handler, Reply, Route
 
 PLACE = "/monitor/nested"
 
 
-async def list_nested(ask: Ask) -> Reply:
-    ask.query = {**ask.query, "where[type]": [Type.NESTED.value]}
-    return await monitors.list_monitors(ask)
+async def list_nested(request: Request[None]) -> Reply:
+    request.query = {**request.query, "where[type]": [Type.NESTED.value]}
+    return await monitors.list_monitors(request)
 
 
-async def create(ask: Ask) -> MonitorRecord:
-    ask.body.type = Type.NESTED.value
-    return await monitors.create(ask)
+async def create(request: Request[MonitorBody]) -> MonitorRecord:
+    request.body.type = Type.NESTED.value
+    return await monitors.create(request)
 
 
-async def show(ask: Ask) -> MonitorRecord:
-    return await _with(ask, monitors.show)
+async def show(request: Request[None]) -> MonitorRecord:
+    return await _with(request, monitors.show)
 
 
-async def change(ask: Ask) -> MonitorRecord:
-    return await _with(ask, monitors.replace)
+async def change(request: Request[MonitorBody]) -> MonitorRecord:
+    return await _with(request, monitors.replace)
 
 
-async def delete(ask: Ask) -> MonitorRecord:
-    return await _with(ask, monitors.delete)
+async def delete(request: Request[None]) -> MonitorRecord:
+    return await _with(request, monitors.delete)
 
 
-async def _with(ask: Ask, handler: Handler) -> MonitorRecord:
+async def _with(request: AnyRequest, handler: Handler) -> MonitorRecord:
     """Others are not there under this address."""
-    await ask.house.db.read(_check, ask.actor, ask.path["id"])
-    found: MonitorRecord = await handler(ask)
+    await request.services.db.read(_check, request.actor, request.path["id"])
+    found: MonitorRecord = await handler(request)
     return found
 
 

@@ -1,5 +1,7 @@
 """Endpoints of channels, rules and messages."""
 
+from belvedere.access.request import AnyRequest, Request, heavy_read
+from belvedere.access.searches import run_search
 from belvedere.egress.messages import Outcome
 from belvedere.notifications import service, store
 from belvedere.notifications.api import records
@@ -14,14 +16,12 @@ from belvedere.notifications.delivery import dispatcher, messages
 from belvedere.notifications.model import ChannelRow, RuleRow
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination, text_fields
-from belvedere.rest.response_budget import heavy_read
-from belvedere.rest.route import Ask, Reply, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Reply, Route
 
 # Channels
 
 
-async def list_channels(request: Ask) -> Reply:
+async def list_channels(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.CHANNELS)
     rows, total = await run_search(request, service.list_page, ChannelRow, request.actor, listing)
     return pagination.answer(
@@ -29,23 +29,25 @@ async def list_channels(request: Ask) -> Reply:
     )
 
 
-async def show_channel(request: Ask) -> ChannelRecord:
-    row = await request.house.db.read(service.show, ChannelRow, request.actor, request.path["id"])
+async def show_channel(request: Request[None]) -> ChannelRecord:
+    row = await request.services.db.read(
+        service.show, ChannelRow, request.actor, request.path["id"]
+    )
     return records.channel(row, request.actor)
 
 
-async def create_channel(request: Ask) -> Reply:
+async def create_channel(request: Request[ChannelBody]) -> Reply:
     if request.body.url is None:
         raise text_fields.bad("url", "This is required.")
     address = await _check_address(request, request.body.url)
-    row = await request.house.db.write(
-        service.create_channel, request.house.keys, request.actor, request.body, address
+    row = await request.services.db.write(
+        service.create_channel, request.services.keys, request.actor, request.body, address
     )
     return Reply(records.channel(row, request.actor), 201)
 
 
-async def change_channel(request: Ask) -> ChannelRecord:
-    body, services = request.body, request.house
+async def change_channel(request: Request[ChannelBody]) -> ChannelRecord:
+    body, services = request.body, request.services
     # First: a caller who may not see the channel must not learn anything about an address.
     await services.db.read(service.show, ChannelRow, request.actor, request.path["id"])
     address = None if body.url is None else await _check_address(request, body.url)
@@ -61,38 +63,38 @@ async def change_channel(request: Ask) -> ChannelRecord:
     return records.channel(row, request.actor)
 
 
-async def _check_address(request: Ask, url: str) -> Outcome:
-    outgoing = request.house.couriers.of(request.actor.customer_id)
+async def _check_address(request: AnyRequest, url: str) -> Outcome:
+    outgoing = request.services.couriers.of(request.actor.customer_id)
     address: Outcome = await outgoing.check(text_fields.prose("url", url, most=4_096))
     if address.fault:
         raise text_fields.bad("url", address.fault)
     return address
 
 
-async def delete_channel(request: Ask) -> ChannelRecord:
-    row = await request.house.db.write(service.delete_channel, request.actor, request.path["id"])
+async def delete_channel(request: Request[None]) -> ChannelRecord:
+    row = await request.services.db.write(service.delete_channel, request.actor, request.path["id"])
     return records.channel(row, request.actor)
 
 
-async def test_channel(request: Ask) -> Reply:
-    services = request.house
+async def test_channel(request: Request[None]) -> Reply:
+    services = request.services
     message = await services.db.write(service.begin_test, request.actor, request.path["id"])
     attempted = await dispatcher.send(services.db, services.keys, services.couriers, message)
     return Reply(records.message(attempted), 201)
 
 
-async def reveal(request: Ask) -> ChannelCredentials:
+async def reveal(request: Request[None]) -> ChannelCredentials:
     channel_id = request.path["id"]
-    secret = await request.house.db.write(
-        service.reveal_secret, request.house.keys, request.actor, channel_id
+    secret = await request.services.db.write(
+        service.reveal_secret, request.services.keys, request.actor, channel_id
     )
     return ChannelCredentials(channel_id, secret)
 
 
-async def rotate(request: Ask) -> Reply:
+async def rotate(request: Request[None]) -> Reply:
     channel_id = request.path["id"]
-    secret = await request.house.db.write(
-        service.rotate_secret, request.house.keys, request.actor, channel_id
+    secret = await request.services.db.write(
+        service.rotate_secret, request.services.keys, request.actor, channel_id
     )
     return Reply(ChannelCredentials(channel_id, secret), 201)
 
@@ -100,7 +102,7 @@ async def rotate(request: Ask) -> Reply:
 # Rules
 
 
-async def list_rules(request: Ask) -> Reply:
+async def list_rules(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.RULES)
     rows, total = await run_search(request, service.list_page, RuleRow, request.actor, listing)
     return pagination.answer(
@@ -108,32 +110,32 @@ async def list_rules(request: Ask) -> Reply:
     )
 
 
-async def show_rule(request: Ask) -> RuleRecord:
-    row = await request.house.db.read(service.show, RuleRow, request.actor, request.path["id"])
+async def show_rule(request: Request[None]) -> RuleRecord:
+    row = await request.services.db.read(service.show, RuleRow, request.actor, request.path["id"])
     return records.rule(row, request.actor)
 
 
-async def create_rule(request: Ask) -> Reply:
-    row = await request.house.db.write(service.create_rule, request.actor, request.body)
+async def create_rule(request: Request[RuleBody]) -> Reply:
+    row = await request.services.db.write(service.create_rule, request.actor, request.body)
     return Reply(records.rule(row, request.actor), 201)
 
 
-async def change_rule(request: Ask) -> RuleRecord:
-    row = await request.house.db.write(
+async def change_rule(request: Request[RuleBody]) -> RuleRecord:
+    row = await request.services.db.write(
         service.change_rule, request.actor, request.path["id"], request.body, request.if_match
     )
     return records.rule(row, request.actor)
 
 
-async def delete_rule(request: Ask) -> RuleRecord:
-    row = await request.house.db.write(service.delete_rule, request.actor, request.path["id"])
+async def delete_rule(request: Request[None]) -> RuleRecord:
+    row = await request.services.db.write(service.delete_rule, request.actor, request.path["id"])
     return records.rule(row, request.actor)
 
 
 # Messages
 
 
-async def list_messages(request: Ask) -> Reply:
+async def list_messages(request: Request[None]) -> Reply:
     listing = filters.read(request.query, messages.MESSAGES)
     listing = await run_search(request, messages.limit_page, request.actor.customer_id, listing)
     async with heavy_read(request, listing.size):
@@ -142,16 +144,16 @@ async def list_messages(request: Ask) -> Reply:
     return pagination.answer(request, listing, page, total)
 
 
-async def show_message(request: Ask) -> MessageRecord:
-    message = await request.house.db.read(
+async def show_message(request: Request[None]) -> MessageRecord:
+    message = await request.services.db.read(
         messages.find, request.actor.customer_id, request.path["id"]
     )
     return records.message(message)
 
 
-async def retry(request: Ask) -> MessageRecord:
+async def retry(request: Request[None]) -> MessageRecord:
     return records.message(
-        await request.house.db.write(service.retry, request.actor, request.path["id"])
+        await request.services.db.write(service.retry, request.actor, request.path["id"])
     )
 
 

@@ -2,39 +2,40 @@
 
 import msgspec
 
+from belvedere.access.request import AnyRequest, Request
+from belvedere.access.searches import run_search
 from belvedere.notifications import inbox
 from belvedere.notifications.api import records
 from belvedere.notifications.api.records import NotificationRecord, ReadCount
 from belvedere.notifications.inbox import InboxPreferences
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
-from belvedere.rest.route import Ask, Reply, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Reply, Route
 
 
-async def listing(request: Ask) -> Reply:
+async def listing(request: Request[None]) -> Reply:
     page = filters.read(request.query, inbox.NOTIFICATIONS)
     rows, total = await run_search(request, inbox.list_page, request.actor, page)
     return pagination.answer(request, page, [records.notification(row) for row in rows], total)
 
 
-async def read(request: Ask) -> NotificationRecord:
+async def read(request: Request[None]) -> NotificationRecord:
     return await _mark(request, is_read=True)
 
 
-async def unread(request: Ask) -> NotificationRecord:
+async def unread(request: Request[None]) -> NotificationRecord:
     return await _mark(request, is_read=False)
 
 
-async def _mark(request: Ask, *, is_read: bool) -> NotificationRecord:
-    row = await request.house.db.write(
+async def _mark(request: AnyRequest, *, is_read: bool) -> NotificationRecord:
+    row = await request.services.db.write(
         inbox.mark_read, request.actor, request.path["id"], is_read=is_read
     )
     return records.notification(row)
 
 
-async def read_all(request: Ask) -> ReadCount:
-    return ReadCount(await request.house.db.write(inbox.mark_all_read, request.actor))
+async def read_all(request: Request[None]) -> ReadCount:
+    return ReadCount(await request.services.db.write(inbox.mark_all_read, request.actor))
 
 
 class InboxPreferencesBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -43,13 +44,13 @@ class InboxPreferencesBody(msgspec.Struct, forbid_unknown_fields=True):
     muted: list[str]
 
 
-async def show_preferences(request: Ask) -> InboxPreferences:
-    preferences: InboxPreferences = await request.house.db.read(inbox.preferences, request.actor)
+async def show_preferences(request: Request[None]) -> InboxPreferences:
+    preferences: InboxPreferences = await request.services.db.read(inbox.preferences, request.actor)
     return preferences
 
 
-async def change_preferences(request: Ask) -> InboxPreferences:
-    preferences: InboxPreferences = await request.house.db.write(
+async def change_preferences(request: Request[InboxPreferencesBody]) -> InboxPreferences:
+    preferences: InboxPreferences = await request.services.db.write(
         inbox.change_preferences, request.actor, request.body.muted
     )
     return preferences

@@ -4,17 +4,18 @@ from typing import Any
 
 import msgspec
 
+from belvedere.access.request import AnyRequest, Request, heavy_read
+from belvedere.access.searches import run_search
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination, query
-from belvedere.rest.response_budget import heavy_read
-from belvedere.rest.route import Ask, Reply, Route
-from belvedere.rest.searches import run_search
+from belvedere.rest.route import Reply, Route
 from belvedere.schedules import run_history, service, store
 from belvedere.schedules.api import preview, records
 from belvedere.schedules.api.preview import FireRecord
 from belvedere.schedules.api.records import RemovedRecord, RunRecord, ScheduleRecord
 from belvedere.schedules.bodies import PauseBody, PreviewBody, ScheduleBody
 from belvedere.schedules.service import ScheduleView
+from belvedere.schedules.targets import ScheduleServices
 
 
 class StartBody(msgspec.Struct):
@@ -23,79 +24,90 @@ class StartBody(msgspec.Struct):
     runDate: str | int | None = None
 
 
-def _record(request: Ask, view: ScheduleView) -> ScheduleRecord:
-    return records.to_record(view, request.actor, request.house.clock())
+def _record(request: AnyRequest, view: ScheduleView) -> ScheduleRecord:
+    return records.to_record(view, request.actor, request.services.clock())
 
 
-async def list_schedules(request: Ask) -> Reply:
+async def list_schedules(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.SCHEDULES)
     listing = await run_search(request, store.fit_page, request.actor, listing)
     async with heavy_read(request, listing.size):
         views, total = await run_search(
-            request, service.list_page, request.house.schedule_targets, request.actor, listing
+            request,
+            service.list_page,
+            request.services.of(ScheduleServices).targets,
+            request.actor,
+            listing,
         )
         records = [_record(request, view) for view in views]
     return pagination.answer(request, listing, records, total)
 
 
-async def show(request: Ask) -> ScheduleRecord:
+async def show(request: Request[None]) -> ScheduleRecord:
     return _record(request, await _read(request))
 
 
-async def _read(request: Ask) -> ScheduleView:
-    view: ScheduleView = await request.house.db.read(
-        service.show, request.house.schedule_targets, request.actor, request.path["id"]
+async def _read(request: AnyRequest) -> ScheduleView:
+    view: ScheduleView = await request.services.db.read(
+        service.show,
+        request.services.of(ScheduleServices).targets,
+        request.actor,
+        request.path["id"],
     )
     return view
 
 
-async def _write(request: Ask, operation: Any, *arguments: Any) -> ScheduleView:
-    view: ScheduleView = await request.house.db.write(
-        operation, request.house.schedule_targets, request.actor, request.path["id"], *arguments
+async def _write(request: AnyRequest, operation: Any, *arguments: Any) -> ScheduleView:
+    view: ScheduleView = await request.services.db.write(
+        operation,
+        request.services.of(ScheduleServices).targets,
+        request.actor,
+        request.path["id"],
+        *arguments,
     )
     return view
 
 
-async def change(request: Ask) -> ScheduleRecord:
+async def change(request: Request[ScheduleBody]) -> ScheduleRecord:
     return _record(request, await _write(request, service.change, request.body, request.if_match))
 
 
-async def delete(request: Ask) -> RemovedRecord:
+async def delete(request: Request[None]) -> RemovedRecord:
     view = await _write(request, service.delete)
-    return records.to_removed_record(view, request.actor, request.house.clock())
+    return records.to_removed_record(view, request.actor, request.services.clock())
 
 
-async def stop(request: Ask) -> str:
+async def stop(request: Request[None]) -> str:
     await _write(request, service.switch, False)
     return "ok"
 
 
-async def start(request: Ask) -> str:
+async def start(request: Request[StartBody]) -> str:
     await _write(request, service.switch, True, request.body.runDate if request.body else None)
     return "ok"
 
 
-async def pause(request: Ask) -> ScheduleRecord:
+async def pause(request: Request[PauseBody]) -> ScheduleRecord:
     body = request.body or PauseBody()
     return _record(request, await _write(request, service.pause, body.until, body.note))
 
 
-async def resume(request: Ask) -> ScheduleRecord:
+async def resume(request: Request[None]) -> ScheduleRecord:
     return _record(request, await _write(request, service.resume))
 
 
-async def show_preview(request: Ask) -> list[FireRecord]:
+async def show_preview(request: Request[None]) -> list[FireRecord]:
     count = query.whole("count", request.first("count") or "10")
-    return preview.next_fires((await _read(request)).row, request.house.clock(), count)
+    return preview.next_fires((await _read(request)).row, request.services.clock(), count)
 
 
-async def preview_new(request: Ask) -> list[FireRecord]:
+async def preview_new(request: Request[PreviewBody]) -> list[FireRecord]:
     return preview.preview_body(
-        service.empty_row(request.house.clock()), request.body, request.house.clock()
+        service.empty_row(request.services.clock()), request.body, request.services.clock()
     )
 
 
-async def list_runs(request: Ask) -> list[RunRecord]:
+async def list_runs(request: Request[None]) -> list[RunRecord]:
     listing = filters.read(request.query, run_history.RUNS)
     rows = await run_search(request, service.list_runs, request.actor, request.path["id"], listing)
     return [records.to_run_record(row) for row in rows]
@@ -104,10 +116,10 @@ async def list_runs(request: Ask) -> list[RunRecord]:
 def schedule_routes(kind: str, path: str) -> tuple[Route, ...]:
     """The routes for the schedules of a task or workflow, for the route table of its package."""
 
-    async def create(request: Ask) -> ScheduleRecord:
-        view = await request.house.db.write(
+    async def create(request: Request[ScheduleBody]) -> ScheduleRecord:
+        view = await request.services.db.write(
             service.create,
-            request.house.schedule_targets,
+            request.services.of(ScheduleServices).targets,
             request.actor,
             kind,
             request.path["id"],
@@ -115,10 +127,10 @@ def schedule_routes(kind: str, path: str) -> tuple[Route, ...]:
         )
         return _record(request, view)
 
-    async def list_of(request: Ask) -> list[ScheduleRecord]:
-        views = await request.house.db.read(
+    async def list_of(request: Request[None]) -> list[ScheduleRecord]:
+        views = await request.services.db.read(
             service.list_for_target,
-            request.house.schedule_targets,
+            request.services.of(ScheduleServices).targets,
             request.actor,
             kind,
             request.path["id"],

@@ -36,7 +36,7 @@ from belvedere.server.agents.monitor_sync import Watcher
 from belvedere.server.agents.transfers import limits
 from belvedere.server.agents.transfers.downloads import Transfers
 from belvedere.server.agents.transfers.uploads import CREDIT, Intake
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 
 log = logging.getLogger("belvedere.agents")
 encode = msgspec.json.Encoder().encode
@@ -63,12 +63,12 @@ class Link:
 
     def __init__(
         self,
-        house: House,
+        runtime: ServerRuntime,
         actor: Actor,
         send: Any,
         say: Callable[[list[FromServer]], bool] | None = None,
     ) -> None:
-        self.house = house
+        self.runtime = runtime
         self.host_id = actor.host_id
         self.customer_id = actor.customer_id
         self.address = actor.address
@@ -175,12 +175,12 @@ class Link:
             raise Goodbye(4400, f"This server speaks protocol {VERSION}; update the agent.")
         limits.check_hello(hello)
         self.disk = hello.disk
-        opened = await self.house.db.write(queries.greet, self.host_id, hello, self.address)
+        opened = await self.runtime.db.write(queries.greet, self.host_id, hello, self.address)
         if isinstance(opened, Conflict):
             raise opened
         self.session, told, ready, held = opened
         self.jobs.update(ready)
-        resume = await self.house.logs.read(queries.resume, list(held))
+        resume = await self.runtime.logs.read(queries.resume, list(held))
         self._intake.resume(resume)
         self.push(Welcome(self.session, self.host_id, BEAT_MS, CREDIT, resume, files=True))
         self.push(*[Stop(fence) for fence in told.stop])
@@ -230,7 +230,7 @@ class Link:
     def _note_disk(self, lack: str) -> None:
         if lack != self.disk:
             self.disk = lack
-            self.spawn(self.house.db.write(presence.note_disk, self.host_id, self.session, lack))
+            self.spawn(self.runtime.db.write(presence.note_disk, self.host_id, self.session, lack))
 
     def _receive_start(self, started: Started) -> None:
         """Written once: an agent repeats it only on its next connection."""
@@ -239,7 +239,7 @@ class Link:
             self._started.add(started.fence)
             self.accepted = max(self.accepted, started.fence)
             begun = (self.host_id, started.fence, started.ago_ms)
-            self._watch(self.house.db.join(resync.started, begun))
+            self._watch(self.runtime.db.join(resync.started, begun))
 
     def _receive_end(self, ended: Ended) -> None:
         report = ended.report
@@ -265,7 +265,7 @@ class Link:
 
     def _settle(self, ended: Ended) -> None:
         item = finish.Reported(self.host_id, ended.fence, ended.report)
-        future = self.house.db.join(finish.finish, item)
+        future = self.runtime.db.join(finish.finish, item)
         future.add_done_callback(lambda done: self._settled(ended.fence, done))
 
     def _settled(self, fence: int, done: "asyncio.Future[finish.Outcome]") -> None:
@@ -288,7 +288,7 @@ class Link:
         if self.is_closing:
             # Something of it may not be stored: all of it comes again, with this end.
             return
-        report, fence, logs = ended.report, ended.fence, self.house.logs
+        report, fence, logs = ended.report, ended.fence, self.runtime.logs
         closing = joblog.Closing(
             fence,
             job_id,
@@ -300,7 +300,7 @@ class Link:
         await logs.write(joblog.close, closing)
         # Another server may have taken an end of it meanwhile.
         if report.files:
-            is_open = await self.house.db.read(queries.is_open, self.host_id, fence)
+            is_open = await self.runtime.db.read(queries.is_open, self.host_id, fence)
             if is_open:
                 await logs.write(artifacts.close, fence, job_id, report.files)
         self._settle(ended)
@@ -312,10 +312,10 @@ class Link:
         self.spawn(self._look_at_wishes())
 
     async def _look_at_wishes(self) -> None:
-        wishes = await self.house.db.read(queries.wishes, self.host_id)
+        wishes = await self.runtime.db.read(queries.wishes, self.host_id)
         self.cancel([fence for fence in wishes if wishes[fence]])
         stop = [fence for fence in self.jobs if fence not in wishes]
-        settled = await self.house.db.read(queries.settled_fences, stop) if stop else []
+        settled = await self.runtime.db.read(queries.settled_fences, stop) if stop else []
         for fence in settled:
             self.jobs.pop(fence, None)
         self.push(*[Stop(fence) for fence in settled])

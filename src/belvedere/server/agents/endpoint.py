@@ -37,7 +37,7 @@ async def serve(app: Any, scope: Any, receive: Any, send: Any) -> None:
     if scope["raw_path"] != PATH:
         await send({"type": "websocket.close", "code": 4404})
         return
-    handshakes = app.house.handshakes
+    handshakes = app.runtime.handshakes
     try:
         actor = await _admitted(app, scope)
         with handshakes.before_hello(actor.host_id) as said_hello:
@@ -104,7 +104,7 @@ async def _admitted(app: Any, scope: Any) -> Actor:
     """Whose connection this is, decided before the handshake is answered."""
     headers = dict(scope["headers"])
     address = app.address(scope, headers)
-    with app.house.handshakes.unauthenticated(address):
+    with app.runtime.handshakes.unauthenticated(address):
         try:
             async with asyncio.timeout(HANDSHAKE_S):
                 actor = await _actor(app, headers)
@@ -117,7 +117,7 @@ async def _actor(app: Any, headers: dict[bytes, bytes]) -> Actor:
     token = authentication.bearer(headers)
     if token is None or b"origin" in headers:
         raise Goodbye(4401, "Agents send Authorization: Bearer <agent token>.")
-    actor: Actor = await app.house.credentials.actor(token, app.house.clock())
+    actor: Actor = await app.runtime.credentials.actor(token, app.runtime.clock())
     if actor.level is not Level.AGENT:
         raise Goodbye(4403, "Only an agent's credential opens this door; enrol the host first.")
     return actor
@@ -126,10 +126,10 @@ async def _actor(app: Any, headers: dict[bytes, bytes]) -> Actor:
 async def _talk(
     app: Any, scope: Any, receive: Any, send: Any, actor: Actor, said_hello: Callable[[], None]
 ) -> None:
-    house = app.house
+    runtime = app.runtime
     wire = scope.get("extensions", {}).get("wire")
     say = None if wire is None else wire.say
-    link = Link(house, actor, send, say)
+    link = Link(runtime, actor, send, say)
     frame = await asyncio.wait_for(_frame(receive), HELLO_S)
     if frame is None:
         return
@@ -137,17 +137,17 @@ async def _talk(
     if not first:
         raise Goodbye(4400, "The first message is the hello.")
     hello = msgspec.convert(first[0], Hello)
-    house.handshakes.check_rate(link.host_id)
-    if not house.admits_agents:
+    runtime.handshakes.check_rate(link.host_id)
+    if not runtime.admits_agents:
         raise Unavailable("Another database server took over; connect again.")
     await link.greet(hello)
     said_hello()
-    house.links.add(link)
+    runtime.links.add(link)
     # The hello counts as a heartbeat: until the first one the host must not look silent.
-    house.links.note_seen(link, house.clock())
-    undo = house.hub.listen(f"cancel:{link.host_id}", link.rung)
-    undo_watch = house.hub.listen(f"watch:{link.host_id}", link.watcher.rung)
-    take = partial(_take, house, link)
+    runtime.links.note_seen(link, runtime.clock())
+    undo = runtime.hub.listen(f"cancel:{link.host_id}", link.rung)
+    undo_watch = runtime.hub.listen(f"watch:{link.host_id}", link.watcher.rung)
+    take = partial(_take, runtime, link)
     parts = {
         asyncio.create_task(part)
         for part in (link.send_loop(), _read(take, receive), _mind_silence(link))
@@ -156,7 +156,7 @@ async def _talk(
         wire.hand_to(take)
     # Behind the welcome, which the first task is about to send.
     link.watcher.rung()
-    house.db.join(claim.wake, link.host_id)
+    runtime.db.join(claim.wake, link.host_id)
     log.info("agent of host %s connected (session %s)", link.host_id, link.session)
     try:
         done, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
@@ -171,14 +171,14 @@ async def _talk(
             task.cancel()
         link.is_closing = True
         link.end()
-        if house.links.remove(link):
-            await house.db.write(hosts.disconnected, link.host_id, link.session)
+        if runtime.links.remove(link):
+            await runtime.db.write(hosts.disconnected, link.host_id, link.session)
         log.info("agent of host %s left (session %s)", link.host_id, link.session)
 
 
-def _take(house: Any, link: Link, frame: str | bytes) -> None:
+def _take(runtime: Any, link: Link, frame: str | bytes) -> None:
     link.heard_at = asyncio.get_running_loop().time()
-    house.links.note_seen(link, house.clock())
+    runtime.links.note_seen(link, runtime.clock())
     link.receive(frame)
 
 

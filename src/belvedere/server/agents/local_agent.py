@@ -26,7 +26,7 @@ from belvedere.db import Tx
 from belvedere.hosts import store
 from belvedere.server.agents.in_process import HERE, call
 from belvedere.server.http.app import App
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 
 log = logging.getLogger("belvedere.agent")
 
@@ -34,8 +34,8 @@ log = logging.getLogger("belvedere.agent")
 LIFE_S = 600
 
 
-def state_folder(house: House) -> Path:
-    return house.settings.folder / "agent"
+def state_folder(runtime: ServerRuntime) -> Path:
+    return runtime.settings.folder / "agent"
 
 
 async def keep_running(app: App) -> None:
@@ -59,12 +59,12 @@ async def keep_running(app: App) -> None:
 
 
 async def _run(app: App) -> None:
-    house = app.house
+    runtime = app.runtime
     settings = Settings(
-        house.settings.base_url,
-        str(state_folder(house)),
+        runtime.settings.base_url,
+        str(state_folder(runtime)),
         hostname=socket.gethostname(),
-        scripts_user=house.settings.scripts_user,
+        scripts_user=runtime.settings.scripts_user,
     )
     state = folder.prepare(settings.state)
     held = folder.lock(state, "agent")
@@ -74,7 +74,7 @@ async def _run(app: App) -> None:
         credential = enrol.load(state)
         if credential is None:
             mark = fingerprint(state, settings.hostname)
-            credential = await house.db.write(_enrolled, house, settings.hostname, mark)
+            credential = await runtime.db.write(_enrolled, runtime, settings.hostname, mark)
             enrol.save(state, credential)
         dial, lookout = partial(call, app, credential.token), partial(Outpost, state.root)
         await Link(settings, state, credential, dial, lookout).run()
@@ -82,23 +82,23 @@ async def _run(app: App) -> None:
         os.close(held)
 
 
-def _enrolment_text(tx: Tx, house: House, operator: Actor, hostname: str) -> str:
+def _enrolment_text(tx: Tx, runtime: ServerRuntime, operator: Actor, hostname: str) -> str:
     """The process that runs the server has the operator's rights, so its own host is bound again
     automatically when the credential file of its agent is gone."""
     known = store.by_name(tx, operator.customer_id, hostname)
     if known is not None:
-        return hosts.create_host_enrolment(tx, house.keys, operator, known.id, LIFE_S)[1]
+        return hosts.create_host_enrolment(tx, runtime.keys, operator, known.id, LIFE_S)[1]
     return enrolment.create_enrolment(
-        tx, house.keys, operator, name="local agent", uses=1, life_s=LIFE_S
+        tx, runtime.keys, operator, name="local agent", uses=1, life_s=LIFE_S
     )[1]
 
 
-def _enrolled(tx: Tx, house: House, hostname: str, mark: str) -> Credential:
+def _enrolled(tx: Tx, runtime: ServerRuntime, hostname: str, mark: str) -> Credential:
     """In the organization of the first start, else in the oldest one."""
     name = tx.value("select name from customers where enabled = 1 order by id limit 1")
     found = service.by_name(tx, name or "")
     if found is None:
         raise NotFound("There is no organization yet.", code="customer_not_found")
-    text = _enrolment_text(tx, house, service.operator(found), hostname)
-    made = hosts.enrol(tx, house.keys, text, hostname, mark, HERE[0])
+    text = _enrolment_text(tx, runtime, service.operator(found), hostname)
+    made = hosts.enrol(tx, runtime.keys, text, hostname, mark, HERE[0])
     return Credential(made.token, made.host_id, made.customer, made.hostname)

@@ -68,10 +68,10 @@ class Watcher:
             self._is_telling = False
 
     async def _send_news(self) -> None:
-        house, host_id = self._link.house, self._link.host_id
+        runtime, host_id = self._link.runtime, self._link.host_id
         has_more = True
         while has_more:
-            news = await house.db.read(agent_config.next_message, host_id, self._at, house.keys)
+            news = await runtime.db.read(agent_config.next_message, host_id, self._at, runtime.keys)
             if news is None:
                 return
             watch, self._at = news
@@ -80,8 +80,8 @@ class Watcher:
             has_more = watch.more
 
     async def _send_whole(self) -> None:
-        house = self._link.house
-        watch = await house.db.read(agent_config.of_host, self._link.host_id, house.keys)
+        runtime = self._link.runtime
+        watch = await runtime.db.read(agent_config.of_host, self._link.host_id, runtime.keys)
         if watch.number > self.number:
             self._at = Position(watch.number)
             await self._send_frame(watch)
@@ -124,10 +124,10 @@ class Watcher:
             while self._waiting:
                 batches, self._waiting, self._waiting_bytes = self._waiting, [], 0
                 count = sum(len(batch.samples) for batch in batches)
-                has_room = self._link.house.storage.take(
+                has_room = self._link.runtime.storage.take(
                     self._link.customer_id, count * SAMPLE_BYTES
                 )
-                await self._link.house.db.write(
+                await self._link.runtime.db.write(
                     samples.note, self._link.host_id, batches, keeps_history=has_room
                 )
                 last = batches[-1]

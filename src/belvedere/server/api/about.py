@@ -8,10 +8,12 @@ import msgspec
 
 from belvedere import __version__
 from belvedere.access.actor import Level
+from belvedere.access.request import Request
 from belvedere.base.clock import SECOND, iso
 from belvedere.db import Tx
-from belvedere.rest.route import Ask, Route
+from belvedere.rest.route import Route
 from belvedere.server import scripts_user
+from belvedere.server.runtime import runtime_of
 
 
 class Library(msgspec.Struct):
@@ -38,21 +40,21 @@ class About(msgspec.Struct):
     undeclared_proxies: list[str]
 
 
-async def about(ask: Ask) -> About:
-    house = ask.house
-    now = house.clock()
-    schema, shares = await house.db.read(_facts)
+async def about(request: Request[None]) -> About:
+    runtime = runtime_of(request)
+    now = runtime.clock()
+    schema, shares = await runtime.db.read(_facts)
     return About(
         __version__,
-        house.db.sql.engine,
+        runtime.db.sql.engine,
         schema,
         platform.python_version(),
-        max(0, now - house.started_at) // SECOND,
+        max(0, now - runtime.started_at) // SECOND,
         iso(now),
-        len(house.links),
+        len(runtime.links),
         shares,
         list(_libraries()),
-        house.proxies.undeclared() if ask.actor.level.reaches(Level.ADMIN) else [],
+        runtime.proxies.undeclared() if request.actor.level.reaches(Level.ADMIN) else [],
     )
 
 

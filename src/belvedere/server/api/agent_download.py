@@ -15,8 +15,9 @@ from importlib.resources.abc import Traversable
 from string import Template
 
 import belvedere
+from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Invalid
-from belvedere.rest.route import Ask, Reply
+from belvedere.rest.route import Reply
 from belvedere.server.api.health import own
 
 ROOMS = ("agent", "base")
@@ -81,7 +82,7 @@ def digest() -> str:
     return hashlib.sha256(archive()).hexdigest()
 
 
-async def agent(ask: Ask) -> Reply:
+async def agent(request: Request[None]) -> Reply:
     headers = {
         "content-disposition": "attachment; filename=belvedere-agent.pyz",
         "etag": f'"{digest()}"',
@@ -89,20 +90,20 @@ async def agent(ask: Ask) -> Reply:
     return Reply(archive(), headers=headers, media_type="application/zip")
 
 
-async def script(ask: Ask) -> Reply:
+async def script(request: Request[None]) -> Reply:
     text = files("belvedere.server").joinpath("install.sh").read_text()
-    filled = Template(text).substitute(server=_server(ask), digest=digest())
+    filled = Template(text).substitute(server=_server(request), digest=digest())
     return Reply(filled, media_type="text/x-shellscript; charset=utf-8")
 
 
-def _server(ask: Ask) -> str:
+def _server(request: AnyRequest) -> str:
     """Where the new host reaches us: as we were told, or as we were just reached."""
-    if ask.house.settings.url:
-        return str(ask.house.settings.base_url)
-    host = ask.request.headers.get("host", "")
+    if request.services.settings.url:
+        return str(request.services.settings.base_url)
+    host = request.starlette.headers.get("host", "")
     if not _HOST.fullmatch(host):
         raise Invalid("The Host header is no address.", code="invalid_host")
-    return f"{ask.request.url.scheme}://{host}"
+    return f"{request.starlette.url.scheme}://{host}"
 
 
 ROUTES = (

@@ -10,6 +10,7 @@ import msgspec
 
 from belvedere import access, events
 from belvedere.access.actor import Actor, Level
+from belvedere.access.request import Request
 from belvedere.base.clock import iso
 from belvedere.base.errors import Invalid, Unauthenticated
 from belvedere.db import Tx
@@ -17,7 +18,7 @@ from belvedere.events import Event
 from belvedere.events.kinds import KINDS
 from belvedere.jobs import permissions
 from belvedere.jobs.model import APPROVAL
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 from belvedere.server.api.event_backlog import MAX_BACKLOG, Backlog
 from belvedere.server.http import authentication
 
@@ -40,24 +41,24 @@ TOPICS = frozenset(kind.partition(".")[0] for kind in KINDS)
 class _Reader(msgspec.Struct):
     """Who listens, and the credential that was shown at the door."""
 
-    house: Any
+    runtime: Any
     actor: Actor
     token: str
     # Objects whose events are wanted; empty: all.
     topics: frozenset[str] = frozenset()
 
 
-async def follow(ask: Ask) -> Reply:
-    last = ask.request.headers.get("last-event-id") or ask.first("last_event_id")
-    headers = dict(ask.request.scope["headers"])
-    secure = ask.request.scope["scheme"] == "https"
-    token = authentication.token_of(headers, ask.query, ask.route, secure=secure)
+async def follow(request: Request[None]) -> Reply:
+    last = request.starlette.headers.get("last-event-id") or request.first("last_event_id")
+    headers = dict(request.starlette.scope["headers"])
+    secure = request.starlette.scope["scheme"] == "https"
+    token = authentication.token_of(headers, request.query, request.route, secure=secure)
     cursor = _cursor(last)
     # Read before anything is answered: whoever has the answer misses nothing from then on.
-    newest = await ask.house.db.glance(events.newest)
-    is_known = cursor is not None and await ask.house.db.glance(_holds, cursor, newest)
+    newest = await request.services.db.glance(events.newest)
+    is_known = cursor is not None and await request.services.db.glance(_holds, cursor, newest)
     start = cursor if cursor is not None and is_known else newest
-    reader = _Reader(ask.house, ask.actor, token or "", _topics(ask.first("topics")))
+    reader = _Reader(request.services, request.actor, token or "", _topics(request.first("topics")))
     body = _live(reader, start, is_new=cursor is not None and not is_known)
     return Reply(body, headers={"x-accel-buffering": "no"}, media_type="text/event-stream")
 
@@ -90,7 +91,7 @@ def _holds(tx: Tx, cursor: Cursor, newest: Cursor) -> bool:
 
 async def _live(reader: _Reader, start: Cursor, *, is_new: bool) -> AsyncIterator[bytes]:
     backlog = Backlog()
-    feed = reader.house.feed
+    feed = reader.runtime.feed
     restarts = feed.restarts
     stop = await feed.listen(partial(_put, reader, backlog))
     try:
@@ -124,7 +125,7 @@ def _put(reader: _Reader, backlog: Backlog, batch: list[Event]) -> None:
 
 async def _news(reader: _Reader, cursor: Cursor, backlog: Backlog) -> AsyncIterator[list[Event]]:
     """What the log has after the cursor, then what happens; nothing, when it is time for a sign."""
-    while found := await reader.house.db.read(events.after, *cursor):
+    while found := await reader.runtime.db.read(events.after, *cursor):
         cursor = (found[-1].xid, found[-1].id)
         yield found
     while True:
@@ -147,9 +148,9 @@ async def _heard(backlog: Backlog) -> list[Event]:
 
 async def _is_in(reader: _Reader) -> bool:
     """Whether the credential is still good, for the same person with the same rights."""
-    house = reader.house
+    runtime = reader.runtime
     try:
-        now = await house.credentials.actor(reader.token, house.clock())
+        now = await runtime.credentials.actor(reader.token, runtime.clock())
     except Unauthenticated:
         return False
     return bool(msgspec.structs.replace(now, address=reader.actor.address) == reader.actor)
@@ -164,7 +165,7 @@ async def _shown(reader: _Reader, found: list[Event]) -> bytes:
         if event.customer_id == actor.customer_id and (not topics or event.object in topics)
     ]
     if mine and not actor.sees_all:
-        mine = await reader.house.db.read(_visible, actor, mine)
+        mine = await reader.runtime.db.read(_visible, actor, mine)
     last = found[-1]
     return b"".join(map(_told, mine)) + f"id: {last.xid}.{last.id}\n\n".encode()
 

@@ -7,12 +7,14 @@ from typing import Any
 import msgspec
 
 from belvedere import __version__
+from belvedere.access.request import AnyRequest, Request
 from belvedere.base.clock import iso
 from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 from belvedere.server.http import docs_page, openapi
 from belvedere.server.http.routing import Table
+from belvedere.server.runtime import runtime_of
 
 
 class Health(msgspec.Struct):
@@ -41,23 +43,23 @@ class Ready(msgspec.Struct):
     event_loop: EventLoop = EventLoop()
 
 
-async def health(ask: Ask) -> Health:
-    return Health("ok", __version__, iso(ask.house.clock()))
+async def health(request: Request[None]) -> Health:
+    return Health("ok", __version__, iso(request.services.clock()))
 
 
-async def ready(ask: Ask) -> Ready:
+async def ready(request: Request[None]) -> Ready:
     """The database answers and takes writes."""
-    if not ask.house.settings.ready:
+    if not request.services.settings.ready:
         raise Unauthenticated("This server does not tell strangers whether it is ready.")
     # Strangers may ask as often as they like: they all share one write.
-    await ask.house.db.join(_touch, None)
-    warnings = ["undeclared_proxy"] if ask.house.proxies.undeclared() else []
-    agents = len(ask.house.links)
-    return Ready("ok", ask.house.db.sql.engine, agents, warnings, _event_loop(ask))
+    await request.services.db.join(_touch, None)
+    warnings = ["undeclared_proxy"] if runtime_of(request).proxies.undeclared() else []
+    agents = len(runtime_of(request).links)
+    return Ready("ok", request.services.db.sql.engine, agents, warnings, _event_loop(request))
 
 
-def _event_loop(ask: Ask) -> EventLoop:
-    watchdog = ask.house.watchdog
+def _event_loop(request: AnyRequest) -> EventLoop:
+    watchdog = runtime_of(request).watchdog
     last = watchdog.last
     if last is None:
         return EventLoop()
@@ -73,8 +75,8 @@ def _touch(tx: Tx, callers: list[None]) -> list[None]:
     return callers
 
 
-async def description(ask: Ask) -> msgspec.Raw:
-    return _description(ask.house.table, ask.house.settings.base_url)
+async def description(request: Request[None]) -> msgspec.Raw:
+    return _description(runtime_of(request).table, request.services.settings.base_url)
 
 
 @cache
@@ -83,8 +85,8 @@ def _description(table: Table, base_url: str) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode(openapi.document(table, base_url)))
 
 
-async def docs(ask: Ask) -> Reply:
-    page = docs_page.html(ask.house.table)
+async def docs(request: Request[None]) -> Reply:
+    page = docs_page.html(runtime_of(request).table)
     headers = {
         "content-security-policy": "default-src 'none'; style-src 'unsafe-inline';"
         " base-uri 'none'; frame-ancestors 'none'"

@@ -20,7 +20,7 @@ from belvedere.schedules import service as schedules
 from belvedere.secrets import service as secrets
 from belvedere.server import notices as telling
 from belvedere.server.background import trigger_starts
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.server.setup.first_start import show_demo
 from belvedere.workflows.engine import advance
 
@@ -35,9 +35,9 @@ TOGETHER = 500
 class Reaction:
     name: str
     kinds: frozenset[str]
-    verb: Callable[[Tx, House, Event], object]
+    verb: Callable[[Tx, ServerRuntime, Event], object]
     # Where there is much to read and little to do: all that waits at once, instead of one by one.
-    together: Callable[[Tx, House, Sequence[Event]], None] | None = None
+    together: Callable[[Tx, ServerRuntime, Sequence[Event]], None] | None = None
     # So long it lets events gather after the bell: reading every job's must not slow the jobs.
     gathers_s: float = 0.0
 
@@ -110,7 +110,7 @@ REACTIONS = (
     Reaction(
         "people are told",
         telling.KINDS,
-        lambda tx, house, event: telling.tell(tx, house, [event]),
+        lambda tx, runtime, event: telling.tell(tx, runtime, [event]),
         telling.tell,
         gathers_s=1.0,
     ),
@@ -120,35 +120,35 @@ REACTIONS = (
             {"host.created", "host.changed", "host.deleted"}
             | {"definition.created", "definition.changed"}
         ),
-        lambda tx, house, event: rollout.roll_out_all(tx, house.keys, event.customer_id),
+        lambda tx, runtime, event: rollout.roll_out_all(tx, runtime.keys, event.customer_id),
     ),
     Reaction("the first host gets the demo", frozenset({"host.connected"}), show_demo),
 )
 
 
-def react(tx: Tx, house: House, reaction: Reaction) -> int:
+def react(tx: Tx, runtime: ServerRuntime, reaction: Reaction) -> int:
     """Take what waits; one bad event undoes the whole turn and is found by going one by one."""
     if reaction.together is not None:
-        return react_together(tx, house, reaction)
+        return react_together(tx, runtime, reaction)
     found = cursors.take(tx, reaction.name, reaction.kinds)
     for event in found:
-        reaction.verb(tx, house, event)
+        reaction.verb(tx, runtime, event)
         cursors.move(tx, reaction.name, event)
     return len(found)
 
 
-def react_together(tx: Tx, house: House, reaction: Reaction) -> int:
+def react_together(tx: Tx, runtime: ServerRuntime, reaction: Reaction) -> int:
     assert reaction.together is not None
     found = cursors.take(tx, reaction.name, reaction.kinds, limit=TOGETHER)
     if found:
-        reaction.together(tx, house, found)
+        reaction.together(tx, runtime, found)
         cursors.move(tx, reaction.name, found[-1])
     return len(found)
 
 
-def react_to_one(tx: Tx, house: House, reaction: Reaction) -> None:
+def react_to_one(tx: Tx, runtime: ServerRuntime, reaction: Reaction) -> None:
     for event in cursors.take(tx, reaction.name, reaction.kinds, limit=1):
-        reaction.verb(tx, house, event)
+        reaction.verb(tx, runtime, event)
         cursors.move(tx, reaction.name, event)
 
 
@@ -157,16 +157,16 @@ def park_one(tx: Tx, reaction: Reaction, fault: str) -> None:
         cursors.park(tx, reaction.name, event, fault)
 
 
-async def run(reaction: Reaction, house: House) -> None:
+async def run(reaction: Reaction, runtime: ServerRuntime) -> None:
     """Woken by the doorbell, else every few seconds."""
     rang = asyncio.Event()
     for kind in reaction.kinds:
-        house.hub.listen(f"events:{kind}", lambda _: rang.set())
+        runtime.hub.listen(f"events:{kind}", lambda _: rang.set())
     tries = 0
     while True:
         pause_s = RETRY_S
         try:
-            await catch_up(reaction, house)
+            await catch_up(reaction, runtime)
             tries, pause_s = 0, POLL_S
         except Unavailable as fault:
             # No fault of the event: it waits for the database however long that takes.
@@ -176,7 +176,7 @@ async def run(reaction: Reaction, house: House) -> None:
             tries += 1
             log.exception("the reaction %r stumbled (try %s)", reaction.name, tries)
             if tries >= TRIES:
-                await _set_aside(reaction, house, fault)
+                await _set_aside(reaction, runtime, fault)
                 tries, pause_s = 0, POLL_S
         with contextlib.suppress(TimeoutError):
             # Not wait_for, which may swallow a cancel that comes with the ring.
@@ -186,22 +186,24 @@ async def run(reaction: Reaction, house: House) -> None:
         rang.clear()
 
 
-async def catch_up(reaction: Reaction, house: House) -> None:
-    waits, lags = await house.db.read(cursors.outlook, reaction.name, reaction.kinds)
+async def catch_up(reaction: Reaction, runtime: ServerRuntime) -> None:
+    waits, lags = await runtime.db.read(cursors.outlook, reaction.name, reaction.kinds)
     while waits:
         try:
-            await house.db.write(react, house, reaction)
+            await runtime.db.write(react, runtime, reaction)
         except Exception:
-            await house.db.write(react_to_one, house, reaction)
-        waits, lags = await house.db.read(cursors.outlook, reaction.name, reaction.kinds)
+            await runtime.db.write(react_to_one, runtime, reaction)
+        waits, lags = await runtime.db.read(cursors.outlook, reaction.name, reaction.kinds)
     if lags:
-        await house.db.write(cursors.skip, reaction.name, reaction.kinds)
+        await runtime.db.write(cursors.skip, reaction.name, reaction.kinds)
 
 
-async def _set_aside(reaction: Reaction, house: House, fault: Exception) -> None:
+async def _set_aside(reaction: Reaction, runtime: ServerRuntime, fault: Exception) -> None:
     with contextlib.suppress(Exception):
-        await house.db.write(park_one, reaction, repr(fault)[:500])
+        await runtime.db.write(park_one, reaction, repr(fault)[:500])
 
 
-def start(house: House) -> list["asyncio.Task[None]"]:
-    return [asyncio.create_task(run(reaction, house), name=reaction.name) for reaction in REACTIONS]
+def start(runtime: ServerRuntime) -> list["asyncio.Task[None]"]:
+    return [
+        asyncio.create_task(run(reaction, runtime), name=reaction.name) for reaction in REACTIONS
+    ]

@@ -26,9 +26,10 @@ from belvedere.server import clock
 from belvedere.server.agents.connection import BEAT_MS
 from belvedere.server.background import consumers as reactions
 from belvedere.server.encryption import sealing
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.webhooks.deliveries import store
 from belvedere.workflows.engine import advance
+from belvedere.workflows.schedule_targets import TARGETS
 
 log = logging.getLogger("belvedere.loops")
 P = ParamSpec("P")
@@ -46,228 +47,228 @@ FIRED_AT_ONCE = 64
 class Loop:
     name: str
     every_s: float
-    work: Callable[[House], Awaitable[object]]
+    work: Callable[[ServerRuntime], Awaitable[object]]
     wait_s: float = 0.0
 
 
 async def judge(
-    house: House, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    runtime: ServerRuntime, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
 ) -> R | None:
     """Run an operation that ends something because of the time; None where the clock was set
     meanwhile. The next pass repeats it, with deadlines that belong to the clock."""
     try:
-        return await house.db.write(clock_steps.judged, house.db.clock, verb, *a, **k)
+        return await runtime.db.write(clock_steps.judged, runtime.db.clock, verb, *a, **k)
     except clock_steps.ClockStepped:
         log.info("the clock was set during a pass; the next pass repeats it")
         return None
 
 
-async def wake_waiting(house: House) -> None:
+async def wake_waiting(runtime: ServerRuntime) -> None:
     """The backstop of the doorbell: work starts within a second or two without it."""
-    if not len(house.links):
+    if not len(runtime.links):
         return
-    for host_id in await house.db.read(claim.waiting_hosts):
-        if house.links.of(host_id) is not None:
-            await house.db.join(claim.wake, host_id)
+    for host_id in await runtime.db.read(claim.waiting_hosts):
+        if runtime.links.of(host_id) is not None:
+            await runtime.db.join(claim.wake, host_id)
 
 
-async def tell_cancels(house: House) -> None:
+async def tell_cancels(runtime: ServerRuntime) -> None:
     """The same for what shall be stopped."""
-    if not len(house.links):
+    if not len(runtime.links):
         return
-    for host_id, fence in await house.db.read(claim.to_cancel):
-        link = house.links.of(host_id)
+    for host_id, fence in await runtime.db.read(claim.to_cancel):
+        link = runtime.links.of(host_id)
         if link is not None:
             link.cancel([fence])
 
 
-async def settle_doubts(house: House) -> None:
+async def settle_doubts(runtime: ServerRuntime) -> None:
     """An agent that comes back tells what it has; what it has not goes back into the queue."""
-    for link in house.links.in_doubt(house.clock()):
+    for link in runtime.links.in_doubt(runtime.clock()):
         link.close(4503, "an order may not have reached you; come back")
 
 
-async def note_seen(house: House) -> None:
-    accepted = house.links.take_accepted()
+async def note_seen(runtime: ServerRuntime) -> None:
+    accepted = runtime.links.take_accepted()
     if accepted:
-        await house.db.write(hosts.note_accepted, accepted)
-    seen = house.links.take_seen()
+        await runtime.db.write(hosts.note_accepted, accepted)
+    seen = runtime.links.take_seen()
     if not seen:
         return
-    for host_id, session in await house.db.write(hosts.seen, seen):
-        link = house.links.of(host_id)
+    for host_id, session in await runtime.db.write(hosts.seen, seen):
+        link = runtime.links.of(host_id)
         if link is not None and link.session == session:
             link.close(4409, "another connection of this host took over")
 
 
-async def note_uses(house: House) -> None:
-    used = house.credentials.take_used()
+async def note_uses(runtime: ServerRuntime) -> None:
+    used = runtime.credentials.take_used()
     if used:
-        await house.db.write(access.touch, used)
+        await runtime.db.write(access.touch, used)
 
 
-async def note_failures(house: House) -> None:
+async def note_failures(runtime: ServerRuntime) -> None:
     """Failed sign-ins of the last minute, gathered, into the log and the audit."""
-    found = house.limits.failures.take()
+    found = runtime.limits.failures.take()
     if found:
         failed_attempts.report(found)
-        await house.db.write(failed_attempts.write, found)
+        await runtime.db.write(failed_attempts.write, found)
 
 
-async def note_proxies(house: House) -> None:
+async def note_proxies(runtime: ServerRuntime) -> None:
     """Peers that send forwarded headers without being declared, for `doctor` and the next start."""
-    if house.proxies.undeclared():
-        await house.db.write(house.proxies.keep)
+    if runtime.proxies.undeclared():
+        await runtime.db.write(runtime.proxies.keep)
 
 
-async def mark_silent(house: House) -> None:
-    silent = house.silent.look(await house.db.read(hosts.silent, BEAT_MS))
+async def mark_silent(runtime: ServerRuntime) -> None:
+    silent = runtime.silent.look(await runtime.db.read(hosts.silent, BEAT_MS))
     gone = [host_id for host_id, seconds in silent.items() if seconds >= SILENT_S]
     if gone:
-        await judge(house, hosts.gone_quiet, UNREACHABLE_AFTER, gone)
-    cut_off, back = await house.db.read(_marks_due)
+        await judge(runtime, hosts.gone_quiet, UNREACHABLE_AFTER, gone)
+    cut_off, back = await runtime.db.read(_marks_due)
     if cut_off:
-        await house.db.write(timeouts.mark_unreachable)
+        await runtime.db.write(timeouts.mark_unreachable)
     if back:
-        await house.db.write(timeouts.mark_reachable)
+        await runtime.db.write(timeouts.mark_reachable)
 
 
 def _marks_due(tx: Tx) -> tuple[bool, bool]:
     return timeouts.any_unreachable(tx), timeouts.any_reachable(tx)
 
 
-async def lose_overdue(house: House) -> None:
-    late = {found.fence: found for found in await house.db.read(timeouts.overdue)}
-    seconds = house.overdue.look(late)
+async def lose_overdue(runtime: ServerRuntime) -> None:
+    late = {found.fence: found for found in await runtime.db.read(timeouts.overdue)}
+    seconds = runtime.overdue.look(late)
     lost = [fence for fence in late if seconds[fence] * 1_000 >= late[fence].patience]
     if lost:
-        await judge(house, timeouts.lose, lost)
+        await judge(runtime, timeouts.lose, lost)
 
 
-async def expire(house: House) -> None:
-    while await house.db.read(timeouts.any_expired):
-        if await judge(house, timeouts.expire) is None:
+async def expire(runtime: ServerRuntime) -> None:
+    while await runtime.db.read(timeouts.any_expired):
+        if await judge(runtime, timeouts.expire) is None:
             return
 
 
-async def forget_old(house: House) -> None:
+async def forget_old(runtime: ServerRuntime) -> None:
     """Retention, in small batches with a breath between them."""
     for verb in (timeouts.forget_keys, retention.purge):
-        while await house.db.write(verb):
+        while await runtime.db.write(verb):
             await asyncio.sleep(0)
     consumers = [reaction.name for reaction in reactions.REACTIONS]
-    while await house.db.write(retention.forget_events, consumers):
+    while await runtime.db.write(retention.forget_events, consumers):
         await asyncio.sleep(0)
-    while job_ids := await house.db.read(retention.dropped):
-        await house.logs.write(retention.forget_logs, job_ids)
-        await house.db.write(retention.logs_forgotten, job_ids)
+    while job_ids := await runtime.db.read(retention.dropped):
+        await runtime.logs.write(retention.forget_logs, job_ids)
+        await runtime.db.write(retention.logs_forgotten, job_ids)
 
 
-async def look_again(house: House) -> None:
-    await house.db.write(limits.start_over)
+async def look_again(runtime: ServerRuntime) -> None:
+    await runtime.db.write(limits.start_over)
 
 
-async def forget_credentials(house: House) -> None:
-    while await house.db.write(access.sweep):
+async def forget_credentials(runtime: ServerRuntime) -> None:
+    while await runtime.db.write(access.sweep):
         await asyncio.sleep(0)
 
 
-async def tell_stale(house: House) -> None:
+async def tell_stale(runtime: ServerRuntime) -> None:
     # Nothing told: another server is at it.
-    while await house.db.read(any_going_stale) and await judge(house, aging.grow_stale):
+    while await runtime.db.read(any_going_stale) and await judge(runtime, aging.grow_stale):
         await asyncio.sleep(0)
 
 
-async def forget_values(house: House) -> None:
-    while await house.db.write(aging.forget):
+async def forget_values(runtime: ServerRuntime) -> None:
+    while await runtime.db.write(aging.forget):
         await asyncio.sleep(0)
 
 
-async def watch_monitors(house: House) -> None:
+async def watch_monitors(runtime: ServerRuntime) -> None:
     """Silence, dead hosts, nested ones, pauses that are over."""
-    if await house.db.read(watchdog.waits):
-        await judge(house, watchdog.watch)
+    if await runtime.db.read(watchdog.waits):
+        await judge(runtime, watchdog.watch)
 
 
-async def tell_watches(house: House) -> None:
+async def tell_watches(runtime: ServerRuntime) -> None:
     """The backstop of the doorbell for what agents shall check."""
-    links = house.links.all()
+    links = runtime.links.all()
     if not links:
         return
-    numbers = await house.db.read(watch_changes.numbers, [link.host_id for link in links])
+    numbers = await runtime.db.read(watch_changes.numbers, [link.host_id for link in links])
     for link in links:
         if numbers.get(link.host_id, 0) > link.watcher.number:
             link.watcher.rung()
 
 
-async def forget_samples(house: House) -> None:
+async def forget_samples(runtime: ServerRuntime) -> None:
     """Old samples, and all of those whose monitor is gone."""
     for verb in (rollups.forget_old, monitor_retention.purge):
-        while await house.db.write(verb):
+        while await runtime.db.write(verb):
             await asyncio.sleep(0)
 
 
-async def send_messages(house: House) -> None:
-    await dispatcher.send_due(house.db, house.keys, house.couriers)
+async def send_messages(runtime: ServerRuntime) -> None:
+    await dispatcher.send_due(runtime.db, runtime.keys, runtime.couriers)
 
 
-async def forget_messages(house: House) -> None:
+async def forget_messages(runtime: ServerRuntime) -> None:
     for verb in (messages.purge_old, notices.purge_old):
-        while await house.db.write(verb):
+        while await runtime.db.write(verb):
             await asyncio.sleep(0)
 
 
-async def forget_deliveries(house: House) -> None:
-    while await house.db.write(store.forget_old):
+async def forget_deliveries(runtime: ServerRuntime) -> None:
+    while await runtime.db.write(store.forget_old):
         await asyncio.sleep(0)
     webhook_id: str | None = ""
     while webhook_id is not None:
-        webhook_id = await house.db.write(store.forget_many, webhook_id)
+        webhook_id = await runtime.db.write(store.forget_many, webhook_id)
 
 
-async def fire_schedules(house: House) -> None:
+async def fire_schedules(runtime: ServerRuntime) -> None:
     """What is due now, or before the next look: to the moment."""
-    soonest = await house.db.read(schedules.next_due_at)
-    ahead_s = FIRE_EVERY_S if soonest is None else (soonest - house.clock()) / 1_000
+    soonest = await runtime.db.read(schedules.next_due_at)
+    ahead_s = FIRE_EVERY_S if soonest is None else (soonest - runtime.clock()) / 1_000
     if ahead_s >= FIRE_EVERY_S:
         return
     await asyncio.sleep(max(0.0, ahead_s))
-    while due := await house.db.read(schedules.due_ids, FIRED_AT_ONCE):
-        fired = await asyncio.gather(*(_fire(house, schedule_id) for schedule_id in due))
+    while due := await runtime.db.read(schedules.due_ids, FIRED_AT_ONCE):
+        fired = await asyncio.gather(*(_fire(runtime, schedule_id) for schedule_id in due))
         # Nothing fired: other servers are at it.
         if not any(fired):
             return
 
 
-async def _fire(house: House, schedule_id: str) -> bool:
+async def _fire(runtime: ServerRuntime, schedule_id: str) -> bool:
     try:
-        return bool(await judge(house, firing.fire, house.schedule_targets, schedule_id))
+        return bool(await judge(runtime, firing.fire, TARGETS, schedule_id))
     except Exception:
         log.exception("the schedule %s could not be started; the instant is missed", schedule_id)
-    await house.db.write(firing.skip_failed, schedule_id)
+    await runtime.db.write(firing.skip_failed, schedule_id)
     return True
 
 
-async def forget_runs(house: House) -> None:
-    while await house.db.write(run_history.purge_old):
+async def forget_runs(runtime: ServerRuntime) -> None:
+    while await runtime.db.write(run_history.purge_old):
         await asyncio.sleep(0)
     schedule_id: str | None = ""
     while schedule_id is not None:
-        schedule_id = await house.db.write(run_history.purge_surplus, schedule_id)
+        schedule_id = await runtime.db.write(run_history.purge_surplus, schedule_id)
 
 
-async def give_up_lost(house: House) -> None:
+async def give_up_lost(runtime: ServerRuntime) -> None:
     """Workflows wait for the truth about a lost job, but not for ever."""
-    while await house.db.read(advance.has_overdue):
-        if await judge(house, advance.abandon_lost) is None:
+    while await runtime.db.read(advance.has_overdue):
+        if await judge(runtime, advance.abandon_lost) is None:
             return
 
 
-async def measure_storage(house: House) -> None:
-    await house.storage.measure(house)
+async def measure_storage(runtime: ServerRuntime) -> None:
+    await runtime.storage.measure(runtime)
 
 
-async def delete_unused_contents(server: House) -> None:
+async def delete_unused_contents(server: ServerRuntime) -> None:
     """A part of the sweep; it goes on at the next turn."""
     if not await server.db.read(blob_sweep.is_due):
         return
@@ -277,16 +278,16 @@ async def delete_unused_contents(server: House) -> None:
         await asyncio.sleep(0)
 
 
-async def follow_keys(house: House) -> None:
+async def follow_keys(runtime: ServerRuntime) -> None:
     """Another server may have begun to seal with another key."""
-    await house.db.read(house.keys.follow)
+    await runtime.db.read(runtime.keys.follow)
 
 
-async def seal_old_rows(house: House) -> None:
+async def seal_old_rows(runtime: ServerRuntime) -> None:
     """What versions before this one wrote in clear, a few batches at a time."""
     batches = sealing.MAX_BATCHES
-    for place in await house.db.read(sealing.pending):
-        while batches and await house.db.write(sealing.seal_batch, place) == sealing.BATCH:
+    for place in await runtime.db.read(sealing.pending):
+        while batches and await runtime.db.write(sealing.seal_batch, place) == sealing.BATCH:
             batches -= 1
             await asyncio.sleep(0)
 
@@ -324,16 +325,16 @@ LOOPS = (
 )
 
 
-async def run(loop: Loop, house: House) -> None:
+async def run(loop: Loop, runtime: ServerRuntime) -> None:
     await asyncio.sleep(loop.wait_s)
     while True:
         try:
-            await loop.work(house)
+            await loop.work(runtime)
         except Exception:
             # One bad turn (the database restarts, a full disk) must not end the loop for good.
             log.exception("the loop %r stumbled; it goes on", loop.name)
         await asyncio.sleep(loop.every_s)
 
 
-def start(house: House) -> list[asyncio.Task[None]]:
-    return [asyncio.create_task(run(loop, house), name=loop.name) for loop in LOOPS]
+def start(runtime: ServerRuntime) -> list[asyncio.Task[None]]:
+    return [asyncio.create_task(run(loop, runtime), name=loop.name) for loop in LOOPS]

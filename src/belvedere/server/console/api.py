@@ -3,8 +3,10 @@
 import re
 from typing import Any
 
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.access.request import AnyRequest
+from belvedere.rest.route import Reply, Route
 from belvedere.server.console.assets import HASHED, Copy, File, etag_of
+from belvedere.server.runtime import runtime_of
 
 POLICY = (
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline';"
@@ -32,36 +34,36 @@ without it.</p></body></html>
 """
 
 
-async def to_console(ask: Ask) -> Reply:
+async def to_console(request: AnyRequest) -> Reply:
     # Relative: a proxy may have put something before our paths.
     return Reply("", 302, {"location": "ui/"}, "text/plain")
 
 
-async def console(ask: Ask) -> Reply:
+async def console(request: AnyRequest) -> Reply:
     """A file of the console; the page itself for everything else."""
-    name = ask.path["rest"]
-    file = ask.house.shelf.files.get(name)
+    name = request.path["rest"]
+    file = runtime_of(request).shelf.files.get(name)
     if file is not None:
-        return _file(ask, file)
+        return _file(request, file)
     # What is on the wire counts, because the browser counts it: %2f is no slash.
-    depth = ask.request.scope["raw_path"].count(b"/") - 2
+    depth = request.starlette.scope["raw_path"].count(b"/") - 2
     if name.startswith(HASHED) or depth > MAX_DEPTH or _NO_NAME.search(name):
         return _answer("There is no such file.\n", 404, "text/plain; charset=utf-8")
-    page = ask.house.shelf.index(depth)
+    page = runtime_of(request).shelf.index(depth)
     if page is None:
         return _answer(NOTICE, 503, HTML)
-    return _unless_known(ask, Copy("", page, etag_of(page)), HTML, {"cache-control": ASK_AGAIN})
+    return _unless_known(request, Copy("", page, etag_of(page)), HTML, {"cache-control": ASK_AGAIN})
 
 
-def _file(ask: Ask, file: File) -> Reply:
-    taken = _encodings(ask.request.headers.get("accept-encoding", ""))
+def _file(request: AnyRequest, file: File) -> Reply:
+    taken = _encodings(request.starlette.headers.get("accept-encoding", ""))
     copy = next(one for one in file.copies if not one.encoding or one.encoding in taken)
     headers = {"cache-control": FOR_EVER if file.is_hashed else ASK_AGAIN}
     if len(file.copies) > 1:
         headers["vary"] = "accept-encoding"
     if copy.encoding:
         headers["content-encoding"] = copy.encoding
-    return _unless_known(ask, copy, file.media_type, headers)
+    return _unless_known(request, copy, file.media_type, headers)
 
 
 def _encodings(accepted: str) -> frozenset[str]:
@@ -69,8 +71,10 @@ def _encodings(accepted: str) -> frozenset[str]:
     return frozenset(part.partition(";")[0].strip() for part in parts if not _REFUSED.search(part))
 
 
-def _unless_known(ask: Ask, copy: Copy, media_type: str, headers: dict[str, str]) -> Reply:
-    known = ask.request.headers.get("if-none-match", "")
+def _unless_known(
+    request: AnyRequest, copy: Copy, media_type: str, headers: dict[str, str]
+) -> Reply:
+    known = request.starlette.headers.get("if-none-match", "")
     headers = {**headers, "etag": copy.etag}
     if copy.etag in [tag.strip().removeprefix("W/") for tag in known.split(",")]:
         return _answer(b"", 304, media_type, headers)

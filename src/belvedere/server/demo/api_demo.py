@@ -1,11 +1,15 @@
 """The demo over HTTP: it can be taken away."""
 
-from belvedere.rest.route import Ask, Route
+from belvedere.access.request import Request
+from belvedere.rest.route import Route
 from belvedere.server.demo.removal import Removal, remove
+from belvedere.server.runtime import runtime_of
 
 
-async def remove_demo(ask: Ask) -> Removal:
-    return await remove(ask.house, ask.actor, even_changed=ask.first("all") == "true")
+async def remove_demo(request: Request[None]) -> Removal:
+    return await remove(
+        runtime_of(request), request.actor, even_changed=request.first("all") == "true"
+    )
 
 
 ROUTES: tuple[Route, ...] = (

@@ -15,7 +15,7 @@ from belvedere.schedules.bodies import ScheduleBody
 from belvedere.server.demo import inventory
 from belvedere.server.demo import sample_tasks as samples
 from belvedere.server.demo.inventory import Thing
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.settings import Settings
 from belvedere.tasks.store import runnable
 from belvedere.webhooks import service as webhooks
@@ -23,6 +23,7 @@ from belvedere.webhooks.service import WebhookBody
 from belvedere.workflow_specs.model import Edge, Graph, Node, Position
 from belvedere.workflows import service as workflows
 from belvedere.workflows.bodies import WorkflowBody
+from belvedere.workflows.schedule_targets import TARGETS
 
 TAGS = ["demo"]
 INDICATORS = (
@@ -50,14 +51,14 @@ INDICATORS = (
 )
 
 
-def make(tx: Tx, house: House, actor: Actor, host_id: str) -> None:
+def make(tx: Tx, runtime: ServerRuntime, actor: Actor, host_id: str) -> None:
     """All of it on this host, in one transaction, written down to be found again."""
-    tasks = samples.make_demo(tx, house.keys, actor, host_id)
+    tasks = samples.make_demo(tx, runtime.keys, actor, host_id)
     found = [
         *_tasks(tx, actor, tasks),
         *_shown(tx, actor),
-        *_watched(tx, house, actor, host_id),
-        *_started(tx, house, actor, tasks),
+        *_watched(tx, runtime, actor, host_id),
+        *_started(tx, runtime, actor, tasks),
     ]
     inventory.write_down(tx, actor.customer_id, found)
 
@@ -76,7 +77,7 @@ def _shown(tx: Tx, actor: Actor) -> Iterator[Thing]:
         yield Thing("indicator", row.id, row.title)
 
 
-def _watched(tx: Tx, house: House, actor: Actor, host_id: str) -> Iterator[Thing]:
+def _watched(tx: Tx, runtime: ServerRuntime, actor: Actor, host_id: str) -> Iterator[Thing]:
     host = hosts.find(tx, actor.customer_id, host_id)
     bodies = [
         MonitorBody(
@@ -88,12 +89,12 @@ def _watched(tx: Tx, house: House, actor: Actor, host_id: str) -> Iterator[Thing
             tags=TAGS,
         )
     ]
-    if _can_be_reached(house.settings, host.ip):
+    if _can_be_reached(runtime.settings, host.ip):
         web = MonitorBody(
             name="This server",
             type="scraper",
             host_id=host_id,
-            url=f"{house.settings.base_url}/-/health",
+            url=f"{runtime.settings.base_url}/-/health",
             status_code="200",
             json_path="$.status",
             json_value="ok",
@@ -103,7 +104,7 @@ def _watched(tx: Tx, house: House, actor: Actor, host_id: str) -> Iterator[Thing
         )
         bodies.append(web)
     for body in bodies:
-        row = monitors.create(tx, house.keys, actor, body, host_id)[0]
+        row = monitors.create(tx, runtime.keys, actor, body, host_id)[0]
         yield Thing("monitor", row.id, row.name)
 
 
@@ -119,7 +120,9 @@ def _can_be_reached(settings: Settings, ip: str) -> bool:
     return is_here and not settings.tls_cert
 
 
-def _started(tx: Tx, house: House, actor: Actor, tasks: dict[str, str]) -> Iterator[Thing]:
+def _started(
+    tx: Tx, runtime: ServerRuntime, actor: Actor, tasks: dict[str, str]
+) -> Iterator[Thing]:
     flow = WorkflowBody(
         name="Measure, ask, report",
         description="Shows a workflow: the disk is measured, you are asked, the result is told.",
@@ -134,12 +137,12 @@ def _started(tx: Tx, house: House, actor: Actor, tasks: dict[str, str]) -> Itera
         start="measure",
         tags=TAGS,
     )
-    made = workflows.create(tx, house.keys, actor, flow).row
+    made = workflows.create(tx, runtime.keys, actor, flow).row
     yield Thing("workflow", made.id, made.name)
     hook = WebhookBody(name="Greet from outside", tasks=[tasks["Greet somebody"]])
-    opened = webhooks.create(tx, house.keys, actor, hook).row
+    opened = webhooks.create(tx, runtime.keys, actor, hook).row
     yield Thing("webhook", opened.id, opened.name)
     daily = ScheduleBody(name="Measure every morning", repeatEvery="0 7 * * *", timezone="UTC")
     of = ("task", tasks["Measure the disk"])
-    planned = schedules.create(tx, house.schedule_targets, actor, *of, daily).row
+    planned = schedules.create(tx, TARGETS, actor, *of, daily).row
     yield Thing("schedule", planned.id, planned.name)

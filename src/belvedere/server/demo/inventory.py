@@ -17,7 +17,7 @@ from belvedere.monitors import service as monitors
 from belvedere.monitors import store as monitor_rows
 from belvedere.schedules import service as schedules
 from belvedere.schedules import store as schedule_rows
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.tasks import service as tasks
 from belvedere.tasks.store import Runnable, missing, runnable
 from belvedere.triggers import store
@@ -25,6 +25,7 @@ from belvedere.webhooks import service as webhooks
 from belvedere.webhooks import store as webhook_rows
 from belvedere.workflow_specs import store as workflow_rows
 from belvedere.workflows import service as workflows
+from belvedere.workflows.schedule_targets import TARGETS
 
 
 class Thing(msgspec.Struct, frozen=True):
@@ -41,7 +42,7 @@ class Thing(msgspec.Struct, frozen=True):
 class Kind:
     # The row, by organization and id; NotFound where it is deleted.
     find: Callable[..., Any]
-    delete: Callable[[Tx, House, Actor, str], object]
+    delete: Callable[[Tx, ServerRuntime, Actor, str], object]
     mark: Callable[[Any], str] = lambda row: str(row.version)
 
 
@@ -57,7 +58,7 @@ def _task(tx: Tx, customer_id: str, task_id: str) -> Runnable:
 KINDS = {
     "schedule": Kind(
         schedule_rows.find,
-        lambda tx, house, actor, id_: schedules.delete(tx, house.schedule_targets, actor, id_),
+        lambda tx, runtime, actor, id_: schedules.delete(tx, TARGETS, actor, id_),
     ),
     "webhook": Kind(webhook_rows.find, lambda tx, _, actor, id_: webhooks.delete(tx, actor, id_)),
     "workflow": Kind(
@@ -104,13 +105,13 @@ def forget(tx: Tx, customer_id: str) -> None:
     tx.run("delete from meta where name = ?", f"demo:{customer_id}")
 
 
-def delete(tx: Tx, house: House, actor: Actor, one: Thing, even_changed: bool) -> None:
+def delete(tx: Tx, runtime: ServerRuntime, actor: Actor, one: Thing, even_changed: bool) -> None:
     """Refused where it is no longer only the demo's; NotFound where somebody was faster."""
     is_changed = _mark(tx, actor.customer_id, one) != one.mark
     if is_changed and not even_changed:
         raise Conflict("Somebody has changed it.", code="demo_changed")
     _check_unused(tx, actor, one)
-    KINDS[one.object].delete(tx, house, actor, one.id)
+    KINDS[one.object].delete(tx, runtime, actor, one.id)
 
 
 def _mark(tx: Tx, customer_id: str, one: Thing) -> str:

@@ -7,7 +7,7 @@ from belvedere.base.errors import NotFound, Refused
 from belvedere.db import Tx
 from belvedere.server.demo import inventory
 from belvedere.server.demo.inventory import Thing
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 
 
 class Removed(msgspec.Struct):
@@ -32,12 +32,12 @@ class Removal(msgspec.Struct):
     kept: list[Kept] = []
 
 
-async def remove(house: House, actor: Actor, *, even_changed: bool) -> Removal:
+async def remove(runtime: ServerRuntime, actor: Actor, *, even_changed: bool) -> Removal:
     """Each in a transaction of its own: one that must stay harms no other."""
     found = Removal()
-    for one in await house.db.read(_made, actor):
+    for one in await runtime.db.read(_made, actor):
         try:
-            await house.db.write(inventory.delete, house, actor, one, even_changed)
+            await runtime.db.write(inventory.delete, runtime, actor, one, even_changed)
         except NotFound:
             # Somebody has deleted it already.
             continue
@@ -46,7 +46,7 @@ async def remove(house: House, actor: Actor, *, even_changed: bool) -> Removal:
         else:
             found.removed.append(Removed(one.object, one.id, one.name))
     if not found.kept:
-        await house.db.write(inventory.forget, actor.customer_id)
+        await runtime.db.write(inventory.forget, actor.customer_id)
     return found
 
 

@@ -15,7 +15,7 @@ from belvedere.access.crypto.keyring import Keys
 from belvedere.base.errors import Conflict, Unavailable
 from belvedere.db import Tx
 from belvedere.server.encryption import sealing
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 
 log = logging.getLogger("belvedere.keys")
 BATCH = 200
@@ -55,74 +55,74 @@ SEALED = (
 )
 
 
-def add(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+def add(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     """A new key that nothing is sealed with yet; one that is there already is as good."""
-    known = _file(house)
-    if known.newest == house.keys.name:
+    known = _file(runtime)
+    if known.newest == runtime.keys.name:
         known = key_file.with_new(known)
-        if house.settings.secret_key:
+        if runtime.settings.secret_key:
             raise Conflict(
                 "The key comes from BELVEDERE_SECRET_KEY. Set it to this on every server, restart"
                 f" them, and rotate then: {' '.join(known.text().split())}",
                 code="key_in_setting",
             )
-        key_file.write(house.settings.folder, known)
-    house.keys.know(known.seals)
-    return {"key": known.newest, "in_use": house.keys.name}
+        key_file.write(runtime.settings.folder, known)
+    runtime.keys.know(known.seals)
+    return {"key": known.newest, "in_use": runtime.keys.name}
 
 
-def rotate(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+def rotate(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     """Seal with the newest key from now on, and a batch of what is there anew."""
-    known = _file(house)
-    house.keys.know(known.seals)
+    known = _file(runtime)
+    runtime.keys.know(known.seals)
     tx.run(
         "insert into meta (name, value) values ('seal_key', ?)"
         " on conflict (name) do update set value = excluded.value",
         known.newest,
     )
-    house.keys.use(known.newest)
+    runtime.keys.use(known.newest)
     done = 0
     for place in SEALED:
         if done < BATCH:
-            done += _reseal(tx, house, place, BATCH - done)
-    done += sealing.reseal(tx, house.keys, BATCH - done)
+            done += _reseal(tx, runtime, place, BATCH - done)
+    done += sealing.reseal(tx, runtime.keys, BATCH - done)
     return {"key": known.newest, "resealed": done, "left": left(tx, known.newest)}
 
 
-def drop(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
+def drop(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     """Forget the keys that nothing is sealed with any more."""
-    known = _file(house)
-    house.keys.follow(tx)
-    name = house.keys.name
+    known = _file(runtime)
+    runtime.keys.follow(tx)
+    name = runtime.keys.name
     if found := left(tx, name):
         raise Conflict(
             f"{found} values are still sealed with an older key; rotate first.", code="key_in_use"
         )
     old = known.seals.keys() - {name}
     # Until then what was sealed anew in the same transaction may still be undone.
-    tx.after_commit(lambda: _forget(house, old))
+    tx.after_commit(lambda: _forget(runtime, old))
     return {"key": name, "dropped": len(old)}
 
 
-def _forget(house: House, old: Set[str]) -> None:
+def _forget(runtime: ServerRuntime, old: Set[str]) -> None:
     """Of the file as it is by now: others may have added a key."""
-    known = _file(house)
+    known = _file(runtime)
     kept = {name: key for name, key in known.seals.items() if name not in old}
-    if not house.settings.secret_key:
-        key_file.write(house.settings.folder, KeyFile(known.hash, kept))
-    house.keys.know(kept)
+    if not runtime.settings.secret_key:
+        key_file.write(runtime.settings.folder, KeyFile(known.hash, kept))
+    runtime.keys.know(kept)
 
 
-def show(tx: Tx, house: House, payload: dict[str, Any]) -> dict[str, Any]:
-    known = _file(house)
+def show(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
+    known = _file(runtime)
     return {
-        "in_use": house.keys.name,
+        "in_use": runtime.keys.name,
         "keys": [{"name": name, "sealed": _count(tx, name)} for name in known.seals],
     }
 
 
-def _file(house: House) -> KeyFile:
-    return key_file.load(house.settings.folder, house.settings.secret_key)
+def _file(runtime: ServerRuntime) -> KeyFile:
+    return key_file.load(runtime.settings.folder, runtime.settings.secret_key)
 
 
 def left(tx: Tx, name: str) -> int:
@@ -158,14 +158,14 @@ def _by(name: str) -> tuple[str]:
     return (f"{name}.%",)
 
 
-def _reseal(tx: Tx, house: House, place: Sealed, most: int) -> int:
+def _reseal(tx: Tx, runtime: ServerRuntime, place: Sealed, most: int) -> int:
     names = ", ".join(place.names)
     rows = tx.rows(
         f"select {place.column}, {names} from {place.table} where {_other(place)} limit ?",
-        *_by(house.keys.name),
+        *_by(runtime.keys.name),
         most,
     )
-    fresh = [pair for row in rows if (pair := _fresh(house.keys, place, row)) is not None]
+    fresh = [pair for row in rows if (pair := _fresh(runtime.keys, place, row)) is not None]
     where = " and ".join(f"{name} = ?" for name in place.names)
     # Only what was read: somebody may have set another value meanwhile.
     tx.many(

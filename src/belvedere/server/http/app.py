@@ -5,18 +5,20 @@ import logging
 import secrets
 import time
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
 from belvedere.access.actor import Actor, Level
+from belvedere.access.request import AnyRequest, Request
 from belvedere.access.signin import cookies
 from belvedere.base.errors import Invalid, Refused, Unauthenticated
 from belvedere.rest import off_loop
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
 from belvedere.server.http import authentication, bodies, errors, responses
 from belvedere.server.http.outflow import stream_out
 from belvedere.server.http.routing import Match, Table
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.server.transport.proxies import FORWARDED
 
 log = logging.getLogger("belvedere.access")
@@ -44,14 +46,15 @@ SLOW_S = 2.0
 class App:
     """An ASGI application over the house and its route table."""
 
-    def __init__(self, house: House, table: Table, agents: Any = None) -> None:
-        self.house = house
+    def __init__(self, runtime: ServerRuntime, table: Table, agents: Any = None) -> None:
+        self.runtime = runtime
         self.table = table
         self.agents = agents
         self._origins = frozenset(
-            origin.strip().encode() for origin in house.settings.origins.split(",") if origin
+            origin.strip().encode() for origin in runtime.settings.origins.split(",") if origin
         )
-        self._proxies = house.proxies
+        self._proxies = runtime.proxies
+        self._prefix = urlsplit(runtime.settings.base_url).path
         self._number = itertools.count(1)
         self._mark = secrets.token_hex(4)
 
@@ -74,7 +77,7 @@ class App:
                 # The server below sends no body to HEAD.
                 method = "GET" if scope["method"] == "HEAD" else scope["method"]
                 match = self.table.match(method, scope["raw_path"])
-                template = self.house.watchdog.route = match.route.path
+                template = self.runtime.watchdog.route = match.route.path
                 reply = await self._answer(match, scope, receive, headers)
         except Refused as refusal:
             reply = Reply(
@@ -95,25 +98,37 @@ class App:
         query = bodies.query_of(scope["query_string"])
         actor = await self._actor(route, scope, headers, query)
         named = authentication.one_name(match.customer, *query.get("customer", ()))
-        ask = Ask(scope, receive, route, actor, self.house, match.path, query)
-        ask.customer = named
+        request: AnyRequest = Request(
+            scope,
+            receive,
+            route,
+            match.path,
+            query,
+            self._prefix,
+            actor=actor,
+            services=self.runtime,
+            body=None,
+            customer=named,
+        )
         if route.level != Level.ANONYMOUS:
             authentication.check_customer(actor, named)
         if route.admit is not None:
-            await route.admit(ask)
+            await route.admit(request)
         if route.body is not None or route.raw_body:
-            ask.raw = await bodies.read(receive, headers, ask.max_body or route.max_body)
+            request.raw = await bodies.read(receive, headers, request.max_body or route.max_body)
         if route.body is not None and not route.raw_body:
-            await self._check_body(ask, headers, named)
-        return _reply(await route.handler(ask))
+            await self._check_body(request, headers, named)
+        return _reply(await route.handler(request))
 
-    async def _check_body(self, ask: Ask, headers: dict[bytes, bytes], named: str | None) -> None:
-        ask.body, said = await off_loop.read(
-            len(ask.raw), bodies.checked, ask.route, ask.raw, headers
+    async def _check_body(
+        self, request: AnyRequest, headers: dict[bytes, bytes], named: str | None
+    ) -> None:
+        request.body, said = await off_loop.read(
+            len(request.raw), bodies.checked, request.route, request.raw, headers
         )
-        ask.customer = authentication.one_name(named, said)
-        if ask.route.level != Level.ANONYMOUS:
-            authentication.check_customer(ask.actor, ask.customer)
+        request.customer = authentication.one_name(named, said)
+        if request.route.level != Level.ANONYMOUS:
+            authentication.check_customer(request.actor, request.customer)
 
     async def _actor(
         self, route: Route, scope: Any, headers: dict[bytes, bytes], query: dict[str, list[str]]
@@ -127,7 +142,7 @@ class App:
             if token is None:
                 raise Unauthenticated("Send an access token: Authorization: Bearer <token>.")
             authentication.check_origin(scope["method"], headers)
-        actor = await self.house.credentials.actor(token, self.house.clock())
+        actor = await self.runtime.credentials.actor(token, self.runtime.clock())
         authentication.check_level(actor, route)
         return msgspec.structs.replace(actor, address=address)
 
@@ -162,7 +177,7 @@ class App:
     async def _send(self, reply: Reply, head: dict[bytes, bytes], receive: Any, send: Any) -> None:
         if hasattr(reply.body, "__aiter__"):
             await send(_start(reply.status, head))
-            await stream_out(reply.body, receive, send, self.house.stopping)
+            await stream_out(reply.body, receive, send, self.runtime.stopping)
             return
         if reply.status in EMPTY:
             # Nothing has neither a type nor a length.
@@ -215,8 +230,8 @@ def _reply(answer: Any) -> Reply:
     return answer if isinstance(answer, Reply) else Reply(answer)
 
 
-def require_customer(ask: Ask) -> str:
+def require_customer(request: AnyRequest) -> str:
     """Secret routes: the organization must be named."""
-    if ask.customer is None:
+    if request.customer is None:
         raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
-    return ask.customer
+    return request.customer

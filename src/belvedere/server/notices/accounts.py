@@ -12,7 +12,7 @@ from belvedere.notifications.delivery import dispatcher, message_text
 from belvedere.notifications.delivery.dispatcher import SealedMail
 from belvedere.notifications.model import AddressedNotice, NoticeSeverity
 from belvedere.server.notices.batch import Turn, told
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 
 
 class Words(NamedTuple):
@@ -80,21 +80,21 @@ def tell(turn: Turn, event: Event, data: dict[str, Any]) -> AddressedNotice:
     )
 
 
-def write_mail(tx: Tx, house: House, event: Event, data: dict[str, Any]) -> None:
+def write_mail(tx: Tx, runtime: ServerRuntime, event: Event, data: dict[str, Any]) -> None:
     """In both languages: the server does not know which one the person reads."""
     account = _account(tx, event)
     if account is None:
         return
     details, titles = _details(tx, event, data), TITLES[event.kind]
     customer = tx.value("select name from customers where id = ?", event.customer_id)
-    about = {"customer": customer, "time": iso(event.at), "url": house.settings.base_url}
+    about = {"customer": customer, "time": iso(event.at), "url": runtime.settings.base_url}
     texts = [
         mail.format(title=title, details=detail, **about)
         for mail, title, detail in zip(_MAIL, titles, details, strict=True)
     ]
     letter = SealedMail(f"{titles.en} / {titles.es}", "\n---\n\n".join(texts))
     whose_mail = (event.customer_id, account.email)
-    dispatcher.write_mail(tx, house.keys, *whose_mail, letter, is_account=True)
+    dispatcher.write_mail(tx, runtime.keys, *whose_mail, letter, is_account=True)
 
 
 def _account(tx: Tx, event: Event) -> Account | None:

@@ -12,7 +12,7 @@ from belvedere.notifications import routing, store
 from belvedere.notifications.model import NOTIFIABLE_KINDS, AddressedNotice
 from belvedere.server.notices import jobs, mails, objects
 from belvedere.server.notices.batch import Turn
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 
 OLD: Millis = 1 * DAY
 KINDS = NOTIFIABLE_KINDS | {"message.dead"}
@@ -27,14 +27,14 @@ TELLERS: dict[str, Callable[[Turn, Event, dict[str, Any]], AddressedNotice | Non
 }
 
 
-def tell(tx: Tx, house: House, found: Sequence[Event]) -> None:
+def tell(tx: Tx, runtime: ServerRuntime, found: Sequence[Event]) -> None:
     """Tell a batch, in order; not what is old news after a long silence."""
     found = [event for event in found if event.at > tx.now - OLD]
     rules = store.active_rules(tx, {event.customer_id for event in found})
-    turn = Turn(tx, house.settings.base_url, rules)
+    turn = Turn(tx, runtime.settings.base_url, rules)
     said = (_told(turn, event) for event in found)
     routing.route(tx, [one for one in said if one is not None], rules)
-    mails.write(tx, house, found)
+    mails.write(tx, runtime, found)
 
 
 def _told(turn: Turn, event: Event) -> AddressedNotice | None:

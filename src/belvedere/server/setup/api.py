@@ -5,8 +5,10 @@ import msgspec
 from belvedere.access.api import doors
 from belvedere.access.api.sessions import LoginAnswer, agent_of, answered
 from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.request import Request
 from belvedere.base.errors import Forbidden
-from belvedere.rest.route import Ask, Reply, Route
+from belvedere.rest.route import Reply, Route
+from belvedere.server.runtime import runtime_of
 from belvedere.server.setup import first_start, setup_code
 from belvedere.server.setup.setup_code import SetUpBody
 
@@ -17,23 +19,25 @@ class SetUpNeeded(msgspec.Struct):
     needed: bool
 
 
-async def look(ask: Ask) -> SetUpNeeded:
-    return SetUpNeeded(await ask.house.db.glance(first_start.is_empty))
+async def look(request: Request[None]) -> SetUpNeeded:
+    return SetUpNeeded(await request.services.db.glance(first_start.is_empty))
 
 
-async def set_up(ask: Ask) -> Reply:
-    house, body, address = ask.house, ask.body, ask.actor.address
-    limits = house.turnstile.limits
+async def set_up(request: Request[SetUpBody]) -> Reply:
+    runtime, body, address = runtime_of(request), request.body, request.actor.address
+    limits = runtime.turnstile.limits
     limits.check(address, Kind.SETUP)
     try:
-        await house.db.read(setup_code.check, house.keys, body.code)
+        await runtime.db.read(setup_code.check, runtime.keys, body.code)
     except Forbidden:
         limits.wrong(address, kind=Kind.SETUP)
         raise
     about = (body.email, body.organization)
-    kept = await house.turnstile.digest(address, body.password, about)
-    entered = await house.db.write(setup_code.set_up, house, body, kept, address, agent_of(ask))
-    done = answered(ask, entered)
+    kept = await runtime.turnstile.digest(address, body.password, about)
+    entered = await runtime.db.write(
+        setup_code.set_up, runtime, body, kept, address, agent_of(request)
+    )
+    done = answered(request, entered)
     done.status = 201
     return done
 

@@ -11,7 +11,7 @@ from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.events import Event
 from belvedere.server import demo
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +28,18 @@ def is_empty(tx: Tx) -> bool:
     return tx.row("select 1 from customers limit 1") is None
 
 
-def set_up(house: House) -> Welcome | None:
+def set_up(runtime: ServerRuntime) -> Welcome | None:
     """Make the first organization when there is none; None when there is one already."""
-    if not house.db.write_now(is_empty):
+    if not runtime.db.write_now(is_empty):
         return None
-    settings = house.settings
+    settings = runtime.settings
     given = settings.admin_password
     if given:
         passwords.check(given, (settings.admin_email, settings.customer))
     password = given or secrets.token_urlsafe(15)
     try:
-        house.db.write_now(
-            found, house, settings.customer, settings.admin_email, passwords.digest(password)
+        runtime.db.write_now(
+            found, runtime, settings.customer, settings.admin_email, passwords.digest(password)
         )
     except Conflict:
         # Another server of the same database was faster.
@@ -47,24 +47,24 @@ def set_up(house: House) -> Welcome | None:
     return Welcome(settings.customer, settings.admin_email, None if given else password)
 
 
-def found(tx: Tx, house: House, name: str, email: str, password_hash: str) -> Founded:
+def found(tx: Tx, runtime: ServerRuntime, name: str, email: str, password_hash: str) -> Founded:
     """The first organization and its owner, with whatever the settings want there."""
-    settings = house.settings
+    settings = runtime.settings
     made = service.create_organization(
-        tx, house.keys, name, email, reserved=house.table.reserved, password_hash=password_hash
+        tx, runtime.keys, name, email, reserved=runtime.table.reserved, password_hash=password_hash
     )
     if settings.demo:
         tx.run("insert into meta (name, value) values ('demo', ?)", made.customer.id)
     if settings.access_token:
         actor = service.operator(made.customer)
-        tokens.adopt_token(tx, house.keys, actor, "set-up", settings.access_token)
+        tokens.adopt_token(tx, runtime.keys, actor, "set-up", settings.access_token)
     return made
 
 
-def show_demo(tx: Tx, house: House, event: Event) -> None:
+def show_demo(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
     """The first host of the new organization gets the samples, once."""
     wanted = tx.value("select value from meta where name = 'demo'")
     if wanted is None or wanted != event.customer_id:
         return
-    demo.make(tx, house, service.operator(service.find(tx, wanted)), event.object_id)
+    demo.make(tx, runtime, service.operator(service.find(tx, wanted)), event.object_id)
     tx.run("delete from meta where name = 'demo'")

@@ -9,7 +9,7 @@ from belvedere.access.signin import login
 from belvedere.access.signin.login import Entered
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.db import Tx
-from belvedere.server.runtime import House
+from belvedere.server.runtime import ServerRuntime
 from belvedere.server.setup import first_start
 
 # Without those that look alike on paper.
@@ -56,10 +56,10 @@ def check(tx: Tx, keys: Keys, code: str) -> None:
 
 
 def set_up(
-    tx: Tx, house: House, body: SetUpBody, password_hash: str, address: str, agent: str
+    tx: Tx, runtime: ServerRuntime, body: SetUpBody, password_hash: str, address: str, agent: str
 ) -> Entered:
     """The first organization, and its owner signed in. Only one ever gets through."""
-    check(tx, house.keys, body.code)
+    check(tx, runtime.keys, body.code)
     # Two at once, with one code or two: the second waits here and finds that it is late.
     first = tx.run(
         "insert into meta (name, value) values ('set_up', ?) on conflict (name) do nothing",
@@ -67,6 +67,6 @@ def set_up(
     )
     if not first:
         raise Conflict("This server is set up already; sign in.", code="already_set_up")
-    made = first_start.found(tx, house, body.organization, body.email, password_hash)
+    made = first_start.found(tx, runtime, body.organization, body.email, password_hash)
     tx.run(f"delete from meta where name like '{_NAME}%'")
-    return login.enter(tx, house.keys, made.owner.user_id, made.customer.name, address, agent)
+    return login.enter(tx, runtime.keys, made.owner.user_id, made.customer.name, address, agent)

@@ -6,13 +6,13 @@ from typing import Any
 import msgspec
 
 from belvedere.access import Actor
+from belvedere.access.request import AnyRequest, Request, heavy_read
 from belvedere.base.errors import Invalid
 from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.rest import off_loop
 from belvedere.rest.patterns import matcher
-from belvedere.rest.response_budget import heavy_read
-from belvedere.rest.route import Ask, Handler, Route
+from belvedere.rest.route import Handler, Route
 from belvedere.tasks.records import TaskRecord
 from belvedere.tasks.records import record as task_record
 from belvedere.workflows.recipes import export, importer
@@ -51,7 +51,7 @@ Imported: Any = msgspec.defstruct(
 )
 
 
-async def import_task(request: Ask) -> msgspec.Struct:
+async def import_task(request: Request[None]) -> msgspec.Struct:
     result = await _import(request)
     if result.workflow is not None:
         raise Invalid("This is the recipe of a workflow; import it with POST /workflows/import.")
@@ -59,7 +59,7 @@ async def import_task(request: Ask) -> msgspec.Struct:
     return task_record(view, request.actor, acl)
 
 
-async def import_recipe(request: Ask) -> msgspec.Struct:
+async def import_recipe(request: Request[None]) -> msgspec.Struct:
     result = await _import(request)
     response: msgspec.Struct = Imported(
         None if result.workflow is None else to_record(result.workflow, request.actor),
@@ -69,12 +69,12 @@ async def import_recipe(request: Ask) -> msgspec.Struct:
     return response
 
 
-async def _import(request: Ask) -> ImportResult:
+async def _import(request: AnyRequest) -> ImportResult:
     recipe, named = await off_loop.read(len(request.raw), _read, request.raw)
     await matcher.prepare(importer.patterns_of(recipe))
     hostname = request.first("hostname") or named
-    result: ImportResult = await request.house.db.write(
-        importer.import_recipe, request.house.keys, request.actor, recipe, hostname
+    result: ImportResult = await request.services.db.write(
+        importer.import_recipe, request.services.keys, request.actor, recipe, hostname
     )
     return result
 
@@ -85,18 +85,18 @@ def _read(raw: bytes) -> tuple[Recipe, str | None]:
     return importer.read(source), named if isinstance(named, str) else None
 
 
-async def serialize_task(request: Ask) -> dict[str, Any]:
+async def serialize_task(request: Request[None]) -> dict[str, Any]:
     return await _exported(request, export.export_task)
 
 
-async def serialize_workflow(request: Ask) -> dict[str, Any]:
+async def serialize_workflow(request: Request[None]) -> dict[str, Any]:
     return await _exported(request, export.export_workflow)
 
 
-async def _exported(request: Ask, export_recipe: Exporter) -> dict[str, Any]:
+async def _exported(request: AnyRequest, export_recipe: Exporter) -> dict[str, Any]:
     mode = request.first("mode") or "deep"
     async with heavy_read(request):
-        recipe: dict[str, Any] = await request.house.db.read(
+        recipe: dict[str, Any] = await request.services.db.read(
             export_recipe, request.actor, request.path["id"], mode
         )
     return recipe

@@ -47,7 +47,7 @@ class Transfers:
             self._is_busy = False
 
     async def _send_one(self, sha256: str) -> None:
-        db = self._link.house.db
+        db = self._link.runtime.db
         found = await db.read(queries.content_for, self._link.host_id, sha256)
         if found is None:
             text = encode([Missing(sha256)]).decode()

@@ -100,11 +100,11 @@ class Intake:
         after = self._reached.get(fence, 0)
         self._reached[fence] = max(after, at_byte + len(data))
         job_id = link.jobs[fence]
-        dropped = not link.house.storage.take(link.customer_id, len(data))
+        dropped = not link.runtime.storage.take(link.customer_id, len(data))
         piece = joblog.Output(
             fence, job_id, at_byte, at_line, data, after, link.customer_id, dropped
         )
-        future = link.house.logs.join(joblog.append, piece)
+        future = link.runtime.logs.join(joblog.append, piece)
         self._writing[fence] = future
         future.add_done_callback(lambda done: self._stored(piece, done))
 
@@ -113,18 +113,18 @@ class Intake:
             return
         self._kept[piece.fence] = done.result()
         self._grant(len(piece.data))
-        self._link.house.hub.ring((f"log:{piece.job_id}",))
+        self._link.runtime.hub.ring((f"log:{piece.job_id}",))
 
     def _keep_file(self, fence: int, number: int, at_byte: int, data: bytes) -> None:
         if number >= artifacts.MOST_FILES or at_byte + len(data) > artifacts.MOST_BYTES:
             raise Goodbye(4400, "More files than one job may leave.")
         link = self._link
-        if not link.house.storage.take(link.customer_id, len(data)):
+        if not link.runtime.storage.take(link.customer_id, len(data)):
             # The end shows that the file is not complete.
             self._grant(len(data))
             return
         piece = artifacts.Piece(fence, link.jobs[fence], number, at_byte, data, link.customer_id)
-        future = link.house.logs.join(artifacts.append, piece)
+        future = link.runtime.logs.join(artifacts.append, piece)
         self._writing[fence] = future
         future.add_done_callback(lambda done: self._filed(piece, done))
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from belvedere.rest.route import Ask
+from belvedere.access.request import AnyRequest
 
 # Rows that one step examines, and one request; then the response says where to continue.
 STEP_ROWS = 5_000
@@ -40,36 +40,36 @@ class SearchBudget:
 
 
 async def run_search(
-    request: Ask,
+    request: AnyRequest,
     verb: Callable[..., R],
     *args: Any,
 ) -> R:
     """Run a search, or its first step. It is refused when too many wait: 429 or 503, with a time
     after which to repeat it."""
-    result: R = await request.house.searches.run(*_scope(request), verb, *args)
+    result: R = await request.services.searches.run(*_scope(request), verb, *args)
     return result
 
 
 async def run_search_on(
-    request: Ask,
+    request: AnyRequest,
     verb: Callable[..., R],
     *args: Any,
 ) -> R:
     """A further step of a search that has begun: it waits for its turn, and is not refused."""
-    result: R = await request.house.searches.run_on(*_scope(request), verb, *args)
+    result: R = await request.services.searches.run_on(*_scope(request), verb, *args)
     return result
 
 
-def _scope(request: Ask) -> tuple[Any, str]:
+def _scope(request: AnyRequest) -> tuple[Any, str]:
     """What is searched, and whose turn it takes."""
-    return request.house.db, request.actor.customer_id
+    return request.services.db, request.actor.customer_id
 
 
 async def run_long_search(
-    request: Ask,
+    request: AnyRequest,
     verb: Callable[..., R],
     *args: Any,
 ) -> R:
     """A search whose order allows no steps: few run at once, and each has a time limit."""
-    result: R = await request.house.searches.run_long(*_scope(request), verb, *args)
+    result: R = await request.services.searches.run_long(*_scope(request), verb, *args)
     return result
