@@ -3,11 +3,11 @@ import { catalogue } from '../lib/i18n'
 const words = catalogue(
   {
     offline: 'The server cannot be reached. Your change was not saved; try again.',
-    strange: 'The server gave an answer that this page does not understand.',
+    strange: 'Unexpected response from the server.',
   },
   {
     offline: 'No se puede contactar con el servidor. El cambio no se guardó; inténtalo de nuevo.',
-    strange: 'El servidor dio una respuesta que esta página no entiende.',
+    strange: 'Respuesta inesperada del servidor.',
   },
 )
 

@@ -23,7 +23,7 @@ const sees = async (person: Person) =>
 test('people are added, removed, replaced and cleared in the drawer', async () => {
   const page = await world.page(`/indicators/${id}`)
   await page.getByRole('button', { name: 'Change access' }).click()
-  await drawer(page).getByText('only managers and admins see it').waitFor()
+  await drawer(page).getByText('only managers and admins can see it').waitFor()
   expect([await sees(uma), await sees(vic)]).toEqual([404, 404])
 
   const field = drawer(page).getByRole('combobox', { name: 'Add people or tags' })
@@ -53,7 +53,7 @@ test('people are added, removed, replaced and cleared in the drawer', async () =
   await drawer(page).getByRole('button', { name: 'Remove all' }).click()
   const ask = page.getByRole('dialog', { name: 'Remove everybody from the list?' })
   await ask.getByRole('button', { name: 'Remove all' }).click()
-  await drawer(page).getByText('only managers and admins see it').waitFor()
+  await drawer(page).getByText('only managers and admins can see it').waitFor()
   await expect.poll(named).toEqual([])
 })
 

@@ -90,12 +90,12 @@ test('shapes stay in forced colours', async () => {
 
 test('an address that leads nowhere says so, and there are ways on', async () => {
   const page = await world.page('/')
-  const nothing = page.getByText('There is nothing at this address')
+  const nothing = page.getByText('Page not found')
   const outside = ['nothing-here', 'no/thing'].map((path) => `${world.url}/ui/${path}`)
   for (const address of [world.at('/no-such-page'), world.at('/no/such/page'), ...outside]) {
     await page.goto(address)
     await nothing.waitFor()
-    await page.getByRole('heading', { level: 1, name: 'Not here' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor()
   }
   await page
     .getByRole('navigation', { name: 'Automate' })
@@ -103,7 +103,7 @@ test('an address that leads nowhere says so, and there are ways on', async () =>
     .click()
   await page.waitForURL(world.at('/jobs'))
   await page.goto(world.at('/jobs/0123456789abcdef01234567'))
-  await page.getByText('Not here').waitFor()
+  await page.getByText('Not found').waitFor()
 })
 
 test('no page sinned', () => {

@@ -41,7 +41,7 @@ async function ended(child: ChildProcess): Promise<void> {
 
 test('the page with the install line notices the new host, and then that it goes', async () => {
   const page = await world.page('/hosts/add')
-  await page.getByRole('button', { name: 'Make the install line' }).click()
+  await page.getByRole('button', { name: 'Create install command' }).click()
   const line = await page.locator('.copy-field code').innerText()
   expect(line).toContain(`curl -fsSL ${world.url}/-/install.sh | BELVEDERE_ENROLMENT_TOKEN=bve_`)
   expect((await fetch(`${world.url}/-/install.sh`)).status).toBe(200)
@@ -55,7 +55,7 @@ test('the page with the install line notices the new host, and then that it goes
     .getByText(/^(Offline|Not reporting)/)
     .first()
     .waitFor()
-  await page.getByText(/Its agent has been silent since/).waitFor()
+  await page.getByText(/The agent has not reported since/).waitFor()
   agent('web-7')
   await page.getByText('Online').first().waitFor()
 })

@@ -146,7 +146,7 @@ test('running again takes the same values or others', async () => {
   const id = await start(task.id, ['this'])
   const page = await world.page(`/jobs/${id}`)
   await page.locator('.log-text', { hasText: 'got this' }).waitFor()
-  await page.getByRole('button', { name: 'More ways to run it again' }).click()
+  await page.getByRole('button', { name: 'More restart options' }).click()
   await page.getByRole('menuitem', { name: /other values/ }).click()
   const form = page.getByRole('dialog')
   await expect.poll(() => form.getByLabel('What').inputValue()).toBe('this')

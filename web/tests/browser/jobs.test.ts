@@ -161,7 +161,7 @@ test('below 640 px a job is a card, and nothing scrolls sideways', async () => {
 test('the history goes only when the word is typed, and only for admins', async () => {
   const user = await world.member('user')
   const other = await world.page('/jobs', { as: user })
-  await other.getByText('No job has run yet').waitFor()
+  await other.getByText('No jobs yet').waitFor()
   expect(await other.getByRole('button', { name: 'Delete finished…' }).count()).toBe(0)
   const page = await world.page('/jobs')
   await page.getByRole('button', { name: 'Delete finished…' }).click()

@@ -131,7 +131,7 @@ test('forms of others are not there for who may not send them', async () => {
     '/indicators/$indicator/edit',
   ]) {
     await page.goto(world.at(filled(path)))
-    await page.getByText('There is nothing at this address').waitFor()
+    await page.getByText('Page not found').waitFor()
   }
 })
 

@@ -51,7 +51,7 @@ test('a job that has not begun says so, and an ended one shows its last line as 
   const queued = await world.api('POST', `/task/${task.id}/job`, {})
   const page = await world.page(`/jobs/${queued.id}`)
   await page.locator('[data-mark="notYet"]').waitFor()
-  await page.getByText('Nothing was written yet.').waitFor()
+  await page.getByText('No output yet.').waitFor()
   await world.api('PUT', `/host/${host.id}/enable`)
   await page.locator('[data-mark="complete"]').waitFor()
   await page.getByRole('tab', { name: 'Result' }).click()

@@ -27,18 +27,18 @@ test('a script is written, checked while it is written, and kept in versions', a
   await page.locator('.cm-lint-marker-error').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Create the script' }).click()
   await page.waitForURL(/\/scripts\/[0-9a-f]{24}$/)
-  await page.getByText('The first version').waitFor()
+  await page.getByText('First version').waitFor()
 
   await write(page, '#!/bin/bash\necho two\necho three\n')
   await page.keyboard.press('Control+s')
   await page.getByText('Saved as a new version').waitFor()
   await page.getByRole('radio', { name: 'Version 2 (newest)' }).waitFor()
   await page.getByText('2 lines added, 1 removed').waitFor()
-  const changed = page.getByRole('region', { name: 'What version 2 changed' })
+  const changed = page.getByRole('region', { name: 'Changes in version 2' })
   await changed.getByText('echo one').waitFor()
   await changed.getByText('echo three').waitFor()
   await page.getByRole('radio', { name: 'Version 1' }).check()
-  await page.getByText('The first version').waitFor()
+  await page.getByText('First version').waitFor()
   const id = page.url().match(/[0-9a-f]{24}/)![0]
   const kept = () => world.api('GET', `/file/${id}`)
   await expect.poll(kept).toMatchObject({ filename: 'tidy.sh', version: 2 })
@@ -53,7 +53,7 @@ test('a file is uploaded, and what is no text is not edited', async () => {
     buffer: Buffer.from([0, 1, 2, 255, 254]),
   })
   await page.getByRole('heading', { level: 2, name: 'picture.bin' }).waitFor()
-  await page.getByText('This file is no text').waitFor()
+  await page.getByText('This is not a text file').waitFor()
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('link', { name: 'Download' }).first().click(),

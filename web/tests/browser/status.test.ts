@@ -42,7 +42,7 @@ test('a page that is switched off, or was never there, says so', async () => {
   await until(async () => (await fetch(`${world.url}/-/status/acme`)).status === 404, 'its end')
   const stranger = await world.stranger()
   await stranger.goto(`${world.url}/ui/status/acme`)
-  await stranger.getByText('There is no such status page').waitFor()
+  await stranger.getByText('Status page not found').waitFor()
 })
 
 test('no page sinned', () => {

@@ -100,7 +100,7 @@ test('what became of a schedule goes on behind the first page', async () => {
     await route.fulfill({ json })
   })
   await page.goto(world.at(`/schedules/${id}`))
-  await goesOn(page, 'What became of it', 101)
+  await goesOn(page, 'Run history', 101)
   // The server understands what was asked.
   expect(new Set(answers)).toEqual(new Set([200]))
 })
@@ -142,7 +142,7 @@ test('every list is filtered by a field that the address keeps, on a phone too',
     expect(await field.inputValue()).toBe(wanted.toUpperCase())
     expect(await page.getByText(other, { exact: true }).count()).toBe(0)
     await field.fill('nothing at all')
-    await page.getByText('Nothing fits the filter').waitFor()
+    await page.getByText('No matches').waitFor()
     const [all, seen] = await page.evaluate(() => {
       const { scrollWidth, clientWidth } = document.documentElement
       return [scrollWidth, clientWidth]

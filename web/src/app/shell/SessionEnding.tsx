@@ -12,12 +12,12 @@ const useText = catalogue(
   {
     ends: (time: string) => `Your session ends at ${time}`,
     again: 'Sign in again in another tab',
-    stays: 'Everything here stays as it is.',
+    stays: 'Your work on this page is kept.',
   },
   {
     ends: (time: string) => `Tu sesión termina a las ${time}`,
     again: 'Entrar de nuevo en otra pestaña',
-    stays: 'Aquí todo queda como está.',
+    stays: 'Tu trabajo en esta página se conserva.',
   },
 )
 

@@ -43,8 +43,8 @@ export const useText = catalogue(
     addHost: 'Add a host to start',
     addHostBody:
       'A host is a machine with an agent. It runs your tasks and makes your checks; each host brings its own monitor.',
-    addMonitor: 'Watch something',
-    addMonitorBody: 'A web page, a port, a process, a certificate: you are told when it fails.',
+    addMonitor: 'Add a monitor',
+    addMonitorBody: 'A web page, a port, a process, a certificate: you are notified when it fails.',
     newMonitor: 'New monitor',
     origins: {
       scheduler: 'schedule',
@@ -98,8 +98,9 @@ export const useText = catalogue(
     addHost: 'Añade un equipo para empezar',
     addHostBody:
       'Un equipo es una máquina con un agente. Ejecuta tus tareas y hace tus comprobaciones; cada equipo trae su propio monitor.',
-    addMonitor: 'Vigila algo',
-    addMonitorBody: 'Una página web, un puerto, un proceso, un certificado: te avisa cuando falla.',
+    addMonitor: 'Añade un monitor',
+    addMonitorBody:
+      'Una página web, un puerto, un proceso, un certificado: recibes un aviso cuando falla.',
     newMonitor: 'Nuevo monitor',
     origins: { scheduler: 'horario', trigger_by: 'disparador', secret: 'clave secreta' },
     command: 'orden',

@@ -38,8 +38,8 @@ export const useText = catalogue(
     newPassword: 'New password',
     setPassword: 'Set password',
     accept: 'Accept',
-    linkGone: 'This link is used up or too old',
-    linkGoneBody: 'Ask whoever sent it for a new one.',
+    linkGone: 'This link was already used or has expired',
+    linkGoneBody: 'Ask the sender for a new one.',
     passwordSet: 'The password is set. Sign in with it.',
     setupTitle: 'Set up Belvedere',
     setupBody:
@@ -49,21 +49,21 @@ export const useText = catalogue(
     organizationHelp: 'Small letters, digits, . _ -; part of every address',
     setup: 'Set up',
     problems: {
-      provider_not_found: 'That provider is gone.',
+      provider_not_found: 'That provider no longer exists.',
       provider_unreachable: 'The provider cannot be reached. Try again, or use your password.',
       provider_refused: 'The provider did not let you in.',
       callback_shared:
         'The provider does not say who it is. The owner has to switch it to its own redirect address.',
       bad_email: 'The provider sent an e-mail address that cannot be used.',
       bad_state: 'The sign-in took too long or began in another window. Try again.',
-      bad_id_token: 'The provider sent something that cannot be trusted. Tell your admin.',
+      bad_id_token: 'The provider sent an invalid ID token. Contact your admin.',
       email_unverified: 'The provider has not verified your e-mail address.',
       email_not_allowed: 'Addresses of your domain are not let in.',
       not_invited: 'You are not a member yet. Ask for an invitation.',
       subject_bound:
         'Another account of the provider belongs to this e-mail address. Ask your admin.',
       not_active: 'Your membership is disabled.',
-      too_many_requests: 'Too many tries. Wait a minute.',
+      too_many_requests: 'Too many attempts. Wait a minute.',
     } as Record<string, string>,
     switching: 'Another organization',
     switchBody: (name: string) =>
@@ -110,8 +110,8 @@ export const useText = catalogue(
     newPassword: 'Contraseña nueva',
     setPassword: 'Poner contraseña',
     accept: 'Aceptar',
-    linkGone: 'Este enlace ya se usó o es demasiado antiguo',
-    linkGoneBody: 'Pide otro a quien te lo envió.',
+    linkGone: 'Este enlace ya se usó o ha caducado',
+    linkGoneBody: 'Pide uno nuevo a quien lo envió.',
     passwordSet: 'La contraseña está puesta. Entra con ella.',
     setupTitle: 'Configurar Belvedere',
     setupBody:
@@ -130,7 +130,7 @@ export const useText = catalogue(
       bad_email: 'El proveedor envió un correo que no se puede usar.',
       bad_state: 'El acceso tardó demasiado o empezó en otra ventana. Inténtalo de nuevo.',
       bad_id_token:
-        'El proveedor envió algo en lo que no se puede confiar. Avisa a tu administrador.',
+        'El proveedor envió un token de identidad no válido. Contacta con tu administrador.',
       email_unverified: 'El proveedor no ha verificado tu correo.',
       email_not_allowed: 'Las direcciones de tu dominio no pueden entrar.',
       not_invited: 'Aún no eres miembro. Pide una invitación.',

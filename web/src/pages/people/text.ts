@@ -21,7 +21,7 @@ export const useText = catalogue(
     remove: 'Remove',
     resetLink: 'Link for a new password',
     newInvitation: 'New invitation',
-    resetFactor: 'Take away the second factor',
+    resetFactor: 'Remove the second factor',
     removeBody:
       'The person leaves the organization and all its access lists. What they did stays in the audit log.',
     levels: 'What each level may do',
@@ -31,7 +31,7 @@ export const useText = catalogue(
       user: 'Runs what an access list names them for; cancels, answers and resolves its jobs.',
       manager: 'Sees everything; edits access lists and members up to the own level.',
       admin: 'Runs and edits everything; tokens, secret keys, hosts.',
-      owner: 'Also renames, deletes and hands on the organization.',
+      owner: 'Can also rename, delete and transfer the organization.',
     } as Record<string, string>,
     handOver: 'Hand over the organization',
     handOverBody: (name: string) => `${name} becomes the owner and you become admin.`,
@@ -68,7 +68,7 @@ export const useText = catalogue(
       user: 'Ejecuta lo que una lista de acceso le permite; cancela, responde y resuelve sus trabajos.',
       manager: 'Ve todo; edita listas de acceso y miembros hasta su propio nivel.',
       admin: 'Ejecuta y edita todo; tokens, claves secretas, equipos.',
-      owner: 'Además renombra, borra y traspasa la organización.',
+      owner: 'También puede renombrar, borrar y transferir la organización.',
     } as Record<string, string>,
     handOver: 'Traspasar la organización',
     handOverBody: (name: string) =>

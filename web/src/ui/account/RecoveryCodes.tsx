@@ -5,12 +5,12 @@ import { useWords } from '../text'
 const useText = catalogue(
   {
     title: 'Recovery codes',
-    body: 'Each lets you in once when the phone is lost. Keep them somewhere safe: they are not shown again.',
+    body: 'Each code signs you in once if you lose your phone. Store them somewhere safe: they are not shown again.',
     kept: 'I have kept them',
   },
   {
     title: 'Códigos de recuperación',
-    body: 'Cada uno te deja entrar una vez si pierdes el teléfono. Guárdalos en lugar seguro: no se muestran otra vez.',
+    body: 'Cada código permite entrar una vez si pierdes el teléfono. Guárdalos en lugar seguro: no se muestran otra vez.',
     kept: 'Los he guardado',
   },
 )

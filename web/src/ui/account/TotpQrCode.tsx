@@ -3,8 +3,8 @@ import { catalogue } from '../../lib/i18n'
 import { CopyField } from '../form/CopyField'
 
 const useText = catalogue(
-  { qr: 'Picture for the authenticator app', key: 'Key' },
-  { qr: 'Imagen para la aplicación de autenticación', key: 'Clave' },
+  { qr: 'QR code for the authenticator app', key: 'Key' },
+  { qr: 'Código QR para la aplicación de autenticación', key: 'Clave' },
 )
 
 /** The key of a second factor: to scan, or to type. */

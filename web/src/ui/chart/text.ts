@@ -6,7 +6,7 @@ export const useText = catalogue(
     table: 'Table',
     showAs: 'Show as',
     time: 'Time',
-    noPoints: 'Nothing was measured in this time.',
+    noPoints: 'No data in this period.',
     noNumbers: 'No numbers yet.',
     summary: (name: string, low: string, high: string, last: string) =>
       `${name}: lowest ${low}, highest ${high}, last ${last}`,
@@ -30,7 +30,7 @@ export const useText = catalogue(
     table: 'Tabla',
     showAs: 'Mostrar como',
     time: 'Hora',
-    noPoints: 'No se midió nada en este tiempo.',
+    noPoints: 'No hay datos en este periodo.',
     noNumbers: 'Aún no hay números.',
     summary: (name, low, high, last) => `${name}: mínimo ${low}, máximo ${high}, último ${last}`,
     checks: (good, checks) => `${good} de ${checks} comprobaciones correctas`,

@@ -4,13 +4,13 @@ export const useText = catalogue(
   {
     changed: (who: string) => `Changed meanwhile by ${who}.`,
     somebody: 'somebody else',
-    stays: 'What you typed is still here, and not saved.',
-    refused: 'Nothing was saved: somebody else changed it meanwhile.',
+    stays: 'Your edits are still here, not saved.',
+    refused: 'Not saved: someone else changed it in the meantime.',
     show: 'Show the difference',
     theirs: 'Take theirs',
     keep: 'Keep mine',
     keepHelp:
-      'Keep mine: you go on with what you typed, on top of their version; saving replaces theirs where both differ. Take theirs: what you typed is dropped.',
+      'Keep mine: your edits are applied on top of their version; saving replaces the fields that both of you changed. Take theirs: your edits are discarded.',
     difference: 'What they changed',
     mine: 'also changed by you',
     before: 'was',
@@ -19,13 +19,13 @@ export const useText = catalogue(
   {
     changed: (who: string) => `Lo cambió entretanto ${who}.`,
     somebody: 'otra persona',
-    stays: 'Lo que escribiste sigue aquí, sin guardar.',
-    refused: 'No se guardó nada: otra persona lo cambió entretanto.',
+    stays: 'Tus cambios siguen aquí, sin guardar.',
+    refused: 'No se guardó: otra persona lo cambió mientras tanto.',
     show: 'Ver la diferencia',
     theirs: 'Tomar lo suyo',
     keep: 'Dejar lo mío',
     keepHelp:
-      'Dejar lo mío: sigues con lo que escribiste, sobre su versión; al guardar sustituye lo suyo donde difieran. Tomar lo suyo: lo que escribiste se descarta.',
+      'Dejar lo mío: tus cambios se aplican sobre su versión; al guardar se sustituyen los campos que ambos cambiasteis. Tomar lo suyo: tus cambios se descartan.',
     difference: 'Qué cambió',
     mine: 'también lo cambiaste tú',
     before: 'era',

@@ -7,7 +7,7 @@ export const useText = catalogue(
     start: 'start',
     all: 'waits for all',
     workflow: 'workflow',
-    gone: 'task is gone',
+    gone: 'task deleted',
     on: {
       success: 'success',
       failure: 'failure',
@@ -30,7 +30,7 @@ export const useText = catalogue(
     start: 'inicio',
     all: 'espera a todos',
     workflow: 'flujo',
-    gone: 'la tarea no existe',
+    gone: 'tarea borrada',
     on: {
       success: 'éxito',
       failure: 'fallo',

@@ -2,11 +2,11 @@ import { catalogue } from '../../lib/i18n'
 
 export const useText = catalogue(
   {
-    noAudit: 'Admins see who changed the definition.',
-    noChanges: 'Nothing is written down.',
+    noAudit: 'Only admins can see who changed the definition.',
+    noChanges: 'No changes recorded.',
   },
   {
-    noAudit: 'Los administradores ven quién cambió la definición.',
-    noChanges: 'No hay nada escrito.',
+    noAudit: 'Solo los administradores ven quién cambió la definición.',
+    noChanges: 'No hay cambios registrados.',
   },
 )

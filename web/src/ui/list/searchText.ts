@@ -2,11 +2,11 @@ import { catalogue } from '../../lib/i18n'
 
 export const useSearchText = catalogue(
   {
-    noneFits: 'Nothing fits the filter',
-    noneFitsBody: 'Look for less, or clear the field.',
+    noneFits: 'No matches',
+    noneFitsBody: 'Change or clear the filter.',
   },
   {
-    noneFits: 'Nada encaja con el filtro',
-    noneFitsBody: 'Busca menos, o vacía el campo.',
+    noneFits: 'Sin coincidencias',
+    noneFitsBody: 'Cambia o vacía el filtro.',
   },
 )
