@@ -7,15 +7,15 @@ from typing import Any
 import msgspec
 
 from belvedere.access import Actor
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.limits.rate_limits import Limits
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.services import Services
-from belvedere.access.signin.password_checker import Turnstile
+from belvedere.access.signin.password_checker import PasswordChecker
 from belvedere.base.clock import wall
 from belvedere.base.text import json_text
 from belvedere.db import Database
-from belvedere.db.signals import Hub
+from belvedere.db.signals import SignalBus
 from belvedere.rest.route import Reply, Route
 from belvedere.settings import Settings
 
@@ -24,10 +24,10 @@ async def no_body() -> MutableMapping[str, Any]:
     raise AssertionError("this handler reads no body")
 
 
-def services(db: Database, keys: Keys) -> Services:
+def services(db: Database, keys: Keyring) -> Services:
     """As much of the server as handlers of a feature use."""
     limits = Limits(wall)
-    return Services(Settings(), db, db, keys, Hub(), limits, Turnstile(limits))
+    return Services(Settings(), db, db, keys, SignalBus(), limits, PasswordChecker(limits))
 
 
 @dataclass

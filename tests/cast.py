@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from belvedere.access import Actor, Level
 from belvedere.access.crypto import password_hash
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.customers import member_changes, service
 from belvedere.access.customers.service import Customer
 from belvedere.access.people.memberships import Member
@@ -40,7 +40,7 @@ class Cast:
     tokens: dict[str, str]
 
 
-def assemble(tx: Tx, keys: Keys) -> Cast:
+def assemble(tx: Tx, keys: Keyring) -> Cast:
     """Make both organizations through the operator's own verbs."""
     acme, olga = _found(tx, keys, "acme", "olga@acme.test")
     globex, _ = _found(tx, keys, "globex", "gus@globex.test")
@@ -55,7 +55,7 @@ def assemble(tx: Tx, keys: Keys) -> Cast:
     return Cast(acme, globex, tokens=tokens, **actors)
 
 
-def _found(tx: Tx, keys: Keys, name: str, owner: str) -> tuple[Customer, Member]:
+def _found(tx: Tx, keys: Keyring, name: str, owner: str) -> tuple[Customer, Member]:
     made = service.create_organization(
         tx, keys, name, owner, reserved=frozenset(), password_hash=PASSWORD_HASH
     )
@@ -67,7 +67,7 @@ def _admit(tx: Tx, customer: Customer, email: str, level: Level) -> Member:
     return member_changes.admit(tx, operator, email, level, password_hash=PASSWORD_HASH)
 
 
-def _enter(tx: Tx, keys: Keys, member: Member, customer: str) -> tuple[Actor, str]:
+def _enter(tx: Tx, keys: Keyring, member: Member, customer: str) -> tuple[Actor, str]:
     session, token = sessions.begin(tx, keys, member.user_id, customer, ADDRESS, "tests")
     actor = Actor(
         member.customer_id,

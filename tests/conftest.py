@@ -10,7 +10,7 @@ import hypothesis
 import pytest
 
 import engines
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
 from cast import Cast, assemble
 from handclock import HandClock
@@ -61,7 +61,7 @@ def database_url(engine: str, tmp_path: Path, request: pytest.FixtureRequest) ->
 def db(database_url: str) -> Iterator[Database]:
     """That database, open."""
     database = engines.opened(database_url)
-    database.sealer = Keys(SECRET)
+    database.sealer = Keyring(SECRET)
     yield database
     engines.closed(database)
 
@@ -87,15 +87,15 @@ def clock(db: Database) -> HandClock:
 
 
 @pytest.fixture
-def keys() -> Keys:
+def keys() -> Keyring:
     """The same for every test, so that a failure can be repeated with its digests."""
-    return Keys(SECRET)
+    return Keyring(SECRET)
 
 
 @pytest.fixture
-def cast(db: Database, keys: Keys) -> Cast:
+def cast(db: Database, keys: Keyring) -> Cast:
     """Everybody, in `db`."""
-    return db.write_now(assemble, keys)
+    return db.write_blocking(assemble, keys)
 
 
 # A shell that runs the tests in the background has switched Ctrl-C off, and every program that we

@@ -8,11 +8,11 @@ from belvedere.jobs.model import UNREACHABLE_AFTER
 
 def mark_silent(db: Database) -> list[str]:
     """The hosts that were marked."""
-    silent = db.write_now(presence.silent, UNREACHABLE_AFTER)
-    return db.write_now(presence.gone_quiet, UNREACHABLE_AFTER, silent)
+    silent = db.write_blocking(presence.silent, UNREACHABLE_AFTER)
+    return db.write_blocking(presence.gone_quiet, UNREACHABLE_AFTER, silent)
 
 
 def lose_overdue(db: Database) -> int:
     """How many jobs were given up as lost."""
-    late = db.write_now(timeouts.overdue)
-    return db.write_now(timeouts.lose, [found.fence for found in late])
+    late = db.write_blocking(timeouts.overdue)
+    return db.write_blocking(timeouts.lose, [found.fence for found in late])

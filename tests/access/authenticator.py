@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from belvedere.access import Actor, Keys
+from belvedere.access import Actor, Keyring
 from belvedere.access.crypto import totp
 from belvedere.access.signin import second_factors
 from belvedere.base.clock import SECOND
@@ -31,10 +31,10 @@ class Authenticator:
 
 
 def equip(
-    db: Database, keys: Keys, clock: HandClock, actor: Actor
+    db: Database, keys: Keyring, clock: HandClock, actor: Actor
 ) -> tuple[Authenticator, list[str]]:
     """A second factor that is on, and its recovery codes."""
-    app = Authenticator(db.write_now(second_factors.begin, keys, actor.user_id), clock)
-    codes = db.write_now(second_factors.confirm, keys, actor.user_id, app.code())
+    app = Authenticator(db.write_blocking(second_factors.begin, keys, actor.user_id), clock)
+    codes = db.write_blocking(second_factors.confirm, keys, actor.user_id, app.code())
     assert codes is not None
     return app, codes

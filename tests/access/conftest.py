@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from access.knocking import Doors
-from belvedere.access import Actor, Keys, Level, Limits, Turnstile
+from belvedere.access import Actor, Keyring, Level, Limits, PasswordChecker
 from belvedere.base.fair_queue import Lane
 from belvedere.db import Database
 from belvedere.db.search_lane import SearchLane
@@ -22,14 +22,14 @@ def stranger() -> Actor:
 
 
 @pytest.fixture
-def doors(db: Database, keys: Keys, clock: HandClock) -> Doors:
+def doors(db: Database, keys: Keyring, clock: HandClock) -> Doors:
     made = Doors(None)
 
     async def sleep(seconds: float) -> None:
         made.slept.append(seconds)
 
-    turnstile = Turnstile(Limits(clock), sleep)
-    made.runtime = SimpleNamespace(db=db, keys=keys, turnstile=turnstile, reserved=RESERVED)
+    turnstile = PasswordChecker(Limits(clock), sleep)
+    made.runtime = SimpleNamespace(db=db, keyring=keys, passwords=turnstile, reserved=RESERVED)
     made.runtime.settings = Settings(url="https://belvedere.test")
     made.runtime.heavy_reads = Lane(HeavyReads())
     made.runtime.searches = SearchLane()

@@ -30,16 +30,16 @@ TASK = new_id()
 
 
 def tag(db: Database, cast: Cast, who: Actor, *tags: str) -> None:
-    db.write_now(member_changes.change, cast.ada, who.member_id, tags=list(tags))
+    db.write_blocking(member_changes.change, cast.ada, who.member_id, tags=list(tags))
 
 
 def test_it_works(db: Database, cast: Cast) -> None:
-    acl = db.write_now(replace_acl, cast.max, "task", TASK, ["Vic@acme.test", "uma"])
+    acl = db.write_blocking(replace_acl, cast.max, "task", TASK, ["Vic@acme.test", "uma"])
     assert acl == ["uma@acme.test", "vic@acme.test"]
-    assert db.write_now(acl_of, cast.acme.id, "task", TASK) == acl
-    event = db.write_now(events.after, 0, 0)[-1]
+    assert db.write_blocking(acl_of, cast.acme.id, "task", TASK) == acl
+    event = db.write_blocking(events.after, 0, 0)[-1]
     assert (event.kind, event.object_id) == ("task.acl_changed", TASK)
-    row = db.write_now(audit.entries, cast.ada)[0]
+    row = db.write_blocking(audit.entries, cast.ada)[0]
     assert (row.before, row.after) == (
         '{"acl":[]}',
         '{"acl":["uma@acme.test","vic@acme.test"]}',
@@ -49,28 +49,28 @@ def test_it_works(db: Database, cast: Cast) -> None:
 def test_entries_are_found_by_any_name(db: Database, cast: Cast) -> None:
     tag(db, cast, cast.vic, "team:blue")
     for entry in ("vic@acme.test", " VIC ", cast.vic.user_id, cast.vic.member_id):
-        assert db.write_now(replace_acl, cast.max, "task", TASK, [entry]) == ["vic@acme.test"]
-    assert db.write_now(replace_acl, cast.max, "task", TASK, ["Team:Blue"]) == ["team:blue"]
+        assert db.write_blocking(replace_acl, cast.max, "task", TASK, [entry]) == ["vic@acme.test"]
+    assert db.write_blocking(replace_acl, cast.max, "task", TASK, ["Team:Blue"]) == ["team:blue"]
 
 
 def test_one_named_twice_is_there_once(db: Database, cast: Cast) -> None:
-    assert db.write_now(replace_acl, cast.max, "task", TASK, ["vic", "vic@acme.test"]) == [
+    assert db.write_blocking(replace_acl, cast.max, "task", TASK, ["vic", "vic@acme.test"]) == [
         "vic@acme.test"
     ]
 
 
 def test_unknown_ones_are_named_and_nothing_changes(db: Database, cast: Cast) -> None:
-    db.write_now(replace_acl, cast.max, "task", TASK, ["vic"])
+    db.write_blocking(replace_acl, cast.max, "task", TASK, ["vic"])
     wanted = ["uma", "nobody", "eve@globex.test", "team:blue"]
     with pytest.raises(Invalid) as caught:
-        db.write_now(replace_acl, cast.max, "task", TASK, wanted)
+        db.write_blocking(replace_acl, cast.max, "task", TASK, wanted)
     assert [fault.field for fault in caught.value.faults] == ["users[1]", "users[2]", "users[3]"]
-    assert db.write_now(acl_of, cast.acme.id, "task", TASK) == ["vic@acme.test"]
+    assert db.write_blocking(acl_of, cast.acme.id, "task", TASK) == ["vic@acme.test"]
 
 
 def test_some_are_added_and_removed(db: Database, cast: Cast) -> None:
     def change(action: str, *users: str) -> list[str]:
-        return db.write_now(change_acl, cast.max, "task", TASK, action, list(users))
+        return db.write_blocking(change_acl, cast.max, "task", TASK, action, list(users))
 
     assert change("add", "vic", "uma") == ["uma@acme.test", "vic@acme.test"]
     assert change("add", "vic") == ["uma@acme.test", "vic@acme.test"]
@@ -82,11 +82,11 @@ def test_some_are_added_and_removed(db: Database, cast: Cast) -> None:
 
 def test_a_tag_that_nobody_carries_any_more_can_be_removed(db: Database, cast: Cast) -> None:
     tag(db, cast, cast.vic, "team:blue")
-    db.write_now(replace_acl, cast.max, "task", TASK, ["team:blue"])
+    db.write_blocking(replace_acl, cast.max, "task", TASK, ["team:blue"])
     tag(db, cast, cast.vic)
     with pytest.raises(Invalid):
-        db.write_now(change_acl, cast.max, "task", TASK, "add", ["team:blue"])
-    assert db.write_now(change_acl, cast.max, "task", TASK, "remove", ["team:blue"]) == []
+        db.write_blocking(change_acl, cast.max, "task", TASK, "add", ["team:blue"])
+    assert db.write_blocking(change_acl, cast.max, "task", TASK, "remove", ["team:blue"]) == []
 
 
 @pytest.mark.parametrize(("action", "users"), [("", ["vic"]), ("drop", ["vic"]), ("add", [])])
@@ -94,42 +94,42 @@ def test_a_change_says_what_and_whom(
     db: Database, cast: Cast, action: str, users: list[str]
 ) -> None:
     with pytest.raises(Invalid):
-        db.write_now(change_acl, cast.max, "task", TASK, action, users)
+        db.write_blocking(change_acl, cast.max, "task", TASK, action, users)
 
 
 def test_it_is_emptied(db: Database, cast: Cast) -> None:
-    db.write_now(replace_acl, cast.max, "task", TASK, ["vic"])
-    assert db.write_now(clear_acl, cast.max, "task", TASK) == []
-    assert db.write_now(acl_of, cast.acme.id, "task", TASK) == []
+    db.write_blocking(replace_acl, cast.max, "task", TASK, ["vic"])
+    assert db.write_blocking(clear_acl, cast.max, "task", TASK) == []
+    assert db.write_blocking(acl_of, cast.acme.id, "task", TASK) == []
 
 
 def test_changing_nothing_is_no_event(db: Database, cast: Cast) -> None:
-    db.write_now(replace_acl, cast.max, "task", TASK, ["vic"])
-    before = len(db.write_now(events.after, 0, 0))
-    db.write_now(replace_acl, cast.max, "task", TASK, ["vic"])
-    assert len(db.write_now(events.after, 0, 0)) == before
+    db.write_blocking(replace_acl, cast.max, "task", TASK, ["vic"])
+    before = len(db.write_blocking(events.after, 0, 0))
+    db.write_blocking(replace_acl, cast.max, "task", TASK, ["vic"])
+    assert len(db.write_blocking(events.after, 0, 0)) == before
 
 
 @pytest.mark.parametrize("who", ["uma", "vic"])
 def test_below_manager_nobody_edits(db: Database, cast: Cast, who: str) -> None:
     actor = getattr(cast, who)
     with pytest.raises(Forbidden):
-        db.write_now(replace_acl, actor, "task", TASK, [])
+        db.write_blocking(replace_acl, actor, "task", TASK, [])
     with pytest.raises(Forbidden):
-        db.write_now(change_acl, actor, "task", TASK, "add", [actor.email])
+        db.write_blocking(change_acl, actor, "task", TASK, "add", [actor.email])
 
 
 def test_organizations_and_objects_are_apart(db: Database, cast: Cast) -> None:
-    db.write_now(replace_acl, cast.max, "task", TASK, ["vic"])
-    assert db.write_now(acl_of, cast.globex.id, "task", TASK) == []
-    assert db.write_now(acl_of, cast.acme.id, "workflow", TASK) == []
-    db.write_now(forget_acl, cast.globex.id, "task", TASK)
-    assert db.write_now(acl_of, cast.acme.id, "task", TASK) == ["vic@acme.test"]
+    db.write_blocking(replace_acl, cast.max, "task", TASK, ["vic"])
+    assert db.write_blocking(acl_of, cast.globex.id, "task", TASK) == []
+    assert db.write_blocking(acl_of, cast.acme.id, "workflow", TASK) == []
+    db.write_blocking(forget_acl, cast.globex.id, "task", TASK)
+    assert db.write_blocking(acl_of, cast.acme.id, "task", TASK) == ["vic@acme.test"]
 
 
 def test_there_is_an_end_to_an_acl(db: Database, cast: Cast) -> None:
     with pytest.raises(Invalid):
-        db.write_now(replace_acl, cast.max, "task", TASK, ["vic"] * (MAX_ENTRIES + 1))
+        db.write_blocking(replace_acl, cast.max, "task", TASK, ["vic"] * (MAX_ENTRIES + 1))
 
 
 async def test_of_two_who_add_at_once_neither_is_lost(db: Database, cast: Cast) -> None:
@@ -157,15 +157,15 @@ def test_the_filter_shows_what_the_rule_allows(
     ids = [new_id() for _ in ACLS]
 
     def fill(tx: Tx) -> None:
-        tx.run("create table things (id text primary key)")
-        tx.many("insert into things (id) values (?)", [(one,) for one in ids])
+        tx.execute("create table things (id text primary key)")
+        tx.execute_many("insert into things (id) values (?)", [(one,) for one in ids])
         for one, acl in zip(ids, ACLS, strict=True):
-            tx.many(
+            tx.execute_many(
                 "insert into acl (customer_id, object, object_id, entry) values (?, ?, ?, ?)",
                 [(cast.acme.id, "task", one, entry) for entry in acl],
             )
 
-    db.write_now(fill)
+    db.write_blocking(fill)
     people = [
         Actor(cast.acme.id, "acme", level, "member", username="uma", email=email, tags=tags)
         for level, email, tags in itertools.product(
@@ -174,7 +174,7 @@ def test_the_filter_shows_what_the_rule_allows(
     ]
     for actor in people:
         where, params = visible(actor, "task", "things.id", open_when_empty=open_when_empty)
-        shown = db.write_now(things, where, params)
+        shown = db.write_blocking(things, where, params)
         allowed = {
             one
             for one, acl in zip(ids, ACLS, strict=True)

@@ -2,15 +2,15 @@
 
 import pytest
 
-from belvedere.access import Keys, Level, authenticate
+from belvedere.access import Keyring, Level, authenticate
 from belvedere.access.customers import member_changes
 from belvedere.db import Database
 from cast import Cast
 
 
-def test_it_works(db: Database, keys: Keys, cast: Cast) -> None:
+def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
     for name, token in cast.tokens.items():
-        actor = db.write_now(authenticate, keys, token)
+        actor = db.write_blocking(authenticate, keys, token)
         expected = getattr(cast, name)
         assert actor is not None
         assert (actor.customer_id, actor.level, actor.email, actor.member_id) == (
@@ -35,31 +35,33 @@ def test_it_works(db: Database, keys: Keys, cast: Cast) -> None:
         "bvs_" + "x" * 10_000,
     ],
 )
-def test_what_is_unknown_is_nobody(db: Database, keys: Keys, cast: Cast, token: str) -> None:
-    assert db.write_now(authenticate, keys, token) is None
+def test_what_is_unknown_is_nobody(db: Database, keys: Keyring, cast: Cast, token: str) -> None:
+    assert db.write_blocking(authenticate, keys, token) is None
 
 
-def test_a_token_under_another_prefix_is_nobody(db: Database, keys: Keys, cast: Cast) -> None:
-    assert db.write_now(authenticate, keys, "bvt_" + cast.tokens["ada"][4:]) is None
+def test_a_token_under_another_prefix_is_nobody(db: Database, keys: Keyring, cast: Cast) -> None:
+    assert db.write_blocking(authenticate, keys, "bvt_" + cast.tokens["ada"][4:]) is None
 
 
 def test_another_server_secret_knows_nobody(db: Database, cast: Cast) -> None:
-    assert db.write_now(authenticate, Keys(b"x" * 32), cast.tokens["ada"]) is None
+    assert db.write_blocking(authenticate, Keyring(b"x" * 32), cast.tokens["ada"]) is None
 
 
-def test_the_level_is_the_one_of_now(db: Database, keys: Keys, cast: Cast) -> None:
-    db.write_now(
-        lambda tx: tx.run("update members set level = ? where id = ?", "viewer", cast.ada.member_id)
+def test_the_level_is_the_one_of_now(db: Database, keys: Keyring, cast: Cast) -> None:
+    db.write_blocking(
+        lambda tx: tx.execute(
+            "update members set level = ? where id = ?", "viewer", cast.ada.member_id
+        )
     )
-    actor = db.write_now(authenticate, keys, cast.tokens["ada"])
+    actor = db.write_blocking(authenticate, keys, cast.tokens["ada"])
     assert actor is not None
     assert actor.level is Level.VIEWER
 
 
-def test_a_removed_member_is_nobody(db: Database, keys: Keys, cast: Cast) -> None:
-    db.write_now(member_changes.remove, cast.ada, cast.vic.member_id)
-    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
+def test_a_removed_member_is_nobody(db: Database, keys: Keyring, cast: Cast) -> None:
+    db.write_blocking(member_changes.remove, cast.ada, cast.vic.member_id)
+    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
 
 
-async def test_it_needs_no_write(db: Database, keys: Keys, cast: Cast) -> None:
+async def test_it_needs_no_write(db: Database, keys: Keyring, cast: Cast) -> None:
     assert await db.read(authenticate, keys, cast.tokens["ada"]) is not None

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from access.knocking import Doors, find
-from belvedere.access import Actor, Keys, Level, authenticate, redeem_enrolment
+from belvedere.access import Actor, Keyring, Level, authenticate, redeem_enrolment
 from belvedere.access.actor import LADDER
 from belvedere.access.api import ROUTES
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
@@ -70,7 +70,7 @@ async def test_a_member_is_removed(doors: Doors, cast: Cast) -> None:
         await doors.knock(door, cast.max, id=cast.vic.member_id)
 
 
-async def test_a_token_is_shown_once(doors: Doors, keys: Keys, cast: Cast) -> None:
+async def test_a_token_is_shown_once(doors: Doors, keys: Keyring, cast: Cast) -> None:
     made = await doors.knock("POST /api/token", cast.ada, {"name": "ci", "expires_in": 60})
     assert made.status == 200
     assert await doors.runtime.db.read(authenticate, keys, made.body["token"])
@@ -88,7 +88,7 @@ async def test_a_token_is_shown_once(doors: Doors, keys: Keys, cast: Cast) -> No
 
 
 async def test_an_enrolment_is_made_listed_and_revoked(
-    doors: Doors, keys: Keys, cast: Cast
+    doors: Doors, keys: Keyring, cast: Cast
 ) -> None:
     made = await doors.knock("POST /api/enrolment", cast.ada, {"name": "farm", "uses": 2})
     assert (made.status, made.body["uses_left"]) == (201, 2)

@@ -6,7 +6,7 @@ import pytest
 
 from belvedere import events
 from belvedere.access import (
-    Keys,
+    Keyring,
     audit,
     authenticate,
     create_enrolment,
@@ -21,36 +21,36 @@ from cast import Cast
 from handclock import HandClock
 
 
-def test_it_works(db: Database, keys: Keys, cast: Cast) -> None:
-    made, text = db.write_now(create_enrolment, keys, cast.ada)
+def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
+    made, text = db.write_blocking(create_enrolment, keys, cast.ada)
     assert text.startswith("bve_")
-    leave = db.write_now(redeem_enrolment, keys, text, "web-1", "machine")
+    leave = db.write_blocking(redeem_enrolment, keys, text, "web-1", "machine")
     assert (leave.token_id, leave.customer_id, leave.customer_name) == (
         made.id,
         cast.acme.id,
         "acme",
     )
-    assert db.write_now(events.after, 0, 0)[-1].kind == "enrolment.redeemed"
-    row = db.write_now(audit.entries, cast.ada)[0]
+    assert db.write_blocking(events.after, 0, 0)[-1].kind == "enrolment.redeemed"
+    row = db.write_blocking(audit.entries, cast.ada)[0]
     assert (row.action, row.actor_name) == ("enrolment.redeem", "web-1")
 
 
-def test_it_is_no_credential(db: Database, keys: Keys, cast: Cast) -> None:
-    _, text = db.write_now(create_enrolment, keys, cast.ada)
-    assert db.write_now(authenticate, keys, text) is None
+def test_it_is_no_credential(db: Database, keys: Keyring, cast: Cast) -> None:
+    _, text = db.write_blocking(create_enrolment, keys, cast.ada)
+    assert db.write_blocking(authenticate, keys, text) is None
 
 
-def test_it_serves_as_often_as_it_was_made_for(db: Database, keys: Keys, cast: Cast) -> None:
-    _, text = db.write_now(create_enrolment, keys, cast.ada, "farm", 2)
-    db.write_now(redeem_enrolment, keys, text, "web-1", "a")
-    db.write_now(redeem_enrolment, keys, text, "web-2", "b")
+def test_it_serves_as_often_as_it_was_made_for(db: Database, keys: Keyring, cast: Cast) -> None:
+    _, text = db.write_blocking(create_enrolment, keys, cast.ada, "farm", 2)
+    db.write_blocking(redeem_enrolment, keys, text, "web-1", "a")
+    db.write_blocking(redeem_enrolment, keys, text, "web-2", "b")
     with pytest.raises(Unauthenticated) as caught:
-        db.write_now(redeem_enrolment, keys, text, "web-3", "c")
+        db.write_blocking(redeem_enrolment, keys, text, "web-3", "c")
     assert caught.value.code == "bad_enrolment"
     assert text not in caught.value.message
 
 
-async def test_the_last_use_is_had_by_one_only(db: Database, keys: Keys, cast: Cast) -> None:
+async def test_the_last_use_is_had_by_one_only(db: Database, keys: Keyring, cast: Cast) -> None:
     _, text = await db.write(create_enrolment, keys, cast.ada, "farm", 3)
     tries = (db.write(redeem_enrolment, keys, text, f"web-{n}", "x") for n in range(12))
     found = await asyncio.gather(*tries, return_exceptions=True)
@@ -59,64 +59,64 @@ async def test_the_last_use_is_had_by_one_only(db: Database, keys: Keys, cast: C
     assert listed.uses_left == 0
 
 
-def test_it_lives_an_hour(db: Database, keys: Keys, cast: Cast, clock: HandClock) -> None:
-    _, text = db.write_now(create_enrolment, keys, cast.ada, "", 2)
+def test_it_lives_an_hour(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
+    _, text = db.write_blocking(create_enrolment, keys, cast.ada, "", 2)
     clock.move(3_599)
-    db.write_now(redeem_enrolment, keys, text, "web-1", "a")
+    db.write_blocking(redeem_enrolment, keys, text, "web-1", "a")
     clock.move(1)
     with pytest.raises(Unauthenticated):
-        db.write_now(redeem_enrolment, keys, text, "web-2", "b")
+        db.write_blocking(redeem_enrolment, keys, text, "web-2", "b")
 
 
 def test_revoked_or_of_a_disabled_organization_it_is_dead(
-    db: Database, keys: Keys, cast: Cast
+    db: Database, keys: Keyring, cast: Cast
 ) -> None:
-    made, revoked = db.write_now(create_enrolment, keys, cast.ada)
-    _, text = db.write_now(create_enrolment, keys, cast.ada)
-    db.write_now(tokens.revoke, cast.ada, made.id, tokens.ENROLMENT)
-    db.write_now(service.disable, cast.olga, "acme")
+    made, revoked = db.write_blocking(create_enrolment, keys, cast.ada)
+    _, text = db.write_blocking(create_enrolment, keys, cast.ada)
+    db.write_blocking(tokens.revoke, cast.ada, made.id, tokens.ENROLMENT)
+    db.write_blocking(service.disable, cast.olga, "acme")
     for dead in (revoked, text, "bve_unknown", ""):
         with pytest.raises(Unauthenticated):
-            db.write_now(redeem_enrolment, keys, dead, "web-1", "a")
+            db.write_blocking(redeem_enrolment, keys, dead, "web-1", "a")
 
 
-def test_other_tokens_do_not_enrol(db: Database, keys: Keys, cast: Cast) -> None:
-    _, text = db.write_now(create_token, keys, cast.ada, "ci")
+def test_other_tokens_do_not_enrol(db: Database, keys: Keyring, cast: Cast) -> None:
+    _, text = db.write_blocking(create_token, keys, cast.ada, "ci")
     with pytest.raises(Unauthenticated):
-        db.write_now(redeem_enrolment, keys, text, "web-1", "a")
+        db.write_blocking(redeem_enrolment, keys, text, "web-1", "a")
 
 
 @pytest.mark.parametrize("who", ["max", "uma", "vic"])
-def test_only_admins_make_them(db: Database, keys: Keys, cast: Cast, who: str) -> None:
+def test_only_admins_make_them(db: Database, keys: Keyring, cast: Cast, who: str) -> None:
     with pytest.raises(Forbidden):
-        db.write_now(create_enrolment, keys, getattr(cast, who))
+        db.write_blocking(create_enrolment, keys, getattr(cast, who))
 
 
-def test_a_token_makes_none(db: Database, keys: Keys, cast: Cast) -> None:
-    _, text = db.write_now(create_token, keys, cast.ada, "ci")
-    actor = db.write_now(authenticate, keys, text)
+def test_a_token_makes_none(db: Database, keys: Keyring, cast: Cast) -> None:
+    _, text = db.write_blocking(create_token, keys, cast.ada, "ci")
+    actor = db.write_blocking(authenticate, keys, text)
     assert actor is not None
     with pytest.raises(Forbidden):
-        db.write_now(create_enrolment, keys, actor)
+        db.write_blocking(create_enrolment, keys, actor)
 
 
 @pytest.mark.parametrize(("uses", "life_s"), [(0, 60), (10_001, 60), (1, 0), (1, 10**9)])
 def test_uses_and_life_have_bounds(
-    db: Database, keys: Keys, cast: Cast, uses: int, life_s: int
+    db: Database, keys: Keyring, cast: Cast, uses: int, life_s: int
 ) -> None:
     with pytest.raises(Invalid):
-        db.write_now(create_enrolment, keys, cast.ada, "", uses, life_s)
+        db.write_blocking(create_enrolment, keys, cast.ada, "", uses, life_s)
 
 
-def test_others_do_not_revoke_it(db: Database, keys: Keys, cast: Cast) -> None:
-    made, _ = db.write_now(create_enrolment, keys, cast.ada)
+def test_others_do_not_revoke_it(db: Database, keys: Keyring, cast: Cast) -> None:
+    made, _ = db.write_blocking(create_enrolment, keys, cast.ada)
     with pytest.raises(NotFound):
-        db.write_now(tokens.revoke, cast.eve, made.id, tokens.ENROLMENT)
+        db.write_blocking(tokens.revoke, cast.eve, made.id, tokens.ENROLMENT)
     with pytest.raises(NotFound):
-        db.write_now(tokens.revoke, cast.ada, made.id)
+        db.write_blocking(tokens.revoke, cast.ada, made.id)
 
 
-def test_what_an_agent_says_can_be_stored(db: Database, keys: Keys, cast: Cast) -> None:
-    _, text = db.write_now(create_enrolment, keys, cast.ada)
-    db.write_now(redeem_enrolment, keys, text, "web\0", "\ud800")
-    assert db.write_now(audit.entries, cast.ada)[0].actor_name == "web\ufffd"
+def test_what_an_agent_says_can_be_stored(db: Database, keys: Keyring, cast: Cast) -> None:
+    _, text = db.write_blocking(create_enrolment, keys, cast.ada)
+    db.write_blocking(redeem_enrolment, keys, text, "web\0", "\ud800")
+    assert db.write_blocking(audit.entries, cast.ada)[0].actor_name == "web\ufffd"

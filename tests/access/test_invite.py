@@ -3,7 +3,7 @@
 import pytest
 
 from belvedere import events
-from belvedere.access import Keys, Level, authenticate
+from belvedere.access import Keyring, Level, authenticate
 from belvedere.access.credentials import one_time_links, tokens
 from belvedere.access.crypto import password_hash
 from belvedere.access.customers import invitations, member_changes, password_recovery
@@ -21,160 +21,162 @@ HASH = password_hash.digest("maple-heron-cello")
 
 def invite(
     db: Database,
-    keys: Keys,
+    keys: Keyring,
     cast: Cast,
     email: str = "new@acme.test",
     level: Level = Level.USER,
     who: str = "max",
 ) -> Invited:
-    return db.write_now(
+    return db.write_blocking(
         invitations.invite, keys, getattr(cast, who), email, "New", level, ["team:blue"]
     )
 
 
-def test_it_works(db: Database, keys: Keys, cast: Cast) -> None:
+def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
     made = invite(db, keys, cast)
     assert made.member.invited_at is not None
-    greeting = db.write_now(invitations.greet, keys, made.token)
+    greeting = db.write_blocking(invitations.greet, keys, made.token)
     assert greeting is not None
     assert (greeting.email, greeting.password_hash) == ("new@acme.test", None)
-    token = db.write_now(invitations.accept, keys, made.token, None, HASH, "192.0.2.9").token
-    actor = db.write_now(authenticate, keys, token)
+    token = db.write_blocking(invitations.accept, keys, made.token, None, HASH, "192.0.2.9").token
+    actor = db.write_blocking(authenticate, keys, token)
     assert actor is not None
     assert (actor.level, actor.email, actor.tags) == (Level.USER, "new@acme.test", ("team:blue",))
-    kinds = [event.kind for event in db.write_now(events.after, 0, 0)]
+    kinds = [event.kind for event in db.write_blocking(events.after, 0, 0)]
     assert kinds[-2:] == ["member.invited", "member.accepted"]
 
 
-def test_a_link_works_once(db: Database, keys: Keys, cast: Cast) -> None:
+def test_a_link_works_once(db: Database, keys: Keyring, cast: Cast) -> None:
     made = invite(db, keys, cast)
-    db.write_now(invitations.accept, keys, made.token, None, HASH, "")
-    assert db.write_now(invitations.greet, keys, made.token) is None
+    db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
+    assert db.write_blocking(invitations.greet, keys, made.token) is None
     with pytest.raises(NotFound):
-        db.write_now(invitations.accept, keys, made.token, HASH, None, "")
+        db.write_blocking(invitations.accept, keys, made.token, HASH, None, "")
 
 
-def test_a_link_has_its_time(db: Database, keys: Keys, cast: Cast, clock: HandClock) -> None:
+def test_a_link_has_its_time(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
     made = invite(db, keys, cast)
     clock.move(7 * DAY / SECOND)
     with pytest.raises(NotFound):
-        db.write_now(invitations.accept, keys, made.token, None, HASH, "")
+        db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
 
 
 @pytest.mark.parametrize("token", ["", "bvl_x", "nonsense"])
-def test_a_link_of_nobody_is_gone(db: Database, keys: Keys, cast: Cast, token: str) -> None:
-    assert db.write_now(invitations.greet, keys, token) is None
+def test_a_link_of_nobody_is_gone(db: Database, keys: Keyring, cast: Cast, token: str) -> None:
+    assert db.write_blocking(invitations.greet, keys, token) is None
     with pytest.raises(NotFound):
-        db.write_now(invitations.accept, keys, token, None, HASH, "")
+        db.write_blocking(invitations.accept, keys, token, None, HASH, "")
 
 
-def test_a_link_for_a_password_is_no_invitation(db: Database, keys: Keys, cast: Cast) -> None:
-    _, token = db.write_now(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
+def test_a_link_for_a_password_is_no_invitation(db: Database, keys: Keyring, cast: Cast) -> None:
+    _, token = db.write_blocking(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
     with pytest.raises(NotFound):
-        db.write_now(invitations.accept, keys, token, None, HASH, "")
+        db.write_blocking(invitations.accept, keys, token, None, HASH, "")
 
 
-def test_a_member_is_not_invited_again(db: Database, keys: Keys, cast: Cast) -> None:
+def test_a_member_is_not_invited_again(db: Database, keys: Keyring, cast: Cast) -> None:
     with pytest.raises(Conflict) as caught:
         invite(db, keys, cast, "VIC@acme.test")
     assert caught.value.code == "already_member"
 
 
-def test_bad_input_leaves_nothing_behind(db: Database, keys: Keys, cast: Cast) -> None:
+def test_bad_input_leaves_nothing_behind(db: Database, keys: Keyring, cast: Cast) -> None:
     with pytest.raises(Invalid):
-        db.write_now(
+        db.write_blocking(
             invitations.invite, keys, cast.max, "new@acme.test", "", Level.USER, ["no tag"]
         )
     with pytest.raises(Invalid):
         invite(db, keys, cast, "no address")
-    assert db.write_now(users.by_identifier, "new@acme.test") is None
+    assert db.write_blocking(users.by_identifier, "new@acme.test") is None
 
 
 @pytest.mark.parametrize(("who", "level"), [("max", Level.ADMIN), ("ada", Level.OWNER)])
 def test_nobody_invites_above_the_own_level(
-    db: Database, keys: Keys, cast: Cast, who: str, level: Level
+    db: Database, keys: Keyring, cast: Cast, who: str, level: Level
 ) -> None:
     with pytest.raises(Forbidden):
         invite(db, keys, cast, level=level, who=who)
 
 
 @pytest.mark.parametrize("who", ["uma", "vic"])
-def test_users_and_viewers_invite_nobody(db: Database, keys: Keys, cast: Cast, who: str) -> None:
+def test_users_and_viewers_invite_nobody(db: Database, keys: Keyring, cast: Cast, who: str) -> None:
     with pytest.raises(Forbidden):
         invite(db, keys, cast, level=Level.VIEWER, who=who)
 
 
-def test_a_token_invites_nobody(db: Database, keys: Keys, cast: Cast) -> None:
-    _, text = db.write_now(tokens.create_token, keys, cast.ada, "ci")
-    token = db.write_now(authenticate, keys, text)
+def test_a_token_invites_nobody(db: Database, keys: Keyring, cast: Cast) -> None:
+    _, text = db.write_blocking(tokens.create_token, keys, cast.ada, "ci")
+    token = db.write_blocking(authenticate, keys, text)
     assert token is not None
     with pytest.raises(Forbidden):
-        db.write_now(invitations.invite, keys, token, "new@acme.test", "", Level.VIEWER, [])
+        db.write_blocking(invitations.invite, keys, token, "new@acme.test", "", Level.VIEWER, [])
 
 
 def test_one_who_is_known_comes_with_the_password_in_use(
-    db: Database, keys: Keys, cast: Cast
+    db: Database, keys: Keyring, cast: Cast
 ) -> None:
     made = invite(db, keys, cast, "eve@globex.test")
-    token = db.write_now(invitations.accept, keys, made.token, PASSWORD_HASH, None, "").token
-    actor = db.write_now(authenticate, keys, token)
+    token = db.write_blocking(invitations.accept, keys, made.token, PASSWORD_HASH, None, "").token
+    actor = db.write_blocking(authenticate, keys, token)
     assert actor is not None
     assert (actor.customer_name, actor.level) == ("acme", Level.USER)
     assert actor.user_id == cast.eve.user_id
-    kept = db.write_now(users.find, cast.eve.user_id)
+    kept = db.write_blocking(users.find, cast.eve.user_id)
     assert kept is not None
     assert kept.password_hash == PASSWORD_HASH
 
 
-def test_until_the_link_is_used_the_door_stays_shut(db: Database, keys: Keys, cast: Cast) -> None:
+def test_until_the_link_is_used_the_door_stays_shut(
+    db: Database, keys: Keyring, cast: Cast
+) -> None:
     """Eve's own invitation of somebody must not open what acme grants that somebody."""
-    squatted = db.write_now(
+    squatted = db.write_blocking(
         invitations.invite, keys, cast.eve, "new@acme.test", "", Level.VIEWER, []
     )
     wanted = invite(db, keys, cast, level=Level.MANAGER)
-    token = db.write_now(invitations.accept, keys, squatted.token, None, HASH, "").token
-    actor = db.write_now(authenticate, keys, token)
+    token = db.write_blocking(invitations.accept, keys, squatted.token, None, HASH, "").token
+    actor = db.write_blocking(authenticate, keys, token)
     assert actor is not None
     assert actor.customer_name == "globex"
-    assert db.write_now(sessions.memberships, wanted.member.user_id) == []
-    places = db.write_now(sessions.memberships, squatted.member.user_id)
+    assert db.write_blocking(sessions.memberships, wanted.member.user_id) == []
+    places = db.write_blocking(sessions.memberships, squatted.member.user_id)
     assert [place.customer_name for place in places] == ["globex"]
 
 
-def test_a_link_dies_when_the_level_changes(db: Database, keys: Keys, cast: Cast) -> None:
+def test_a_link_dies_when_the_level_changes(db: Database, keys: Keyring, cast: Cast) -> None:
     """Max keeps the link of one whom Ada makes an admin; it must not make Max one."""
     made = invite(db, keys, cast)
-    db.write_now(member_changes.change, cast.ada, made.member.id, level=Level.ADMIN)
+    db.write_blocking(member_changes.change, cast.ada, made.member.id, level=Level.ADMIN)
     with pytest.raises(NotFound):
-        db.write_now(invitations.accept, keys, made.token, None, HASH, "")
+        db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
     with pytest.raises(Forbidden):
-        db.write_now(password_recovery.issue_link, keys, cast.max, made.member.id)
-    link, token = db.write_now(password_recovery.issue_link, keys, cast.ada, made.member.id)
+        db.write_blocking(password_recovery.issue_link, keys, cast.max, made.member.id)
+    link, token = db.write_blocking(password_recovery.issue_link, keys, cast.ada, made.member.id)
     assert link.kind == one_time_links.INVITATION
-    db.write_now(invitations.accept, keys, token, None, HASH, "")
+    db.write_blocking(invitations.accept, keys, token, None, HASH, "")
 
 
 def test_a_password_that_changed_meanwhile_accepts_nothing(
-    db: Database, keys: Keys, cast: Cast
+    db: Database, keys: Keyring, cast: Cast
 ) -> None:
     made = invite(db, keys, cast, "eve@globex.test")
     with pytest.raises(Conflict) as caught:
-        db.write_now(invitations.accept, keys, made.token, HASH, None, "")
+        db.write_blocking(invitations.accept, keys, made.token, HASH, None, "")
     assert caught.value.code == "password_changed"
-    assert db.write_now(invitations.greet, keys, made.token) is not None
+    assert db.write_blocking(invitations.greet, keys, made.token) is not None
 
 
-def test_one_who_never_came_leaves_no_trace(db: Database, keys: Keys, cast: Cast) -> None:
+def test_one_who_never_came_leaves_no_trace(db: Database, keys: Keyring, cast: Cast) -> None:
     made = invite(db, keys, cast)
-    db.write_now(member_changes.remove, cast.max, made.member.id)
-    assert db.write_now(users.by_identifier, "new@acme.test") is None
-    assert db.write_now(one_time_links.find, keys, made.token) is None
+    db.write_blocking(member_changes.remove, cast.max, made.member.id)
+    assert db.write_blocking(users.by_identifier, "new@acme.test") is None
+    assert db.write_blocking(one_time_links.find, keys, made.token) is None
     invite(db, keys, cast)
 
 
-def test_nobody_owns_by_invitation_alone(db: Database, keys: Keys, cast: Cast) -> None:
+def test_nobody_owns_by_invitation_alone(db: Database, keys: Keyring, cast: Cast) -> None:
     """An invited owner is no owner yet: the last real one cannot go."""
     invite(db, keys, cast, level=Level.OWNER, who="olga")
     with pytest.raises(Conflict):
-        db.write_now(member_changes.remove, cast.olga, cast.olga.member_id)
-    assert db.write_now(memberships.find, cast.acme.id, cast.olga.member_id).level == "owner"
+        db.write_blocking(member_changes.remove, cast.olga, cast.olga.member_id)
+    assert db.write_blocking(memberships.find, cast.acme.id, cast.olga.member_id).level == "owner"

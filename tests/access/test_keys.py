@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.access import Keys, load_secret
+from belvedere.access import Keyring, load_secret
 from belvedere.access.crypto.keyring import SECRET_FILE, make_token
 from belvedere.base.errors import Unavailable
 from belvedere.db import Database
 
-MINE, OTHER = Keys(b"1" * 32), Keys(b"2" * 32)
+MINE, OTHER = Keyring(b"1" * 32), Keyring(b"2" * 32)
 
 
 def test_it_works() -> None:
@@ -36,7 +36,7 @@ def test_the_same_text_is_sealed_differently_each_time() -> None:
     [(OTHER, "a", 0), (MINE, "b", 0), (MINE, "a", 1)],
     ids=["another key", "another record", "altered"],
 )
-def test_a_sealed_text_opens_only_as_it_was_sealed(keys: Keys, about: str, spoil: int) -> None:
+def test_a_sealed_text_opens_only_as_it_was_sealed(keys: Keyring, about: str, spoil: int) -> None:
     box = MINE.seal("x", "a")
     box = ("A" if box[0] != "A" else "B") + box[1:] if spoil else box
     with pytest.raises(Unavailable):
@@ -94,9 +94,9 @@ def test_it_refuses_a_secret_of_another_shape(tmp_path: Path, text: str) -> None
 
 
 def test_a_database_is_bound_to_the_key_that_saw_it_first(db: Database) -> None:
-    db.write_now(MINE.prove)
-    db.write_now(MINE.prove)
+    db.write_blocking(MINE.prove)
+    db.write_blocking(MINE.prove)
     with pytest.raises(Unavailable) as caught:
-        db.write_now(OTHER.prove)
+        db.write_blocking(OTHER.prove)
     assert caught.value.code == "wrong_secret_key"
-    db.write_now(MINE.prove)
+    db.write_blocking(MINE.prove)

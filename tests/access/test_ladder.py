@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from belvedere.access import (
     Actor,
-    Keys,
+    Keyring,
     Level,
     authenticate,
     create_enrolment,
@@ -34,7 +34,7 @@ HIGHEST = Level.MANAGER
 @dataclass
 class World:
     db: Database
-    keys: Keys
+    keys: Keyring
     acme: Customer
     globex: Customer
     # People who may or may not exist yet; anybody may invite them.
@@ -46,7 +46,7 @@ class World:
     def run(self, verb: Any, *args: Any, **named: Any) -> Any:
         """What the verb answers, or None when it refuses."""
         try:
-            return self.db.write_now(verb, *args, **named)
+            return self.db.write_blocking(verb, *args, **named)
         except Refused:
             return None
 
@@ -56,21 +56,21 @@ class World:
         return live[n % len(live)] if live else None
 
     def member(self, actor: Actor, n: int) -> memberships.Member:
-        found = self.db.write_now(memberships.everybody, actor)
+        found = self.db.write_blocking(memberships.everybody, actor)
         return found[n % len(found)]
 
     def is_theirs(self, user_id: str) -> bool:
-        user = self.db.write_now(users.find, user_id)
+        user = self.db.write_blocking(users.find, user_id)
         if user is not None and user.password_hash == THEIRS:
             return True
         held = [self.run(authenticate, self.keys, token) for token in self.held_tokens]
         return any(actor is not None and actor.user_id == user_id for actor in held)
 
 
-def begin(db: Database, keys: Keys) -> World:
+def begin(db: Database, keys: Keyring) -> World:
     mark = new_id()
     found = [
-        db.write_now(
+        db.write_blocking(
             service.create_organization,
             keys,
             f"{name}-{mark}",
@@ -83,18 +83,18 @@ def begin(db: Database, keys: Keys) -> World:
     acme, globex = (made.customer for made in found)
     world = World(db, keys, acme, globex, [f"p{n}-{mark}@x.test" for n in range(3)])
     at_acme = operator(acme)
-    db.write_now(
+    db.write_blocking(
         member_changes.admit, at_acme, f"ada-{mark}@x.test", Level.ADMIN, password_hash=HONEST
     )
     inside = [
-        db.write_now(
+        db.write_blocking(
             member_changes.admit, at_acme, f"{level}-{mark}@x.test", level, password_hash=THEIRS
         )
         for level in (Level.MANAGER, Level.USER, Level.VIEWER)
     ]
     for member in (*inside, found[1].owner):
         world.held_tokens.append(
-            db.write_now(sessions.begin, keys, member.user_id, None, "", "")[1]
+            db.write_blocking(sessions.begin, keys, member.user_id, None, "", "")[1]
         )
     return world
 
@@ -224,7 +224,7 @@ def check(world: World) -> None:
         actor = world.run(authenticate, world.keys, token)
         if actor is not None and actor.customer_id == world.acme.id:
             assert LADDER.index(actor.level) <= LADDER.index(HIGHEST)
-    for member in world.db.write_now(memberships.everybody, operator(world.acme)):
+    for member in world.db.write_blocking(memberships.everybody, operator(world.acme)):
         if world.is_theirs(member.user_id) and member.invited_at is None:
             assert LADDER.index(Level(member.level)) <= LADDER.index(HIGHEST)
 
@@ -235,14 +235,14 @@ STEP = st.tuples(
 ADMIN, USER = Level.ADMIN, Level.USER
 
 
-def play(db: Database, keys: Keys, steps: list[Any]) -> None:
+def play(db: Database, keys: Keyring, steps: list[Any]) -> None:
     world = begin(db, keys)
     for move, a, b, level in steps:
         move(world, a, b, level)
         check(world)
 
 
-def test_it_works(db: Database, keys: Keys) -> None:
+def test_it_works(db: Database, keys: Keyring) -> None:
     """The conspirators are not without power: what is theirs to do works."""
     world = begin(db, keys)
     attack_invite(world, 0, 0, Level.MANAGER)
@@ -291,5 +291,5 @@ KEPT_RESET = [
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @pytest.mark.limit(180)
-def test_nobody_climbs(db: Database, keys: Keys, steps: list[Any]) -> None:
+def test_nobody_climbs(db: Database, keys: Keyring, steps: list[Any]) -> None:
     play(db, keys, steps)

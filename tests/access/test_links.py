@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from access.knocking import Doors
-from belvedere.access import Actor, Keys, authenticate
+from belvedere.access import Actor, Keyring, authenticate
 from belvedere.access.people import users
 from belvedere.base.errors import Forbidden, Invalid, NotFound, TooMany, Unauthenticated
 from belvedere.db import Database
@@ -24,7 +24,7 @@ async def invited(doors: Doors, actor: Actor, email: str = "new@acme.test") -> d
     return link
 
 
-async def test_it_works(doors: Doors, keys: Keys, cast: Cast, stranger: Actor) -> None:
+async def test_it_works(doors: Doors, keys: Keyring, cast: Cast, stranger: Actor) -> None:
     link = await invited(doors, cast.max)
     assert link["link"] == f"https://belvedere.test/ui/link#{link['token']}"
     shown = await doors.knock(LOOK, stranger, {"token": link["token"]})
@@ -52,7 +52,7 @@ async def test_a_bad_password_leaves_the_link_good(
 
 
 async def test_one_who_is_known_gives_the_password_in_use(
-    doors: Doors, keys: Keys, cast: Cast, stranger: Actor
+    doors: Doors, keys: Keyring, cast: Cast, stranger: Actor
 ) -> None:
     link = await invited(doors, cast.eve, "vic@acme.test")
     body = {"token": link["token"], "account": True}
@@ -87,7 +87,7 @@ async def test_links_are_not_guessed(doors: Doors, cast: Cast, stranger: Actor, 
 
 
 async def test_a_reset_link_sets_a_new_password(
-    doors: Doors, keys: Keys, cast: Cast, stranger: Actor
+    doors: Doors, keys: Keyring, cast: Cast, stranger: Actor
 ) -> None:
     made = await doors.knock("POST /api/member/{id}/reset", cast.max, id=cast.vic.member_id)
     assert (made.status, made.body["kind"]) == (201, "reset")
@@ -102,7 +102,7 @@ async def test_a_reset_link_sets_a_new_password(
 
 
 async def test_one_changes_the_own_password(
-    doors: Doors, keys: Keys, cast: Cast, stranger: Actor
+    doors: Doors, keys: Keyring, cast: Cast, stranger: Actor
 ) -> None:
     body = {"current": PASSWORD, "password": NEW}
     await doors.knock(CHANGE, cast.vic, body)

@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from access.knocking import Doors
-from belvedere.access import Actor, Keys, Level, authenticate, create_token, operator
+from belvedere.access import Actor, Keyring, Level, authenticate, create_token, operator
 from belvedere.access.customers import member_changes
 from belvedere.access.signin.cookies import token_in
 from belvedere.base.errors import Forbidden, NotFound, TooMany, Unauthenticated
@@ -19,7 +19,7 @@ def basic(name: str, password: str) -> dict[str, str]:
     return {"authorization": "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()}
 
 
-async def test_it_works(doors: Doors, keys: Keys, cast: Cast, stranger: Actor) -> None:
+async def test_it_works(doors: Doors, keys: Keyring, cast: Cast, stranger: Actor) -> None:
     answer = await doors.knock(LOGIN, stranger, {"email": "Vic@acme.test", "password": PASSWORD})
     assert answer.status == 200
     actor = await doors.runtime.db.read(authenticate, keys, answer.body["access_token"])
@@ -73,7 +73,9 @@ async def test_whatever_is_wrong_is_refused_alike(
 async def test_a_disabled_person_is_refused_like_a_wrong_password(
     doors: Doors, db: Database, cast: Cast, stranger: Actor
 ) -> None:
-    await db.write(lambda tx: tx.run("update users set enabled = 0 where id = ?", cast.vic.user_id))
+    await db.write(
+        lambda tx: tx.execute("update users set enabled = 0 where id = ?", cast.vic.user_id)
+    )
     with pytest.raises(Unauthenticated):
         await doors.knock(LOGIN, stranger, {"email": "vic", "password": PASSWORD})
 
@@ -158,7 +160,7 @@ async def test_plain_http_is_warned_about_without_the_token(
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 async def test_logging_out_ends_the_session(
-    doors: Doors, keys: Keys, cast: Cast, method: str
+    doors: Doors, keys: Keyring, cast: Cast, method: str
 ) -> None:
     shown = {"authorization": f"Bearer {cast.tokens['vic']}"}
     answer = await doors.knock(f"{method} /api/session/logout", cast.vic, headers=shown)
@@ -201,7 +203,7 @@ async def test_a_profile_comes_in_parts_too(doors: Doors, cast: Cast) -> None:
     assert answer.body["organization"] == here and "member" not in answer.body
 
 
-async def test_a_token_has_a_profile_too(doors: Doors, keys: Keys, cast: Cast) -> None:
+async def test_a_token_has_a_profile_too(doors: Doors, keys: Keyring, cast: Cast) -> None:
     made, text = await doors.runtime.db.write(create_token, keys, cast.ada, "ci")
     token = await doors.runtime.db.read(authenticate, keys, text)
     answer = await doors.knock("GET /api/session/profile", token)
@@ -231,14 +233,14 @@ async def test_sessions_are_listed_and_ended(doors: Doors, cast: Cast, stranger:
         await doors.knock("DELETE /api/session/{id}", cast.vic, id=cast.uma.credential_id)
 
 
-async def test_it_is_refreshed(doors: Doors, keys: Keys, cast: Cast) -> None:
+async def test_it_is_refreshed(doors: Doors, keys: Keyring, cast: Cast) -> None:
     answer = await doors.knock("PUT /api/session/refresh", cast.vic)
     assert await doors.runtime.db.read(authenticate, keys, cast.tokens["vic"]) is None
     assert await doors.runtime.db.read(authenticate, keys, answer.body["access_token"])
 
 
 async def test_it_goes_to_another_organization(
-    doors: Doors, db: Database, keys: Keys, cast: Cast
+    doors: Doors, db: Database, keys: Keyring, cast: Cast
 ) -> None:
     door = "PUT /api/session/customer/{id}"
     with pytest.raises(Forbidden):

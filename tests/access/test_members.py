@@ -1,9 +1,11 @@
 """Members: levels, tags, disabling, removing."""
 
+from typing import Any
+
 import pytest
 
 from belvedere import events
-from belvedere.access import Actor, Keys, Level, acl_of, audit, authenticate, replace_acl
+from belvedere.access import Actor, Keyring, Level, acl_of, audit, authenticate, replace_acl
 from belvedere.access.audit import Wanted
 from belvedere.access.credentials import one_time_links, tokens
 from belvedere.access.customers import member_changes
@@ -16,25 +18,29 @@ from belvedere.db import Database, Tx
 from cast import Cast
 
 
-def change(db: Database, actor: Actor, target: Actor, **wanted: object) -> Member:
-    return db.write_now(lambda tx: member_changes.change(tx, actor, target.member_id, **wanted))  # type: ignore[arg-type]
+def change(db: Database, actor: Actor, target: Actor, **wanted: Any) -> Member:
+    return db.write_blocking(
+        lambda tx: member_changes.change(tx, actor, target.member_id, **wanted)
+    )
 
 
 def test_it_works(db: Database, cast: Cast) -> None:
     changed = change(db, cast.max, cast.vic, level=Level.USER, tags=["Team:Blue"])
     assert (changed.level, changed.tag_list, changed.version) == ("user", ["team:blue"], 2)
     (event,) = [
-        event for event in db.write_now(events.after, 0, 0) if event.kind == "member.changed"
+        event for event in db.write_blocking(events.after, 0, 0) if event.kind == "member.changed"
     ]
     assert event.object_id == cast.vic.member_id
-    (row,) = db.write_now(audit.entries, cast.ada, 100, Wanted(object_id=cast.vic.member_id))[:1]
+    (row,) = db.write_blocking(audit.entries, cast.ada, 100, Wanted(object_id=cast.vic.member_id))[
+        :1
+    ]
     assert (row.action, row.actor_name) == ("member.change", "max@acme.test")
     assert '"level":"viewer"' in (row.before or "")
     assert '"level":"user"' in (row.after or "")
 
 
 def test_everybody_is_listed_and_nobody_else(db: Database, cast: Cast) -> None:
-    found = db.write_now(memberships.everybody, cast.vic)
+    found = db.write_blocking(memberships.everybody, cast.vic)
     assert {one.email for one in found} == {
         f"{name}@acme.test" for name in ("olga", "ada", "max", "uma", "vic")
     }
@@ -69,7 +75,7 @@ def test_nobody_grants_or_touches_above_the_own_level(
         return
     with pytest.raises(Forbidden):
         change(db, actor, target, level=level)
-    assert db.write_now(memberships.find, cast.acme.id, target.member_id).level == target.level
+    assert db.write_blocking(memberships.find, cast.acme.id, target.member_id).level == target.level
 
 
 @pytest.mark.parametrize("whom", ["ada", "olga"])
@@ -82,33 +88,33 @@ def test_a_manager_neither_disables_nor_removes_those_above(
     with pytest.raises(Forbidden):
         change(db, cast.max, target, tags=["team:blue"])
     with pytest.raises(Forbidden):
-        db.write_now(member_changes.remove, cast.max, target.member_id)
+        db.write_blocking(member_changes.remove, cast.max, target.member_id)
 
 
-def test_a_token_changes_no_members(db: Database, keys: Keys, cast: Cast) -> None:
-    _, text = db.write_now(tokens.create_token, keys, cast.ada, "ci")
-    token = db.write_now(authenticate, keys, text)
+def test_a_token_changes_no_members(db: Database, keys: Keyring, cast: Cast) -> None:
+    _, text = db.write_blocking(tokens.create_token, keys, cast.ada, "ci")
+    token = db.write_blocking(authenticate, keys, text)
     assert token is not None
     with pytest.raises(Forbidden):
         change(db, token, cast.vic, tags=["team:blue"])
     with pytest.raises(Forbidden):
-        db.write_now(member_changes.remove, token, cast.vic.member_id)
+        db.write_blocking(member_changes.remove, token, cast.vic.member_id)
 
 
 def test_another_organization_finds_nobody(db: Database, cast: Cast) -> None:
     for member_id in (cast.vic.member_id, new_id()):
         with pytest.raises(NotFound) as caught:
-            db.write_now(member_changes.change, cast.eve, member_id, level=Level.USER)
+            db.write_blocking(member_changes.change, cast.eve, member_id, level=Level.USER)
         assert caught.value.message == "There is no such member."
         with pytest.raises(NotFound):
-            db.write_now(member_changes.remove, cast.eve, member_id)
+            db.write_blocking(member_changes.remove, cast.eve, member_id)
 
 
 @pytest.mark.parametrize("wanted", [{"level": Level.ADMIN}, {"enabled": False}, None])
 def test_the_last_owner_stays(db: Database, cast: Cast, wanted: dict[str, object] | None) -> None:
     with pytest.raises(Conflict) as caught:
         if wanted is None:
-            db.write_now(member_changes.remove, cast.olga, cast.olga.member_id)
+            db.write_blocking(member_changes.remove, cast.olga, cast.olga.member_id)
         else:
             change(db, cast.olga, cast.olga, **wanted)
     assert caught.value.code == "last_owner"
@@ -121,29 +127,29 @@ def test_of_two_owners_one_may_go(db: Database, cast: Cast) -> None:
 
 @pytest.mark.parametrize("wanted", [{"level": Level.USER}, {"enabled": False}])
 def test_a_new_level_or_being_disabled_ends_the_sessions(
-    db: Database, keys: Keys, cast: Cast, wanted: dict[str, object]
+    db: Database, keys: Keyring, cast: Cast, wanted: dict[str, object]
 ) -> None:
     rung: set[str] = set()
-    db.on_rung = rung.update
+    db.on_signals = rung.update
     change(db, cast.max, cast.vic, **wanted)
-    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
-    assert db.write_now(authenticate, keys, cast.tokens["uma"]) is not None
+    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
+    assert db.write_blocking(authenticate, keys, cast.tokens["uma"]) is not None
     assert "access" in rung
 
 
-def test_new_tags_end_no_session_and_count_at_once(db: Database, keys: Keys, cast: Cast) -> None:
+def test_new_tags_end_no_session_and_count_at_once(db: Database, keys: Keyring, cast: Cast) -> None:
     change(db, cast.max, cast.vic, tags=["team:blue"])
-    actor = db.write_now(authenticate, keys, cast.tokens["vic"])
+    actor = db.write_blocking(authenticate, keys, cast.tokens["vic"])
     assert actor is not None
     assert actor.tags == ("team:blue",)
 
 
-def test_a_disabled_member_cannot_begin_a_session(db: Database, keys: Keys, cast: Cast) -> None:
+def test_a_disabled_member_cannot_begin_a_session(db: Database, keys: Keyring, cast: Cast) -> None:
     change(db, cast.max, cast.vic, enabled=False)
     with pytest.raises(Forbidden):
-        db.write_now(sessions.begin, keys, cast.vic.user_id, "acme", "", "")
+        db.write_blocking(sessions.begin, keys, cast.vic.user_id, "acme", "", "")
     change(db, cast.max, cast.vic, enabled=True)
-    db.write_now(sessions.begin, keys, cast.vic.user_id, "acme", "", "")
+    db.write_blocking(sessions.begin, keys, cast.vic.user_id, "acme", "", "")
 
 
 def test_one_who_was_demoted_meanwhile_is_refused(db: Database, cast: Cast) -> None:
@@ -161,24 +167,24 @@ def test_a_stale_edit_is_refused(db: Database, cast: Cast) -> None:
 def test_bad_tags_change_nothing(db: Database, cast: Cast) -> None:
     with pytest.raises(Invalid):
         change(db, cast.max, cast.vic, level=Level.USER, tags=["bad"])
-    assert db.write_now(memberships.find, cast.acme.id, cast.vic.member_id).level == "viewer"
+    assert db.write_blocking(memberships.find, cast.acme.id, cast.vic.member_id).level == "viewer"
 
 
 def test_changing_nothing_is_no_event(db: Database, cast: Cast) -> None:
     assert change(db, cast.max, cast.vic, level=Level.VIEWER).version == 1
-    kinds = [event.kind for event in db.write_now(events.after, 0, 0)]
+    kinds = [event.kind for event in db.write_blocking(events.after, 0, 0)]
     assert "member.changed" not in kinds
 
 
-def test_one_who_is_removed_is_out_of_the_acls_too(db: Database, keys: Keys, cast: Cast) -> None:
+def test_one_who_is_removed_is_out_of_the_acls_too(db: Database, keys: Keyring, cast: Cast) -> None:
     task_id = new_id()
-    db.write_now(replace_acl, cast.max, "task", task_id, ["uma", "vic"])
-    db.write_now(member_changes.remove, cast.max, cast.vic.member_id)
-    assert db.write_now(acl_of, cast.acme.id, "task", task_id) == ["uma@acme.test"]
-    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
+    db.write_blocking(replace_acl, cast.max, "task", task_id, ["uma", "vic"])
+    db.write_blocking(member_changes.remove, cast.max, cast.vic.member_id)
+    assert db.write_blocking(acl_of, cast.acme.id, "task", task_id) == ["uma@acme.test"]
+    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
     with pytest.raises(NotFound):
-        db.write_now(memberships.find, cast.acme.id, cast.vic.member_id)
-    assert db.write_now(users.find, cast.vic.user_id) is not None
+        db.write_blocking(memberships.find, cast.acme.id, cast.vic.member_id)
+    assert db.write_blocking(users.find, cast.vic.user_id) is not None
 
 
 # (table, its other columns) of what a person may have.
@@ -197,53 +203,53 @@ def test_one_without_a_password_goes_with_what_was_theirs(
 
     def prepare(tx: Tx) -> None:
         user_id = cast.vic.user_id
-        tx.run("update users set password_hash = null where id = ?", user_id)
-        tx.run("delete from sessions where user_id = ?", user_id)
-        tx.run(f"insert into {table} (user_id, {names}) values (?, {values})", user_id)
+        tx.execute("update users set password_hash = null where id = ?", user_id)
+        tx.execute("delete from sessions where user_id = ?", user_id)
+        tx.execute(f"insert into {table} (user_id, {names}) values (?, {values})", user_id)
 
-    db.write_now(prepare)
-    db.write_now(member_changes.remove, cast.max, cast.vic.member_id)
-    assert db.write_now(users.find, cast.vic.user_id) is None
-    assert db.write_now(lambda tx: tx.rows(f"select 1 from {table}")) == []
+    db.write_blocking(prepare)
+    db.write_blocking(member_changes.remove, cast.max, cast.vic.member_id)
+    assert db.write_blocking(users.find, cast.vic.user_id) is None
+    assert db.write_blocking(lambda tx: tx.rows(f"select 1 from {table}")) == []
 
 
 def test_whom_another_organizations_provider_knows_stays(db: Database, cast: Cast) -> None:
     def prepare(tx: Tx) -> None:
         user_id = cast.vic.user_id
-        tx.run("update users set password_hash = null where id = ?", user_id)
-        tx.run("delete from sessions where user_id = ?", user_id)
-        tx.run(
+        tx.execute("update users set password_hash = null where id = ?", user_id)
+        tx.execute("delete from sessions where user_id = ?", user_id)
+        tx.execute(
             "insert into providers (id, customer_id, name, issuer, client_id, box, scopes, domains,"
             " level, level_claim, level_map, enabled, endpoints, version, created_at, updated_at)"
             " values ('p', ?, 'P', 'i', 'c', '', '', '', '', '', '', 1, '', 1, 0, 0)",
             cast.globex.id,
         )
-        tx.run("insert into identities values ('p', 'vic', ?, 0)", user_id)
+        tx.execute("insert into identities values ('p', 'vic', ?, 0)", user_id)
 
-    db.write_now(prepare)
-    db.write_now(member_changes.remove, cast.max, cast.vic.member_id)
-    assert db.write_now(users.find, cast.vic.user_id) is not None
+    db.write_blocking(prepare)
+    db.write_blocking(member_changes.remove, cast.max, cast.vic.member_id)
+    assert db.write_blocking(users.find, cast.vic.user_id) is not None
 
 
 def test_a_change_kills_the_links_that_were_handed_out(
-    db: Database, keys: Keys, cast: Cast
+    db: Database, keys: Keyring, cast: Cast
 ) -> None:
-    _, text = db.write_now(
+    _, text = db.write_blocking(
         one_time_links.make, keys, "reset", cast.vic.user_id, cast.acme.id, "max"
     )
     change(db, cast.ada, cast.vic, level=Level.ADMIN)
-    assert db.write_now(one_time_links.find, keys, text) is None
+    assert db.write_blocking(one_time_links.find, keys, text) is None
 
 
 def test_only_the_operator_admits_without_a_link(db: Database, cast: Cast) -> None:
     with pytest.raises(Forbidden):
-        db.write_now(member_changes.admit, cast.olga, "new@acme.test", Level.USER)
+        db.write_blocking(member_changes.admit, cast.olga, "new@acme.test", Level.USER)
 
 
 def test_two_people_with_the_same_local_part_get_two_user_names(db: Database) -> None:
-    first = db.write_now(users.find_or_create, "sam@a.test")
-    second = db.write_now(users.find_or_create, "sam@b.test")
+    first = db.write_blocking(users.find_or_create, "sam@a.test")
+    second = db.write_blocking(users.find_or_create, "sam@b.test")
     assert (first.username, second.username) == ("sam", "sam-2")
-    assert db.write_now(users.by_identifier, "SAM") == first
-    assert db.write_now(users.by_identifier, "Sam@B.test") == second
-    assert db.write_now(users.by_identifier, "sam\0") is None
+    assert db.write_blocking(users.by_identifier, "SAM") == first
+    assert db.write_blocking(users.by_identifier, "Sam@B.test") == second
+    assert db.write_blocking(users.by_identifier, "sam\0") is None

@@ -3,7 +3,7 @@
 import pytest
 
 from belvedere import events
-from belvedere.access import Actor, Keys, Level, authenticate, create_organization, operator
+from belvedere.access import Actor, Keyring, Level, authenticate, create_organization, operator
 from belvedere.access.credentials import tokens
 from belvedere.access.crypto import password_hash
 from belvedere.access.customers import service
@@ -15,21 +15,21 @@ from cast import PASSWORD_HASH, Cast
 RESERVED = frozenset({"job"})
 
 
-def found(db: Database, keys: Keys, name: str, owner: str = "olga@acme.test") -> service.Founded:
-    return db.write_now(create_organization, keys, name, owner, reserved=RESERVED)
+def found(db: Database, keys: Keyring, name: str, owner: str = "olga@acme.test") -> service.Founded:
+    return db.write_blocking(create_organization, keys, name, owner, reserved=RESERVED)
 
 
-def test_it_works(db: Database, keys: Keys) -> None:
+def test_it_works(db: Database, keys: Keyring) -> None:
     made = found(db, keys, "Acme")
     assert made.customer.name == "acme"
     assert made.owner.level == "owner"
     assert made.token is not None
-    kinds = [event.kind for event in db.write_now(events.after, 0, 0)]
+    kinds = [event.kind for event in db.write_blocking(events.after, 0, 0)]
     assert kinds == ["customer.created", "member.added"]
 
 
-def test_an_owner_with_a_password_gets_no_link(db: Database, keys: Keys) -> None:
-    made = db.write_now(
+def test_an_owner_with_a_password_gets_no_link(db: Database, keys: Keyring) -> None:
+    made = db.write_blocking(
         create_organization,
         keys,
         "acme",
@@ -40,9 +40,9 @@ def test_an_owner_with_a_password_gets_no_link(db: Database, keys: Keys) -> None
     assert made.token is None
 
 
-def test_a_person_who_is_known_keeps_the_password(db: Database, keys: Keys, cast: Cast) -> None:
+def test_a_person_who_is_known_keeps_the_password(db: Database, keys: Keyring, cast: Cast) -> None:
     other = password_hash.digest("another-good-password")
-    made = db.write_now(
+    made = db.write_blocking(
         create_organization,
         keys,
         "initech",
@@ -50,36 +50,36 @@ def test_a_person_who_is_known_keeps_the_password(db: Database, keys: Keys, cast
         reserved=RESERVED,
         password_hash=other,
     )
-    kept = db.write_now(users.find, made.owner.user_id)
+    kept = db.write_blocking(users.find, made.owner.user_id)
     assert made.owner.user_id == cast.ada.user_id
     assert kept is not None
     assert kept.password_hash == PASSWORD_HASH
 
 
 @pytest.mark.parametrize("name", ["acme", "ACME"])
-def test_a_name_is_taken_in_every_spelling(db: Database, keys: Keys, name: str) -> None:
+def test_a_name_is_taken_in_every_spelling(db: Database, keys: Keyring, name: str) -> None:
     found(db, keys, "acme")
     with pytest.raises(Conflict) as caught:
         found(db, keys, name)
     assert caught.value.code == "name_taken"
 
 
-def test_words_of_the_interface_are_no_names(db: Database, keys: Keys) -> None:
+def test_words_of_the_interface_are_no_names(db: Database, keys: Keyring) -> None:
     with pytest.raises(Invalid):
         found(db, keys, "job")
-    assert db.write_now(service.by_name, "job") is None
+    assert db.write_blocking(service.by_name, "job") is None
 
 
 def test_it_is_found_however_it_is_spelt(db: Database, cast: Cast) -> None:
-    assert db.write_now(service.by_name, "AcMe") == cast.acme
-    assert db.write_now(service.by_name, "a\0b") is None
+    assert db.write_blocking(service.by_name, "AcMe") == cast.acme
+    assert db.write_blocking(service.by_name, "a\0b") is None
 
 
-def test_the_owner_renames_it(db: Database, keys: Keys, cast: Cast) -> None:
-    renamed = db.write_now(service.rename, cast.olga, "Apex", RESERVED)
+def test_the_owner_renames_it(db: Database, keys: Keyring, cast: Cast) -> None:
+    renamed = db.write_blocking(service.rename, cast.olga, "Apex", RESERVED)
     assert renamed.name == "apex"
-    assert db.write_now(service.by_name, "acme") is None
-    again = db.write_now(authenticate, keys, cast.tokens["olga"])
+    assert db.write_blocking(service.by_name, "acme") is None
+    again = db.write_blocking(authenticate, keys, cast.tokens["olga"])
     assert again is not None
     assert again.customer_name == "apex"
 
@@ -87,60 +87,60 @@ def test_the_owner_renames_it(db: Database, keys: Keys, cast: Cast) -> None:
 @pytest.mark.parametrize("name", ["globex", "job", "no good"])
 def test_it_is_not_renamed_to_what_cannot_be(db: Database, cast: Cast, name: str) -> None:
     with pytest.raises((Conflict, Invalid)):
-        db.write_now(service.rename, cast.olga, name, RESERVED)
-    assert db.write_now(service.by_name, "acme") == cast.acme
+        db.write_blocking(service.rename, cast.olga, name, RESERVED)
+    assert db.write_blocking(service.by_name, "acme") == cast.acme
 
 
 @pytest.mark.parametrize("who", ["ada", "max", "uma", "vic"])
 def test_only_the_owner_renames_disables_or_hands_on(db: Database, cast: Cast, who: str) -> None:
     actor: Actor = getattr(cast, who)
     with pytest.raises(Forbidden):
-        db.write_now(service.rename, actor, "apex", RESERVED)
+        db.write_blocking(service.rename, actor, "apex", RESERVED)
     with pytest.raises(Forbidden):
-        db.write_now(service.disable, actor, "acme")
+        db.write_blocking(service.disable, actor, "acme")
     with pytest.raises(Forbidden):
-        db.write_now(service.hand_over, actor, actor.member_id)
+        db.write_blocking(service.hand_over, actor, actor.member_id)
 
 
-def test_a_disabled_organization_lets_nobody_in(db: Database, keys: Keys, cast: Cast) -> None:
-    _, text = db.write_now(tokens.create_token, keys, cast.ada, "ci")
-    assert db.write_now(authenticate, keys, text) is not None
-    db.write_now(service.disable, cast.olga, "acme")
+def test_a_disabled_organization_lets_nobody_in(db: Database, keys: Keyring, cast: Cast) -> None:
+    _, text = db.write_blocking(tokens.create_token, keys, cast.ada, "ci")
+    assert db.write_blocking(authenticate, keys, text) is not None
+    db.write_blocking(service.disable, cast.olga, "acme")
     held = [text, *(cast.tokens[name] for name in ("olga", "ada", "max", "uma", "vic"))]
-    assert [db.write_now(authenticate, keys, token) for token in held] == [None] * 6
-    assert db.write_now(authenticate, keys, cast.tokens["eve"]) is not None
+    assert [db.write_blocking(authenticate, keys, token) for token in held] == [None] * 6
+    assert db.write_blocking(authenticate, keys, cast.tokens["eve"]) is not None
 
 
 def test_disabling_must_be_confirmed(db: Database, cast: Cast) -> None:
     with pytest.raises(Invalid):
-        db.write_now(service.disable, cast.olga, "")
+        db.write_blocking(service.disable, cast.olga, "")
 
 
-def test_the_operator_brings_it_back(db: Database, keys: Keys, cast: Cast) -> None:
-    _, text = db.write_now(tokens.create_token, keys, cast.ada, "ci")
-    db.write_now(service.disable, cast.olga, "acme")
-    assert db.write_now(service.enable, "acme").enabled
-    assert db.write_now(authenticate, keys, text) is not None
-    assert db.write_now(authenticate, keys, cast.tokens["olga"]) is None
+def test_the_operator_brings_it_back(db: Database, keys: Keyring, cast: Cast) -> None:
+    _, text = db.write_blocking(tokens.create_token, keys, cast.ada, "ci")
+    db.write_blocking(service.disable, cast.olga, "acme")
+    assert db.write_blocking(service.enable, "acme").enabled
+    assert db.write_blocking(authenticate, keys, text) is not None
+    assert db.write_blocking(authenticate, keys, cast.tokens["olga"]) is None
     with pytest.raises(NotFound):
-        db.write_now(service.enable, "nowhere")
+        db.write_blocking(service.enable, "nowhere")
 
 
-def test_ownership_is_handed_on(db: Database, keys: Keys, cast: Cast) -> None:
-    heir = db.write_now(service.hand_over, cast.olga, cast.uma.member_id)
-    giver = db.write_now(memberships.find, cast.acme.id, cast.olga.member_id)
+def test_ownership_is_handed_on(db: Database, keys: Keyring, cast: Cast) -> None:
+    heir = db.write_blocking(service.hand_over, cast.olga, cast.uma.member_id)
+    giver = db.write_blocking(memberships.find, cast.acme.id, cast.olga.member_id)
     assert (heir.level, giver.level) == ("owner", "admin")
-    assert db.write_now(authenticate, keys, cast.tokens["olga"]) is None
-    assert db.write_now(authenticate, keys, cast.tokens["uma"]) is None
+    assert db.write_blocking(authenticate, keys, cast.tokens["olga"]) is None
+    assert db.write_blocking(authenticate, keys, cast.tokens["uma"]) is None
 
 
 def test_ownership_goes_to_no_stranger_and_not_to_oneself(db: Database, cast: Cast) -> None:
     with pytest.raises(NotFound):
-        db.write_now(service.hand_over, cast.olga, cast.eve.member_id)
+        db.write_blocking(service.hand_over, cast.olga, cast.eve.member_id)
     with pytest.raises(Conflict):
-        db.write_now(service.hand_over, cast.olga, cast.olga.member_id)
+        db.write_blocking(service.hand_over, cast.olga, cast.olga.member_id)
 
 
 def test_the_operator_can_hand_on_what_is_orphaned(db: Database, cast: Cast) -> None:
-    heir = db.write_now(service.hand_over, operator(cast.acme), cast.ada.member_id)
+    heir = db.write_blocking(service.hand_over, operator(cast.acme), cast.ada.member_id)
     assert heir.level == Level.OWNER

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Any
 
-from belvedere.access import Actor, Keys, Level, authenticate, operator
+from belvedere.access import Actor, Keyring, Level, authenticate, operator
 from belvedere.access.credentials import one_time_links
 from belvedere.access.crypto import password_hash
 from belvedere.access.customers import invitations, member_changes, password_recovery, service
@@ -60,7 +60,7 @@ async def test_two_owners_who_demote_each_other_leave_one(db: Database, cast: Ca
         assert len(await owners(db, cast.max)) >= 1
 
 
-async def test_a_link_is_used_by_one_only(db: Database, keys: Keys, cast: Cast) -> None:
+async def test_a_link_is_used_by_one_only(db: Database, keys: Keyring, cast: Cast) -> None:
     made = await db.write(invitations.invite, keys, cast.max, "new@acme.test", "", Level.USER, [])
     found = await at_once(
         *(db.write(invitations.accept, keys, made.token, None, HASH, "") for _ in range(8))
@@ -69,7 +69,7 @@ async def test_a_link_is_used_by_one_only(db: Database, keys: Keys, cast: Cast) 
 
 
 async def test_two_invitations_of_one_address_set_two_passwords(
-    db: Database, keys: Keys, cast: Cast
+    db: Database, keys: Keyring, cast: Cast
 ) -> None:
     here, there = [
         await db.write(invitations.invite, keys, who, "new@acme.test", "", Level.VIEWER, [])
@@ -85,7 +85,7 @@ async def test_two_invitations_of_one_address_set_two_passwords(
 
 
 async def test_no_session_with_the_old_password_outlives_the_new_one(
-    db: Database, keys: Keys, cast: Cast
+    db: Database, keys: Keyring, cast: Cast
 ) -> None:
     for n in range(10):
         await db.write(users.set_password, cast.vic.user_id, f"old {n}")
@@ -106,7 +106,7 @@ async def test_no_session_with_the_old_password_outlives_the_new_one(
 
 
 async def test_each_organization_invites_a_person_once(
-    db: Database, keys: Keys, cast: Cast
+    db: Database, keys: Keyring, cast: Cast
 ) -> None:
     found = await at_once(
         *(
@@ -119,7 +119,7 @@ async def test_each_organization_invites_a_person_once(
     assert {one.member.customer_id for one in made} == {cast.acme.id, cast.globex.id}
 
 
-async def test_two_who_found_the_same_organization_make_one(db: Database, keys: Keys) -> None:
+async def test_two_who_found_the_same_organization_make_one(db: Database, keys: Keyring) -> None:
     found = await at_once(
         *(
             db.write(
@@ -136,7 +136,7 @@ async def test_two_who_found_the_same_organization_make_one(db: Database, keys: 
 
 
 async def test_nobody_is_forgotten_while_being_invited_elsewhere(
-    db: Database, keys: Keys, cast: Cast
+    db: Database, keys: Keyring, cast: Cast
 ) -> None:
     for n in range(10):
         email = f"new{n}@x.test"

@@ -3,7 +3,7 @@
 import pytest
 
 from belvedere import events
-from belvedere.access import Keys, Level, authenticate, reset_password, set_password
+from belvedere.access import Keyring, Level, authenticate, reset_password, set_password
 from belvedere.access.credentials import one_time_links
 from belvedere.access.crypto import password_hash
 from belvedere.access.customers import invitations, member_changes, password_recovery, service
@@ -19,92 +19,106 @@ HASH = password_hash.digest("maple-heron-cello")
 
 
 def hash_of(db: Database, user_id: str) -> str | None:
-    found = db.write_now(users.find, user_id)
+    found = db.write_blocking(users.find, user_id)
     return None if found is None else found.password_hash
 
 
-def test_it_works(db: Database, keys: Keys, cast: Cast) -> None:
-    link, token = db.write_now(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
+def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
+    link, token = db.write_blocking(
+        password_recovery.issue_link, keys, cast.max, cast.vic.member_id
+    )
     assert link.kind == one_time_links.RESET
-    db.write_now(password_recovery.redeem_reset, keys, token, HASH, "192.0.2.9")
+    db.write_blocking(password_recovery.redeem_reset, keys, token, HASH, "192.0.2.9")
     assert hash_of(db, cast.vic.user_id) == HASH
-    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
-    assert db.write_now(authenticate, keys, cast.tokens["uma"]) is not None
-    kinds = [event.kind for event in db.write_now(events.after, 0, 0)]
+    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
+    assert db.write_blocking(authenticate, keys, cast.tokens["uma"]) is not None
+    kinds = [event.kind for event in db.write_blocking(events.after, 0, 0)]
     assert kinds[-2:] == ["member.link_made", "member.password_changed"]
 
 
 def test_a_link_works_once_and_in_its_time(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
-    _, token = db.write_now(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
-    db.write_now(password_recovery.redeem_reset, keys, token, HASH, "")
+    _, token = db.write_blocking(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
+    db.write_blocking(password_recovery.redeem_reset, keys, token, HASH, "")
     with pytest.raises(NotFound):
-        db.write_now(password_recovery.redeem_reset, keys, token, PASSWORD_HASH, "")
-    _, late = db.write_now(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
+        db.write_blocking(password_recovery.redeem_reset, keys, token, PASSWORD_HASH, "")
+    _, late = db.write_blocking(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
     clock.move(24 * HOUR / SECOND)
     with pytest.raises(NotFound):
-        db.write_now(password_recovery.redeem_reset, keys, late, PASSWORD_HASH, "")
+        db.write_blocking(password_recovery.redeem_reset, keys, late, PASSWORD_HASH, "")
     assert hash_of(db, cast.vic.user_id) == HASH
 
 
-def test_a_newer_link_kills_the_older(db: Database, keys: Keys, cast: Cast) -> None:
-    _, older = db.write_now(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
-    _, newer = db.write_now(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
+def test_a_newer_link_kills_the_older(db: Database, keys: Keyring, cast: Cast) -> None:
+    _, older = db.write_blocking(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
+    _, newer = db.write_blocking(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
     with pytest.raises(NotFound):
-        db.write_now(password_recovery.redeem_reset, keys, older, HASH, "")
-    db.write_now(password_recovery.redeem_reset, keys, newer, HASH, "")
+        db.write_blocking(password_recovery.redeem_reset, keys, older, HASH, "")
+    db.write_blocking(password_recovery.redeem_reset, keys, newer, HASH, "")
 
 
-def test_an_invitation_sets_no_password_of_a_member(db: Database, keys: Keys, cast: Cast) -> None:
-    made = db.write_now(invitations.invite, keys, cast.max, "eve@globex.test", "", Level.VIEWER, [])
+def test_an_invitation_sets_no_password_of_a_member(
+    db: Database, keys: Keyring, cast: Cast
+) -> None:
+    made = db.write_blocking(
+        invitations.invite, keys, cast.max, "eve@globex.test", "", Level.VIEWER, []
+    )
     with pytest.raises(NotFound):
-        db.write_now(password_recovery.redeem_reset, keys, made.token, HASH, "")
+        db.write_blocking(password_recovery.redeem_reset, keys, made.token, HASH, "")
 
 
 @pytest.mark.parametrize(("who", "whom"), [("max", "ada"), ("ada", "olga"), ("uma", "vic")])
-def test_no_link_for_those_above(db: Database, keys: Keys, cast: Cast, who: str, whom: str) -> None:
+def test_no_link_for_those_above(
+    db: Database, keys: Keyring, cast: Cast, who: str, whom: str
+) -> None:
     actor, target = getattr(cast, who), getattr(cast, whom)
     with pytest.raises(Forbidden):
-        db.write_now(password_recovery.issue_link, keys, actor, target.member_id)
+        db.write_blocking(password_recovery.issue_link, keys, actor, target.member_id)
 
 
-def test_no_link_for_members_of_others(db: Database, keys: Keys, cast: Cast) -> None:
+def test_no_link_for_members_of_others(db: Database, keys: Keyring, cast: Cast) -> None:
     with pytest.raises(NotFound):
-        db.write_now(password_recovery.issue_link, keys, cast.eve, cast.vic.member_id)
+        db.write_blocking(password_recovery.issue_link, keys, cast.eve, cast.vic.member_id)
 
 
 def test_one_organization_does_not_set_the_password_of_another(
-    db: Database, keys: Keys, cast: Cast
+    db: Database, keys: Keyring, cast: Cast
 ) -> None:
     """Eve holds a reset link of one of hers; when that person joins acme, the link must die, and
     she gets no new one."""
-    db.write_now(
+    db.write_blocking(
         member_changes.admit,
         service.operator(cast.globex),
         "pat@globex.test",
         Level.USER,
         password_hash=HASH,
     )
-    pat = db.write_now(users.by_identifier, "pat@globex.test")
+    pat = db.write_blocking(users.by_identifier, "pat@globex.test")
     assert pat is not None
-    member_id = next(one.member_id for one in db.write_now(sessions.memberships, pat.id))
-    _, held = db.write_now(password_recovery.issue_link, keys, cast.eve, member_id)
-    made = db.write_now(invitations.invite, keys, cast.ada, "pat@globex.test", "", Level.ADMIN, [])
-    db.write_now(invitations.accept, keys, made.token, HASH, None, "")
+    member_id = next(one.member_id for one in db.write_blocking(sessions.memberships, pat.id))
+    _, held = db.write_blocking(password_recovery.issue_link, keys, cast.eve, member_id)
+    made = db.write_blocking(
+        invitations.invite, keys, cast.ada, "pat@globex.test", "", Level.ADMIN, []
+    )
+    db.write_blocking(invitations.accept, keys, made.token, HASH, None, "")
     with pytest.raises(NotFound):
-        db.write_now(password_recovery.redeem_reset, keys, held, PASSWORD_HASH, "")
+        db.write_blocking(password_recovery.redeem_reset, keys, held, PASSWORD_HASH, "")
     with pytest.raises(Forbidden) as caught:
-        db.write_now(password_recovery.issue_link, keys, cast.eve, member_id)
+        db.write_blocking(password_recovery.issue_link, keys, cast.eve, member_id)
     assert caught.value.code == "belongs_elsewhere"
     assert hash_of(db, pat.id) == HASH
 
 
-def test_a_link_made_while_the_person_moved_is_dead(db: Database, keys: Keys, cast: Cast) -> None:
+def test_a_link_made_while_the_person_moved_is_dead(
+    db: Database, keys: Keyring, cast: Cast
+) -> None:
     """The rule is asked again when the link is used, since both may have happened at once."""
-    db.write_now(member_changes.admit, service.operator(cast.acme), "eve@globex.test", Level.ADMIN)
+    db.write_blocking(
+        member_changes.admit, service.operator(cast.acme), "eve@globex.test", Level.ADMIN
+    )
     for made_by, works in ((cast.eve.user_id, False), ("operator", True)):
-        _, token = db.write_now(
+        _, token = db.write_blocking(
             one_time_links.make,
             keys,
             one_time_links.RESET,
@@ -114,56 +128,60 @@ def test_a_link_made_while_the_person_moved_is_dead(db: Database, keys: Keys, ca
             proof="operator" if works else "shown",
         )
         if works:
-            db.write_now(password_recovery.redeem_reset, keys, token, HASH, "")
+            db.write_blocking(password_recovery.redeem_reset, keys, token, HASH, "")
             continue
         with pytest.raises(NotFound):
-            db.write_now(password_recovery.redeem_reset, keys, token, HASH, "")
+            db.write_blocking(password_recovery.redeem_reset, keys, token, HASH, "")
         assert hash_of(db, cast.eve.user_id) == PASSWORD_HASH
 
 
-def test_an_open_invitation_elsewhere_blocks_nothing(db: Database, keys: Keys, cast: Cast) -> None:
-    db.write_now(invitations.invite, keys, cast.eve, "vic@acme.test", "", Level.VIEWER, [])
-    db.write_now(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
+def test_an_open_invitation_elsewhere_blocks_nothing(
+    db: Database, keys: Keyring, cast: Cast
+) -> None:
+    db.write_blocking(invitations.invite, keys, cast.eve, "vic@acme.test", "", Level.VIEWER, [])
+    db.write_blocking(password_recovery.issue_link, keys, cast.max, cast.vic.member_id)
 
 
-def test_one_changes_the_own_password(db: Database, keys: Keys, cast: Cast) -> None:
-    _, other = db.write_now(sessions.begin, keys, cast.vic.user_id, None, "", "phone")
-    db.write_now(password_recovery.change_password, cast.vic, PASSWORD_HASH, HASH)
+def test_one_changes_the_own_password(db: Database, keys: Keyring, cast: Cast) -> None:
+    _, other = db.write_blocking(sessions.begin, keys, cast.vic.user_id, None, "", "phone")
+    db.write_blocking(password_recovery.change_password, cast.vic, PASSWORD_HASH, HASH)
     assert hash_of(db, cast.vic.user_id) == HASH
-    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is not None
-    assert db.write_now(authenticate, keys, other) is None
+    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is not None
+    assert db.write_blocking(authenticate, keys, other) is None
 
 
 def test_a_password_that_changed_meanwhile_is_not_overwritten(
-    db: Database, keys: Keys, cast: Cast
+    db: Database, keys: Keyring, cast: Cast
 ) -> None:
-    db.write_now(set_password, "vic", HASH)
+    db.write_blocking(set_password, "vic", HASH)
     with pytest.raises(Unauthenticated):
-        db.write_now(password_recovery.change_password, cast.vic, PASSWORD_HASH, PASSWORD_HASH)
+        db.write_blocking(password_recovery.change_password, cast.vic, PASSWORD_HASH, PASSWORD_HASH)
     assert hash_of(db, cast.vic.user_id) == HASH
 
 
-def test_the_operator_resets_anybody(db: Database, keys: Keys, cast: Cast) -> None:
-    user, token = db.write_now(reset_password, keys, "OLGA@acme.test")
+def test_the_operator_resets_anybody(db: Database, keys: Keyring, cast: Cast) -> None:
+    user, token = db.write_blocking(reset_password, keys, "OLGA@acme.test")
     assert user.id == cast.olga.user_id
-    db.write_now(password_recovery.redeem_reset, keys, token, HASH, "")
+    db.write_blocking(password_recovery.redeem_reset, keys, token, HASH, "")
     assert hash_of(db, cast.olga.user_id) == HASH
-    db.write_now(set_password, "olga", PASSWORD_HASH)
+    db.write_blocking(set_password, "olga", PASSWORD_HASH)
     assert hash_of(db, cast.olga.user_id) == PASSWORD_HASH
 
 
-def test_the_operator_learns_who_is_unknown(db: Database, keys: Keys, cast: Cast) -> None:
+def test_the_operator_learns_who_is_unknown(db: Database, keys: Keyring, cast: Cast) -> None:
     with pytest.raises(NotFound):
-        db.write_now(reset_password, keys, "nobody")
-    db.write_now(member_changes.remove, cast.max, cast.vic.member_id)
+        db.write_blocking(reset_password, keys, "nobody")
+    db.write_blocking(member_changes.remove, cast.max, cast.vic.member_id)
     with pytest.raises(Conflict):
-        db.write_now(set_password, "vic", HASH)
+        db.write_blocking(set_password, "vic", HASH)
 
 
 def test_those_who_can_help_hear_of_a_forgotten_password(db: Database, cast: Cast) -> None:
-    db.write_now(password_recovery.ask_for_help, "Vic@acme.test")
-    db.write_now(password_recovery.ask_for_help, "nobody@acme.test")
+    db.write_blocking(password_recovery.ask_for_help, "Vic@acme.test")
+    db.write_blocking(password_recovery.ask_for_help, "nobody@acme.test")
     asked = [
-        event for event in db.write_now(events.after, 0, 0) if event.kind == "member.recovery_asked"
+        event
+        for event in db.write_blocking(events.after, 0, 0)
+        if event.kind == "member.recovery_asked"
     ]
     assert [event.object_id for event in asked] == [cast.vic.member_id]

@@ -6,7 +6,7 @@ import pytest
 
 from access.authenticator import Authenticator, equip
 from belvedere import events
-from belvedere.access import Actor, Keys, Level, audit, authenticate, operator
+from belvedere.access import Actor, Keyring, Level, audit, authenticate, operator
 from belvedere.access.customers import (
     invitations,
     member_changes,
@@ -24,56 +24,56 @@ from cast import PASSWORD_HASH, Cast
 from handclock import HandClock
 
 
-def signed_in(db: Database, keys: Keys, actor: Actor, place: str | None = None) -> Entered:
-    user = db.write_now(users.find, actor.user_id)
+def signed_in(db: Database, keys: Keyring, actor: Actor, place: str | None = None) -> Entered:
+    user = db.write_blocking(users.find, actor.user_id)
     assert user is not None
-    return db.write_now(login.sign_in, keys, user, None, place, "", "")
+    return db.write_blocking(login.sign_in, keys, user, None, place, "", "")
 
 
-def traded(db: Database, keys: Keys, ticket: str, code: str) -> Entered | None:
-    return db.write_now(login.trade, keys, ticket, code, "192.0.2.9", "phone")
+def traded(db: Database, keys: Keyring, ticket: str, code: str) -> Entered | None:
+    return db.write_blocking(login.trade, keys, ticket, code, "192.0.2.9", "phone")
 
 
-def test_it_works(db: Database, keys: Keys, cast: Cast, clock: HandClock) -> None:
-    app = Authenticator(db.write_now(second_factor_changes.begin, keys, cast.vic), clock)
+def test_it_works(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
+    app = Authenticator(db.write_blocking(second_factor_changes.begin, keys, cast.vic), clock)
     assert signed_in(db, keys, cast.vic).session is not None
-    codes = db.write_now(second_factor_changes.confirm, keys, cast.vic, app.code())
+    codes = db.write_blocking(second_factor_changes.confirm, keys, cast.vic, app.code())
     assert codes is not None and len(set(codes)) == 10
     asked = signed_in(db, keys, cast.vic)
     assert (asked.session, asked.token, asked.asks) == (None, "", "totp")
     done = traded(db, keys, asked.ticket, app.code())
     assert done is not None and done.session is not None
     assert done.session.method == "totp"
-    actor = db.write_now(authenticate, keys, done.token)
+    actor = db.write_blocking(authenticate, keys, done.token)
     assert actor is not None and actor.member_id == cast.vic.member_id
-    newest = db.write_now(audit.entries, cast.ada)[0]
+    newest = db.write_blocking(audit.entries, cast.ada)[0]
     assert (newest.action, newest.address) == ("session.begin", "192.0.2.9")
     assert '"method":"totp"' in str(newest.after)
-    kinds = [event.kind for event in db.write_now(events.after, 0, 0)]
+    kinds = [event.kind for event in db.write_blocking(events.after, 0, 0)]
     assert kinds[-2:] == ["member.second_factor_on", "member.new_sign_in"]
 
 
 def test_setting_it_up_ends_the_other_sessions(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     other = signed_in(db, keys, cast.vic)
-    app = Authenticator(db.write_now(second_factor_changes.begin, keys, cast.vic), clock)
-    db.write_now(second_factor_changes.confirm, keys, cast.vic, app.code())
-    assert db.write_now(authenticate, keys, other.token) is None
-    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is not None
+    app = Authenticator(db.write_blocking(second_factor_changes.begin, keys, cast.vic), clock)
+    db.write_blocking(second_factor_changes.confirm, keys, cast.vic, app.code())
+    assert db.write_blocking(authenticate, keys, other.token) is None
+    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is not None
 
 
 def test_a_secret_is_sealed_and_codes_are_hashed(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     app, codes = equip(db, keys, clock, cast.vic)
-    kept = str(db.write_now(lambda tx: tx.rows("select box from second_factors")))
-    kept += str(db.write_now(lambda tx: tx.rows("select digest from recovery_codes")))
+    kept = str(db.write_blocking(lambda tx: tx.rows("select box from second_factors")))
+    kept += str(db.write_blocking(lambda tx: tx.rows("select digest from recovery_codes")))
     assert app.secret not in kept
     assert not [code for code in codes if code in kept or code.replace("-", "") in kept]
 
 
-def test_a_code_counts_once(db: Database, keys: Keys, cast: Cast, clock: HandClock) -> None:
+def test_a_code_counts_once(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
     app, _ = equip(db, keys, clock, cast.vic)
     code = app.code()
     assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, code) is not None
@@ -82,14 +82,14 @@ def test_a_code_counts_once(db: Database, keys: Keys, cast: Cast, clock: HandClo
 
 
 def test_the_code_that_confirmed_it_does_not_sign_in(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     app, _ = equip(db, keys, clock, cast.vic)
     assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, app.now()) is None
 
 
 async def test_of_many_at_once_one_gets_in(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     app, codes = equip(db, keys, clock, cast.vic)
     for code in (app.code(), codes[0]):
@@ -101,7 +101,7 @@ async def test_of_many_at_once_one_gets_in(
 
 
 async def test_a_ticket_is_used_by_one(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     _, codes = equip(db, keys, clock, cast.vic)
     ticket = signed_in(db, keys, cast.vic).ticket
@@ -115,35 +115,35 @@ async def test_a_ticket_is_used_by_one(
 
 @pytest.mark.parametrize("spelt", [str, str.upper, lambda code: code.replace("-", " ")])
 def test_a_recovery_code_works_once_however_it_is_typed(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock, spelt: type[str]
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock, spelt: type[str]
 ) -> None:
     _, codes = equip(db, keys, clock, cast.vic)
     done = traded(db, keys, signed_in(db, keys, cast.vic).ticket, spelt(codes[3]))
     assert done is not None and done.session is not None and done.session.method == "recovery"
-    assert db.write_now(recovery_codes.left, cast.vic.user_id) == 9
+    assert db.write_blocking(recovery_codes.left, cast.vic.user_id) == 9
     assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, codes[3]) is None
 
 
 def test_somebody_elses_recovery_code_is_none(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     _, theirs = equip(db, keys, clock, cast.uma)
     equip(db, keys, clock, cast.vic)
     assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, theirs[0]) is None
-    assert db.write_now(recovery_codes.left, cast.uma.user_id) == 10
+    assert db.write_blocking(recovery_codes.left, cast.uma.user_id) == 10
 
 
 def test_new_recovery_codes_kill_the_old(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     _, old = equip(db, keys, clock, cast.vic)
-    new = db.write_now(second_factor_changes.renew_codes, keys, cast.vic)
+    new = db.write_blocking(second_factor_changes.renew_codes, keys, cast.vic)
     assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, old[0]) is None
     assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, new[0]) is not None
 
 
 def test_a_ticket_has_five_tries_and_five_minutes(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     app, _ = equip(db, keys, clock, cast.vic)
     ticket = signed_in(db, keys, cast.vic).ticket
@@ -158,7 +158,7 @@ def test_a_ticket_has_five_tries_and_five_minutes(
 
 
 def test_a_person_has_ten_tries_whatever_the_tickets(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     app, codes = equip(db, keys, clock, cast.vic)
     for _ in range(second_factors.WRONG_CODES):
@@ -172,7 +172,7 @@ def test_a_person_has_ten_tries_whatever_the_tickets(
 
 
 def test_a_right_code_wipes_the_wrong_ones(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     app, _ = equip(db, keys, clock, cast.vic)
     for _ in range(4):
@@ -182,152 +182,158 @@ def test_a_right_code_wipes_the_wrong_ones(
 
 
 @pytest.mark.parametrize("ticket", ["", "bvf_", "bvf_" + "x" * 43, "bvs_" + "x" * 43, "x\0"])
-def test_what_is_no_ticket_is_refused(db: Database, keys: Keys, cast: Cast, ticket: str) -> None:
+def test_what_is_no_ticket_is_refused(db: Database, keys: Keyring, cast: Cast, ticket: str) -> None:
     with pytest.raises(Unauthenticated):
         traded(db, keys, ticket, "000000")
 
 
-def test_a_ticket_is_no_credential(db: Database, keys: Keys, cast: Cast, clock: HandClock) -> None:
+def test_a_ticket_is_no_credential(
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
+) -> None:
     equip(db, keys, clock, cast.vic)
-    assert db.write_now(authenticate, keys, signed_in(db, keys, cast.vic).ticket) is None
+    assert db.write_blocking(authenticate, keys, signed_in(db, keys, cast.vic).ticket) is None
 
 
 def test_a_new_password_voids_the_ticket(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     app, _ = equip(db, keys, clock, cast.vic)
     ticket = signed_in(db, keys, cast.vic).ticket
-    db.write_now(password_recovery.set_password, "vic", PASSWORD_HASH)
+    db.write_blocking(password_recovery.set_password, "vic", PASSWORD_HASH)
     with pytest.raises(Unauthenticated):
         traded(db, keys, ticket, app.code())
     assert signed_in(db, keys, cast.vic).asks == "totp"
 
 
 def test_a_second_one_cannot_be_set_up_over_the_first(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     equip(db, keys, clock, cast.vic)
     with pytest.raises(Conflict) as caught:
-        db.write_now(second_factor_changes.begin, keys, cast.vic)
+        db.write_blocking(second_factor_changes.begin, keys, cast.vic)
     assert caught.value.code == "second_factor_on"
     with pytest.raises(Conflict):
-        db.write_now(second_factor_changes.confirm, keys, cast.vic, "000000")
+        db.write_blocking(second_factor_changes.confirm, keys, cast.vic, "000000")
 
 
 def test_disabled_the_password_alone_signs_in(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     equip(db, keys, clock, cast.vic)
-    db.write_now(second_factor_changes.disable, cast.vic)
+    db.write_blocking(second_factor_changes.disable, cast.vic)
     assert signed_in(db, keys, cast.vic).session is not None
-    assert db.write_now(recovery_codes.left, cast.vic.user_id) == 0
+    assert db.write_blocking(recovery_codes.left, cast.vic.user_id) == 0
     for verb in (
         second_factor_changes.disable,
         lambda tx, who: second_factor_changes.renew_codes(tx, keys, who),
     ):
         with pytest.raises(Conflict):
-            db.write_now(verb, cast.vic)
+            db.write_blocking(verb, cast.vic)
 
 
-def test_an_admin_resets_it(db: Database, keys: Keys, cast: Cast, clock: HandClock) -> None:
+def test_an_admin_resets_it(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
     equip(db, keys, clock, cast.vic)
-    member = db.write_now(second_factor_changes.reset, cast.ada, cast.vic.member_id)
+    member = db.write_blocking(second_factor_changes.reset, cast.ada, cast.vic.member_id)
     assert not member.has_second_factor
-    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
+    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
     assert signed_in(db, keys, cast.vic).session is not None
-    actions = [row.action for row in db.write_now(audit.entries, cast.ada)]
+    actions = [row.action for row in db.write_blocking(audit.entries, cast.ada)]
     assert "member.reset_second_factor" in actions
     with pytest.raises(Conflict):
-        db.write_now(second_factor_changes.reset, cast.ada, cast.vic.member_id)
+        db.write_blocking(second_factor_changes.reset, cast.ada, cast.vic.member_id)
 
 
 def test_nobody_resets_above_the_own_level_or_below_admin(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     equip(db, keys, clock, cast.olga)
     equip(db, keys, clock, cast.vic)
     for who, whom in ((cast.ada, cast.olga), (cast.max, cast.vic)):
         with pytest.raises(Forbidden):
-            db.write_now(second_factor_changes.reset, who, whom.member_id)
+            db.write_blocking(second_factor_changes.reset, who, whom.member_id)
 
 
 def test_one_of_several_organizations_cannot_take_it_away(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     equip(db, keys, clock, cast.vic)
-    db.write_now(member_changes.admit, operator(cast.globex), "vic@acme.test", Level.VIEWER)
+    db.write_blocking(member_changes.admit, operator(cast.globex), "vic@acme.test", Level.VIEWER)
     with pytest.raises(Forbidden) as caught:
-        db.write_now(second_factor_changes.reset, cast.ada, cast.vic.member_id)
+        db.write_blocking(second_factor_changes.reset, cast.ada, cast.vic.member_id)
     assert caught.value.code == "belongs_elsewhere"
-    assert db.write_now(second_factor_changes.reset_by_operator, "vic").email == "vic@acme.test"
+    assert (
+        db.write_blocking(second_factor_changes.reset_by_operator, "vic").email == "vic@acme.test"
+    )
     assert signed_in(db, keys, cast.vic).session is not None
 
 
 def test_an_invitation_does_not_pass_it_by(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     app, _ = equip(db, keys, clock, cast.vic)
-    made = db.write_now(invitations.invite, keys, cast.eve, "vic@acme.test", "", Level.VIEWER, [])
-    asked = db.write_now(invitations.accept, keys, made.token, PASSWORD_HASH, None, "")
+    made = db.write_blocking(
+        invitations.invite, keys, cast.eve, "vic@acme.test", "", Level.VIEWER, []
+    )
+    asked = db.write_blocking(invitations.accept, keys, made.token, PASSWORD_HASH, None, "")
     assert (asked.session, asked.asks) == (None, "totp")
     done = traded(db, keys, asked.ticket, app.code())
     assert done is not None and done.session is not None
     assert done.session.customer_id == cast.globex.id
 
 
-def required(db: Database, keys: Keys, cast: Cast, clock: HandClock, level: str) -> None:
+def required(db: Database, keys: Keyring, cast: Cast, clock: HandClock, level: str) -> None:
     equip(db, keys, clock, cast.olga)
-    db.write_now(service.ask_second_factor, cast.olga, level)
+    db.write_blocking(service.ask_second_factor, cast.olga, level)
 
 
 def test_an_organization_can_require_it(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     required(db, keys, cast, clock, "manager")
-    alone = {name: db.write_now(authenticate, keys, cast.tokens[name]) for name in cast.tokens}
+    alone = {name: db.write_blocking(authenticate, keys, cast.tokens[name]) for name in cast.tokens}
     # Olga's session of before was by the password alone, too.
     assert {name for name, actor in alone.items() if actor is None} == {"olga", "ada", "max"}
     assert signed_in(db, keys, cast.uma).session is not None
     asked = signed_in(db, keys, cast.max)
     assert (asked.session, asked.asks) == (None, "setup")
-    _, secret = db.write_now(login.set_up, keys, asked.ticket)
+    _, secret = db.write_blocking(login.set_up, keys, asked.ticket)
     app = Authenticator(secret, clock)
     assert traded(db, keys, asked.ticket, app.wrong()) is None
     done = traded(db, keys, asked.ticket, app.code())
     assert done is not None and len(done.recovery_codes) == 10
-    actor = db.write_now(authenticate, keys, done.token)
+    actor = db.write_blocking(authenticate, keys, done.token)
     assert actor is not None and actor.member_id == cast.max.member_id
     with pytest.raises(Conflict) as caught:
-        db.write_now(second_factor_changes.disable, actor)
+        db.write_blocking(second_factor_changes.disable, actor)
     assert caught.value.code == "second_factor_required"
 
 
 def test_the_ticket_of_a_code_sets_nothing_up(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     equip(db, keys, clock, cast.vic)
     with pytest.raises(Unauthenticated):
-        db.write_now(login.set_up, keys, signed_in(db, keys, cast.vic).ticket)
+        db.write_blocking(login.set_up, keys, signed_in(db, keys, cast.vic).ticket)
 
 
-def test_whoever_requires_it_has_one(db: Database, keys: Keys, cast: Cast) -> None:
+def test_whoever_requires_it_has_one(db: Database, keys: Keyring, cast: Cast) -> None:
     with pytest.raises(Conflict) as caught:
-        db.write_now(service.ask_second_factor, cast.olga, "owner")
+        db.write_blocking(service.ask_second_factor, cast.olga, "owner")
     assert caught.value.code == "second_factor_off"
     with pytest.raises(Refused):
-        db.write_now(service.ask_second_factor, cast.ada, "")
+        db.write_blocking(service.ask_second_factor, cast.ada, "")
     with pytest.raises(Refused):
-        db.write_now(service.ask_second_factor, cast.olga, "anonymous")
+        db.write_blocking(service.ask_second_factor, cast.olga, "anonymous")
 
 
 def test_nobody_goes_there_by_the_password_alone(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     required(db, keys, cast, clock, "viewer")
-    db.write_now(member_changes.admit, operator(cast.globex), "vic@acme.test", Level.VIEWER)
+    db.write_blocking(member_changes.admit, operator(cast.globex), "vic@acme.test", Level.VIEWER)
     there = signed_in(db, keys, cast.vic, "globex")
-    actor = db.write_now(authenticate, keys, there.token)
+    actor = db.write_blocking(authenticate, keys, there.token)
     assert actor is not None
     with pytest.raises(Forbidden) as caught:
-        db.write_now(sessions.renew, keys, actor, cast.acme.id)
+        db.write_blocking(sessions.renew, keys, actor, cast.acme.id)
     assert caught.value.code == "second_factor_required"

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from belvedere import events
-from belvedere.access import Keys, audit
+from belvedere.access import Keyring, audit
 from belvedere.access.credentials import secret_keys
 from belvedere.base.errors import Forbidden, Invalid, NotFound
 from belvedere.base.ids import new_id
@@ -17,34 +17,36 @@ from handclock import HandClock
 TASK = new_id()
 
 
-def make(db: Database, keys: Keys, cast: Cast) -> str:
-    return db.write_now(secret_keys.make, keys, cast.acme.id, "task", TASK)
+def make(db: Database, keys: Keyring, cast: Cast) -> str:
+    return db.write_blocking(secret_keys.make, keys, cast.acme.id, "task", TASK)
 
 
-def fits(db: Database, keys: Keys, cast: Cast, secret: str) -> bool:
-    return db.write_now(secret_keys.check, keys, cast.acme.id, "task", TASK, secret)
+def fits(db: Database, keys: Keyring, cast: Cast, secret: str) -> bool:
+    return db.write_blocking(secret_keys.check, keys, cast.acme.id, "task", TASK, secret)
 
 
-def test_it_works(db: Database, keys: Keys, cast: Cast) -> None:
+def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
     secret = make(db, keys, cast)
     assert re.fullmatch("[0-9a-f]{64}", secret)
     assert fits(db, keys, cast, secret)
-    assert db.write_now(secret_keys.reveal, keys, cast.ada, "task", TASK) == secret
+    assert db.write_blocking(secret_keys.reveal, keys, cast.ada, "task", TASK) == secret
 
 
-def test_every_reading_is_audited_without_the_secret(db: Database, keys: Keys, cast: Cast) -> None:
+def test_every_reading_is_audited_without_the_secret(
+    db: Database, keys: Keyring, cast: Cast
+) -> None:
     secret = make(db, keys, cast)
-    db.write_now(secret_keys.reveal, keys, cast.ada, "task", TASK)
-    row = db.write_now(audit.entries, cast.ada)[0]
+    db.write_blocking(secret_keys.reveal, keys, cast.ada, "task", TASK)
+    row = db.write_blocking(audit.entries, cast.ada)[0]
     assert (row.action, row.actor_name) == ("task.reveal_secret", "ada@acme.test")
-    kept = db.write_now(lambda tx: tx.rows("select digest, box from secret_keys"))
+    kept = db.write_blocking(lambda tx: tx.rows("select digest, box from secret_keys"))
     assert secret not in f"{row} {kept}"
 
 
-def test_it_opens_one_record_of_one_organization(db: Database, keys: Keys, cast: Cast) -> None:
+def test_it_opens_one_record_of_one_organization(db: Database, keys: Keyring, cast: Cast) -> None:
     secret = make(db, keys, cast)
     other = new_id()
-    db.write_now(secret_keys.make, keys, cast.globex.id, "task", other)
+    db.write_blocking(secret_keys.make, keys, cast.globex.id, "task", other)
     for customer_id, object, object_id, given in [
         (cast.globex.id, "task", TASK, secret),
         (cast.acme.id, "workflow", TASK, secret),
@@ -57,14 +59,16 @@ def test_it_opens_one_record_of_one_organization(db: Database, keys: Keys, cast:
         (cast.acme.id, "task", TASK, "-" * 64),
         (cast.acme.id, "task", TASK, "\ud800\0"),
     ]:
-        assert not db.write_now(secret_keys.check, keys, customer_id, object, object_id, given), (
+        assert not db.write_blocking(
+            secret_keys.check, keys, customer_id, object, object_id, given
+        ), (
             object,
             given,
         )
 
 
 def test_a_missing_record_costs_the_same_comparisons(
-    db: Database, keys: Keys, cast: Cast, monkeypatch: pytest.MonkeyPatch
+    db: Database, keys: Keyring, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = make(db, keys, cast)
     compared: list[tuple[int, int]] = []
@@ -77,26 +81,26 @@ def test_a_missing_record_costs_the_same_comparisons(
     assert fits(db, keys, cast, secret)
     assert compared == [(64, 64)] * 2
     compared.clear()
-    assert not db.write_now(secret_keys.check, keys, cast.acme.id, "task", new_id(), secret)
+    assert not db.write_blocking(secret_keys.check, keys, cast.acme.id, "task", new_id(), secret)
     assert compared == [(64, 64)] * 2
 
 
-def test_a_rotated_key_is_dead_at_once(db: Database, keys: Keys, cast: Cast) -> None:
+def test_a_rotated_key_is_dead_at_once(db: Database, keys: Keyring, cast: Cast) -> None:
     old = make(db, keys, cast)
-    new = db.write_now(secret_keys.rotate, keys, cast.ada, "task", TASK)
+    new = db.write_blocking(secret_keys.rotate, keys, cast.ada, "task", TASK)
     assert new != old
     assert fits(db, keys, cast, new)
     assert not fits(db, keys, cast, old)
-    assert db.write_now(secret_keys.reveal, keys, cast.ada, "task", TASK) == new
-    event = db.write_now(events.after, 0, 0)[-1]
+    assert db.write_blocking(secret_keys.reveal, keys, cast.ada, "task", TASK) == new
+    event = db.write_blocking(events.after, 0, 0)[-1]
     assert (event.kind, event.data) == ("task.secret_rotated", "{}")
 
 
 def test_both_keys_open_while_they_overlap(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     old = make(db, keys, cast)
-    new = db.write_now(secret_keys.rotate, keys, cast.ada, "task", TASK, 60)
+    new = db.write_blocking(secret_keys.rotate, keys, cast.ada, "task", TASK, 60)
     clock.move(59)
     assert fits(db, keys, cast, old)
     assert fits(db, keys, cast, new)
@@ -105,41 +109,41 @@ def test_both_keys_open_while_they_overlap(
     assert fits(db, keys, cast, new)
 
 
-def test_only_the_last_key_overlaps(db: Database, keys: Keys, cast: Cast) -> None:
+def test_only_the_last_key_overlaps(db: Database, keys: Keyring, cast: Cast) -> None:
     first = make(db, keys, cast)
-    second = db.write_now(secret_keys.rotate, keys, cast.ada, "task", TASK, 60)
-    db.write_now(secret_keys.rotate, keys, cast.ada, "task", TASK, 60)
+    second = db.write_blocking(secret_keys.rotate, keys, cast.ada, "task", TASK, 60)
+    db.write_blocking(secret_keys.rotate, keys, cast.ada, "task", TASK, 60)
     assert not fits(db, keys, cast, first)
     assert fits(db, keys, cast, second)
 
 
 @pytest.mark.parametrize("overlap_s", [-1, secret_keys.MAX_OVERLAP_S + 1])
-def test_an_overlap_has_bounds(db: Database, keys: Keys, cast: Cast, overlap_s: int) -> None:
+def test_an_overlap_has_bounds(db: Database, keys: Keyring, cast: Cast, overlap_s: int) -> None:
     make(db, keys, cast)
     with pytest.raises(Invalid):
-        db.write_now(secret_keys.rotate, keys, cast.ada, "task", TASK, overlap_s)
+        db.write_blocking(secret_keys.rotate, keys, cast.ada, "task", TASK, overlap_s)
 
 
 @pytest.mark.parametrize("who", ["max", "uma", "vic"])
-def test_only_admins_read_and_rotate(db: Database, keys: Keys, cast: Cast, who: str) -> None:
+def test_only_admins_read_and_rotate(db: Database, keys: Keyring, cast: Cast, who: str) -> None:
     make(db, keys, cast)
     with pytest.raises(Forbidden):
-        db.write_now(secret_keys.reveal, keys, getattr(cast, who), "task", TASK)
+        db.write_blocking(secret_keys.reveal, keys, getattr(cast, who), "task", TASK)
     with pytest.raises(Forbidden):
-        db.write_now(secret_keys.rotate, keys, getattr(cast, who), "task", TASK)
+        db.write_blocking(secret_keys.rotate, keys, getattr(cast, who), "task", TASK)
 
 
-def test_another_organization_finds_none(db: Database, keys: Keys, cast: Cast) -> None:
+def test_another_organization_finds_none(db: Database, keys: Keyring, cast: Cast) -> None:
     secret = make(db, keys, cast)
     with pytest.raises(NotFound):
-        db.write_now(secret_keys.reveal, keys, cast.eve, "task", TASK)
+        db.write_blocking(secret_keys.reveal, keys, cast.eve, "task", TASK)
     with pytest.raises(NotFound):
-        db.write_now(secret_keys.rotate, keys, cast.eve, "task", TASK)
-    db.write_now(secret_keys.forget, cast.globex.id, "task", TASK)
+        db.write_blocking(secret_keys.rotate, keys, cast.eve, "task", TASK)
+    db.write_blocking(secret_keys.forget, cast.globex.id, "task", TASK)
     assert fits(db, keys, cast, secret)
 
 
-def test_the_key_of_a_deleted_record_opens_nothing(db: Database, keys: Keys, cast: Cast) -> None:
+def test_the_key_of_a_deleted_record_opens_nothing(db: Database, keys: Keyring, cast: Cast) -> None:
     secret = make(db, keys, cast)
-    db.write_now(secret_keys.forget, cast.acme.id, "task", TASK)
+    db.write_blocking(secret_keys.forget, cast.acme.id, "task", TASK)
     assert not fits(db, keys, cast, secret)

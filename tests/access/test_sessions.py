@@ -2,7 +2,7 @@
 
 import pytest
 
-from belvedere.access import Actor, Keys, Level, audit, authenticate, sweep, touch
+from belvedere.access import Actor, Keyring, Level, audit, authenticate, sweep, touch
 from belvedere.access.customers import member_changes, service
 from belvedere.access.people import users
 from belvedere.access.people.users import User
@@ -15,157 +15,159 @@ from handclock import HandClock
 
 
 def user(db: Database, actor: Actor) -> User:
-    found = db.write_now(users.find, actor.user_id)
+    found = db.write_blocking(users.find, actor.user_id)
     assert found is not None
     return found
 
 
 def join_globex(db: Database, cast: Cast, email: str) -> None:
-    db.write_now(member_changes.admit, service.operator(cast.globex), email, Level.VIEWER)
+    db.write_blocking(member_changes.admit, service.operator(cast.globex), email, Level.VIEWER)
 
 
-def test_it_works(db: Database, keys: Keys, cast: Cast) -> None:
-    entered = db.write_now(
+def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
+    entered = db.write_blocking(
         login.sign_in, keys, user(db, cast.vic), None, None, "192.0.2.9", "Firefox"
     )
     assert entered.session is not None
-    actor = db.write_now(authenticate, keys, entered.token)
+    actor = db.write_blocking(authenticate, keys, entered.token)
     assert actor is not None
     assert (actor.kind, actor.member_id) == ("member", cast.vic.member_id)
     assert actor.credential_id == entered.session.id
-    newest = db.write_now(audit.entries, cast.ada)[0]
+    newest = db.write_blocking(audit.entries, cast.ada)[0]
     assert (newest.action, newest.address) == ("session.begin", "192.0.2.9")
     assert entered.token not in str(newest)
 
 
-def test_the_hash_is_renewed_when_it_is_dated(db: Database, keys: Keys, cast: Cast) -> None:
+def test_the_hash_is_renewed_when_it_is_dated(db: Database, keys: Keyring, cast: Cast) -> None:
     vic = user(db, cast.vic)
-    db.write_now(login.sign_in, keys, vic, "renewed", None, "", "")
+    db.write_blocking(login.sign_in, keys, vic, "renewed", None, "", "")
     assert user(db, cast.vic).password_hash == "renewed"
 
 
 def test_a_password_that_changed_meanwhile_signs_nobody_in(
-    db: Database, keys: Keys, cast: Cast
+    db: Database, keys: Keyring, cast: Cast
 ) -> None:
     vic = user(db, cast.vic)
-    db.write_now(users.set_password, vic.id, "changed")
+    db.write_blocking(users.set_password, vic.id, "changed")
     with pytest.raises(Unauthenticated):
-        db.write_now(login.sign_in, keys, vic, None, None, "", "")
+        db.write_blocking(login.sign_in, keys, vic, None, None, "", "")
 
 
-def test_a_disabled_person_does_not_sign_in(db: Database, keys: Keys, cast: Cast) -> None:
+def test_a_disabled_person_does_not_sign_in(db: Database, keys: Keyring, cast: Cast) -> None:
     vic = user(db, cast.vic)
-    db.write_now(lambda tx: tx.run("update users set enabled = 0 where id = ?", vic.id))
+    db.write_blocking(lambda tx: tx.execute("update users set enabled = 0 where id = ?", vic.id))
     with pytest.raises(Unauthenticated):
-        db.write_now(login.sign_in, keys, vic, None, None, "", "")
-    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
+        db.write_blocking(login.sign_in, keys, vic, None, None, "", "")
+    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
 
 
 @pytest.mark.parametrize("name", ["globex", "nowhere"])
 def test_others_and_unknown_organizations_are_refused_alike(
-    db: Database, keys: Keys, cast: Cast, name: str
+    db: Database, keys: Keyring, cast: Cast, name: str
 ) -> None:
     with pytest.raises(Forbidden) as caught:
-        db.write_now(login.sign_in, keys, user(db, cast.vic), None, name, "", "")
+        db.write_blocking(login.sign_in, keys, user(db, cast.vic), None, name, "", "")
     assert caught.value.message == "You are no member of this organization."
 
 
 def test_without_a_name_it_is_the_organization_used_last(
-    db: Database, keys: Keys, cast: Cast
+    db: Database, keys: Keyring, cast: Cast
 ) -> None:
     join_globex(db, cast, "vic@acme.test")
     vic = user(db, cast.vic)
-    first = db.write_now(login.sign_in, keys, vic, None, None, "", "").session
-    db.write_now(login.sign_in, keys, vic, None, "GLOBEX", "", "")
-    then = db.write_now(login.sign_in, keys, vic, None, None, "", "").session
+    first = db.write_blocking(login.sign_in, keys, vic, None, None, "", "").session
+    db.write_blocking(login.sign_in, keys, vic, None, "GLOBEX", "", "")
+    then = db.write_blocking(login.sign_in, keys, vic, None, None, "", "").session
     assert first is not None and first.customer_id == cast.acme.id
     assert then is not None and then.customer_id == cast.globex.id
 
 
 def test_it_ends_after_eight_idle_hours(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     clock.move(8 * HOUR / SECOND - 60)
-    db.write_now(touch, [(cast.vic.credential_id, clock())])
+    db.write_blocking(touch, [(cast.vic.credential_id, clock())])
     clock.move(8 * HOUR / SECOND - 60)
-    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is not None
-    assert db.write_now(authenticate, keys, cast.tokens["uma"]) is None
+    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is not None
+    assert db.write_blocking(authenticate, keys, cast.tokens["uma"]) is None
 
 
 def test_it_ends_after_seven_days_however_busy(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     token = cast.tokens["vic"]
     for _ in range(7 * 4):
-        assert db.write_now(authenticate, keys, token) is not None
-        _, token = db.write_now(sessions.renew, keys, cast.vic)
+        assert db.write_blocking(authenticate, keys, token) is not None
+        _, token = db.write_blocking(sessions.renew, keys, cast.vic)
         clock.move(6 * HOUR / SECOND)
-    assert db.write_now(authenticate, keys, token) is None
+    assert db.write_blocking(authenticate, keys, token) is None
 
 
 def test_an_old_use_does_not_turn_back_a_newer(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
-    db.write_now(touch, [(cast.vic.credential_id, clock() + 5_000)])
-    db.write_now(touch, [(cast.vic.credential_id, clock() + 1_000)])
-    (mine,) = db.write_now(sessions.live, cast.vic)
+    db.write_blocking(touch, [(cast.vic.credential_id, clock() + 5_000)])
+    db.write_blocking(touch, [(cast.vic.credential_id, clock() + 1_000)])
+    (mine,) = db.write_blocking(sessions.live, cast.vic)
     assert mine.used_at == clock() + 5_000
 
 
-def test_a_refreshed_session_has_one_token_only(db: Database, keys: Keys, cast: Cast) -> None:
-    session, token = db.write_now(sessions.renew, keys, cast.vic)
+def test_a_refreshed_session_has_one_token_only(db: Database, keys: Keyring, cast: Cast) -> None:
+    session, token = db.write_blocking(sessions.renew, keys, cast.vic)
     assert session.id == cast.vic.credential_id
-    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
-    assert db.write_now(authenticate, keys, token) is not None
+    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
+    assert db.write_blocking(authenticate, keys, token) is not None
 
 
-def test_one_goes_to_another_organization_of_ones_own(db: Database, keys: Keys, cast: Cast) -> None:
+def test_one_goes_to_another_organization_of_ones_own(
+    db: Database, keys: Keyring, cast: Cast
+) -> None:
     join_globex(db, cast, "uma@acme.test")
-    _, token = db.write_now(sessions.renew, keys, cast.uma, cast.globex.id)
-    actor = db.write_now(authenticate, keys, token)
+    _, token = db.write_blocking(sessions.renew, keys, cast.uma, cast.globex.id)
+    actor = db.write_blocking(authenticate, keys, token)
     assert actor is not None
     assert (actor.customer_name, actor.level) == ("globex", Level.VIEWER)
 
 
-def test_one_does_not_go_where_one_is_no_member(db: Database, keys: Keys, cast: Cast) -> None:
+def test_one_does_not_go_where_one_is_no_member(db: Database, keys: Keyring, cast: Cast) -> None:
     with pytest.raises(Forbidden):
-        db.write_now(sessions.renew, keys, cast.vic, cast.globex.id)
-    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is not None
+        db.write_blocking(sessions.renew, keys, cast.vic, cast.globex.id)
+    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is not None
 
 
-def test_one_sees_the_own_sessions_only(db: Database, keys: Keys, cast: Cast) -> None:
-    db.write_now(sessions.begin, keys, cast.vic.user_id, None, "192.0.2.9", "phone")
-    found = db.write_now(sessions.live, cast.vic)
+def test_one_sees_the_own_sessions_only(db: Database, keys: Keyring, cast: Cast) -> None:
+    db.write_blocking(sessions.begin, keys, cast.vic.user_id, None, "192.0.2.9", "phone")
+    found = db.write_blocking(sessions.live, cast.vic)
     assert [one.agent for one in found] == ["tests", "phone"]
-    assert len(db.write_now(sessions.live, cast.uma)) == 1
+    assert len(db.write_blocking(sessions.live, cast.uma)) == 1
 
 
-def test_one_ends_the_own_sessions_only(db: Database, keys: Keys, cast: Cast) -> None:
+def test_one_ends_the_own_sessions_only(db: Database, keys: Keyring, cast: Cast) -> None:
     with pytest.raises(NotFound):
-        db.write_now(sessions.revoke, cast.uma, cast.vic.credential_id)
-    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is not None
-    db.write_now(sessions.revoke, cast.vic, cast.vic.credential_id)
-    assert db.write_now(authenticate, keys, cast.tokens["vic"]) is None
+        db.write_blocking(sessions.revoke, cast.uma, cast.vic.credential_id)
+    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is not None
+    db.write_blocking(sessions.revoke, cast.vic, cast.vic.credential_id)
+    assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
     with pytest.raises(NotFound):
-        db.write_now(sessions.revoke, cast.vic, cast.vic.credential_id)
+        db.write_blocking(sessions.revoke, cast.vic, cast.vic.credential_id)
     with pytest.raises(NotFound):
-        db.write_now(sessions.renew, keys, cast.vic)
+        db.write_blocking(sessions.renew, keys, cast.vic)
 
 
-def test_a_token_has_no_sessions(db: Database, keys: Keys, cast: Cast) -> None:
+def test_a_token_has_no_sessions(db: Database, keys: Keyring, cast: Cast) -> None:
     token = Actor(cast.acme.id, "acme", Level.ADMIN, "token", credential_id="x")
     with pytest.raises(Forbidden):
-        db.write_now(sessions.live, token)
+        db.write_blocking(sessions.live, token)
     with pytest.raises(Forbidden):
-        db.write_now(sessions.renew, keys, token)
+        db.write_blocking(sessions.renew, keys, token)
 
 
 def test_what_is_long_over_is_swept_in_small_batches(
-    db: Database, keys: Keys, cast: Cast, clock: HandClock
+    db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     clock.move(36 * DAY / SECOND)
-    assert db.write_now(sweep) == 0
+    assert db.write_blocking(sweep) == 0
     clock.move(2 * DAY / SECOND)
-    assert db.write_now(sweep, 4) == 4
-    assert db.write_now(sweep, 4) == 2
-    assert db.write_now(sweep, 4) == 0
+    assert db.write_blocking(sweep, 4) == 4
+    assert db.write_blocking(sweep, 4) == 2
+    assert db.write_blocking(sweep, 4) == 0

@@ -7,7 +7,7 @@ import pytest
 from belvedere import events
 from belvedere.access import (
     Actor,
-    Keys,
+    Keyring,
     Level,
     adopt_token,
     audit,
@@ -29,10 +29,10 @@ from handclock import HandClock
 OWN = "bvt_" + "x" * 32
 
 
-def test_it_works(db: Database, keys: Keys, cast: Cast) -> None:
-    made, text = db.write_now(create_token, keys, cast.ada, "ci")
+def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
+    made, text = db.write_blocking(create_token, keys, cast.ada, "ci")
     assert re.fullmatch(r"bvt_[A-Za-z0-9_-]{43}", text)
-    actor = db.write_now(authenticate, keys, text)
+    actor = db.write_blocking(authenticate, keys, text)
     assert actor == Actor(
         cast.acme.id,
         "acme",
@@ -45,98 +45,98 @@ def test_it_works(db: Database, keys: Keys, cast: Cast) -> None:
     )
 
 
-def test_the_text_is_kept_nowhere(db: Database, keys: Keys, cast: Cast) -> None:
-    _, text = db.write_now(create_token, keys, cast.ada, "ci")
-    (listed,) = db.write_now(tokens.live, cast.ada)
+def test_the_text_is_kept_nowhere(db: Database, keys: Keyring, cast: Cast) -> None:
+    _, text = db.write_blocking(create_token, keys, cast.ada, "ci")
+    (listed,) = db.write_blocking(tokens.live, cast.ada)
     assert listed.prefix == text[:8]
     assert (listed.created_by, listed.created_by_name) == (cast.ada.user_id, "ada@acme.test")
-    told = [*db.write_now(events.after, 0, 0), *db.write_now(audit.entries, cast.ada)]
-    rows = db.write_now(lambda tx: tx.rows("select * from tokens"))
+    told = [*db.write_blocking(events.after, 0, 0), *db.write_blocking(audit.entries, cast.ada)]
+    rows = db.write_blocking(lambda tx: tx.rows("select * from tokens"))
     assert text[4:] not in f"{told} {rows}"
 
 
 @pytest.mark.parametrize("who", ["max", "uma", "vic"])
-def test_only_admins_make_tokens(db: Database, keys: Keys, cast: Cast, who: str) -> None:
+def test_only_admins_make_tokens(db: Database, keys: Keyring, cast: Cast, who: str) -> None:
     with pytest.raises(Forbidden):
-        db.write_now(create_token, keys, getattr(cast, who), "ci")
+        db.write_blocking(create_token, keys, getattr(cast, who), "ci")
 
 
-def test_a_token_makes_no_tokens(db: Database, keys: Keys, cast: Cast) -> None:
-    _, text = db.write_now(create_token, keys, cast.ada, "ci")
-    actor = db.write_now(authenticate, keys, text)
+def test_a_token_makes_no_tokens(db: Database, keys: Keyring, cast: Cast) -> None:
+    _, text = db.write_blocking(create_token, keys, cast.ada, "ci")
+    actor = db.write_blocking(authenticate, keys, text)
     assert actor is not None
     with pytest.raises(Forbidden) as caught:
-        db.write_now(create_token, keys, actor, "for ever")
+        db.write_blocking(create_token, keys, actor, "for ever")
     assert caught.value.code == "person_only"
 
 
-def test_an_admin_demoted_meanwhile_makes_none(db: Database, keys: Keys, cast: Cast) -> None:
-    db.write_now(member_changes.change, cast.olga, cast.ada.member_id, level=Level.USER)
+def test_an_admin_demoted_meanwhile_makes_none(db: Database, keys: Keyring, cast: Cast) -> None:
+    db.write_blocking(member_changes.change, cast.olga, cast.ada.member_id, level=Level.USER)
     with pytest.raises(Forbidden):
-        db.write_now(create_token, keys, cast.ada, "ci")
+        db.write_blocking(create_token, keys, cast.ada, "ci")
 
 
 @pytest.mark.parametrize("name", ["", "  ", "two\nlines", "x" * 129])
-def test_a_token_needs_a_name(db: Database, keys: Keys, cast: Cast, name: str) -> None:
+def test_a_token_needs_a_name(db: Database, keys: Keyring, cast: Cast, name: str) -> None:
     with pytest.raises(Invalid):
-        db.write_now(create_token, keys, cast.ada, name)
+        db.write_blocking(create_token, keys, cast.ada, name)
 
 
-def test_a_token_can_expire(db: Database, keys: Keys, cast: Cast, clock: HandClock) -> None:
-    _, text = db.write_now(create_token, keys, cast.ada, "ci", 60)
+def test_a_token_can_expire(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
+    _, text = db.write_blocking(create_token, keys, cast.ada, "ci", 60)
     clock.move(59)
-    assert db.write_now(authenticate, keys, text) is not None
+    assert db.write_blocking(authenticate, keys, text) is not None
     clock.move(1)
-    assert db.write_now(authenticate, keys, text) is None
+    assert db.write_blocking(authenticate, keys, text) is None
 
 
 @pytest.mark.parametrize("life_s", [0, -1, 10**12])
-def test_an_expiry_lies_ahead(db: Database, keys: Keys, cast: Cast, life_s: int) -> None:
+def test_an_expiry_lies_ahead(db: Database, keys: Keyring, cast: Cast, life_s: int) -> None:
     with pytest.raises(Invalid):
-        db.write_now(create_token, keys, cast.ada, "ci", life_s)
+        db.write_blocking(create_token, keys, cast.ada, "ci", life_s)
 
 
-def test_a_revoked_token_is_dead(db: Database, keys: Keys, cast: Cast) -> None:
-    made, text = db.write_now(create_token, keys, cast.ada, "ci")
+def test_a_revoked_token_is_dead(db: Database, keys: Keyring, cast: Cast) -> None:
+    made, text = db.write_blocking(create_token, keys, cast.ada, "ci")
     rung: set[str] = set()
-    db.on_rung = rung.update
-    db.write_now(tokens.revoke, cast.ada, made.id)
-    assert db.write_now(authenticate, keys, text) is None
-    assert db.write_now(tokens.live, cast.ada) == []
+    db.on_signals = rung.update
+    db.write_blocking(tokens.revoke, cast.ada, made.id)
+    assert db.write_blocking(authenticate, keys, text) is None
+    assert db.write_blocking(tokens.live, cast.ada) == []
     assert "access" in rung
     with pytest.raises(NotFound):
-        db.write_now(tokens.revoke, cast.ada, made.id)
+        db.write_blocking(tokens.revoke, cast.ada, made.id)
 
 
-def test_others_neither_see_nor_revoke_it(db: Database, keys: Keys, cast: Cast) -> None:
-    made, text = db.write_now(create_token, keys, cast.ada, "ci")
-    assert db.write_now(tokens.live, cast.eve) == []
+def test_others_neither_see_nor_revoke_it(db: Database, keys: Keyring, cast: Cast) -> None:
+    made, text = db.write_blocking(create_token, keys, cast.ada, "ci")
+    assert db.write_blocking(tokens.live, cast.eve) == []
     with pytest.raises(NotFound):
-        db.write_now(tokens.revoke, cast.eve, made.id)
-    assert db.write_now(authenticate, keys, text) is not None
+        db.write_blocking(tokens.revoke, cast.eve, made.id)
+    assert db.write_blocking(authenticate, keys, text) is not None
 
 
-def test_a_token_revokes_itself_and_no_other(db: Database, keys: Keys, cast: Cast) -> None:
-    mine, text = db.write_now(create_token, keys, cast.ada, "ci")
-    other, _ = db.write_now(create_token, keys, cast.ada, "cd")
-    actor = db.write_now(authenticate, keys, text)
+def test_a_token_revokes_itself_and_no_other(db: Database, keys: Keyring, cast: Cast) -> None:
+    mine, text = db.write_blocking(create_token, keys, cast.ada, "ci")
+    other, _ = db.write_blocking(create_token, keys, cast.ada, "cd")
+    actor = db.write_blocking(authenticate, keys, text)
     assert actor is not None
     with pytest.raises(Forbidden):
-        db.write_now(tokens.revoke, actor, other.id)
-    db.write_now(tokens.revoke, actor, mine.id)
-    assert db.write_now(authenticate, keys, text) is None
+        db.write_blocking(tokens.revoke, actor, other.id)
+    db.write_blocking(tokens.revoke, actor, mine.id)
+    assert db.write_blocking(authenticate, keys, text) is None
 
 
-def test_its_last_use_is_noted(db: Database, keys: Keys, cast: Cast, clock: HandClock) -> None:
-    made, _ = db.write_now(create_token, keys, cast.ada, "ci")
-    db.write_now(touch, [(made.id, clock()), (new_id(), clock())])
-    (listed,) = db.write_now(tokens.live, cast.ada)
+def test_its_last_use_is_noted(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
+    made, _ = db.write_blocking(create_token, keys, cast.ada, "ci")
+    db.write_blocking(touch, [(made.id, clock()), (new_id(), clock())])
+    (listed,) = db.write_blocking(tokens.live, cast.ada)
     assert listed.used_at == clock()
 
 
-def test_a_text_chosen_elsewhere_is_adopted(db: Database, keys: Keys, cast: Cast) -> None:
-    db.write_now(adopt_token, keys, operator(cast.acme), "setup", OWN)
-    actor = db.write_now(authenticate, keys, OWN)
+def test_a_text_chosen_elsewhere_is_adopted(db: Database, keys: Keyring, cast: Cast) -> None:
+    db.write_blocking(adopt_token, keys, operator(cast.acme), "setup", OWN)
+    actor = db.write_blocking(authenticate, keys, OWN)
     assert actor is not None
     assert actor.customer_name == "acme"
 
@@ -144,36 +144,38 @@ def test_a_text_chosen_elsewhere_is_adopted(db: Database, keys: Keys, cast: Cast
 @pytest.mark.parametrize(
     "text", ["", "x" * 40, "bvt_" + "x" * 31, "bvs_" + "x" * 40, "bvt_ " + "x" * 40]
 )
-def test_a_weak_text_is_not_adopted(db: Database, keys: Keys, cast: Cast, text: str) -> None:
+def test_a_weak_text_is_not_adopted(db: Database, keys: Keyring, cast: Cast, text: str) -> None:
     with pytest.raises(Invalid) as caught:
-        db.write_now(adopt_token, keys, operator(cast.acme), "setup", text)
+        db.write_blocking(adopt_token, keys, operator(cast.acme), "setup", text)
     assert not text or text not in caught.value.message
 
 
-def test_one_text_opens_one_organization(db: Database, keys: Keys, cast: Cast) -> None:
-    db.write_now(adopt_token, keys, operator(cast.acme), "setup", OWN)
+def test_one_text_opens_one_organization(db: Database, keys: Keyring, cast: Cast) -> None:
+    db.write_blocking(adopt_token, keys, operator(cast.acme), "setup", OWN)
     with pytest.raises(Conflict):
-        db.write_now(adopt_token, keys, operator(cast.globex), "setup", OWN)
+        db.write_blocking(adopt_token, keys, operator(cast.globex), "setup", OWN)
 
 
-def test_an_agent_has_a_token_of_its_own(db: Database, keys: Keys, cast: Cast) -> None:
+def test_an_agent_has_a_token_of_its_own(db: Database, keys: Keyring, cast: Cast) -> None:
     host_id = new_id()
-    made, text = db.write_now(create_agent_token, keys, cast.acme.id, host_id, "web-1")
+    made, text = db.write_blocking(create_agent_token, keys, cast.acme.id, host_id, "web-1")
     assert text.startswith("bva_")
-    actor = db.write_now(authenticate, keys, text)
+    actor = db.write_blocking(authenticate, keys, text)
     assert actor is not None
     assert (actor.level, actor.kind, actor.host_id) == (Level.AGENT, "agent", host_id)
-    assert db.write_now(tokens.live, cast.ada) == []
-    assert [one.id for one in db.write_now(tokens.live, cast.ada, tokens.AGENT_TOKEN)] == [made.id]
+    assert db.write_blocking(tokens.live, cast.ada) == []
+    assert [one.id for one in db.write_blocking(tokens.live, cast.ada, tokens.AGENT_TOKEN)] == [
+        made.id
+    ]
 
 
-def test_a_hosts_tokens_die_together(db: Database, keys: Keys, cast: Cast) -> None:
+def test_a_hosts_tokens_die_together(db: Database, keys: Keyring, cast: Cast) -> None:
     host_id = new_id()
     made = [
-        db.write_now(create_agent_token, keys, cast.acme.id, host, "web")[1]
+        db.write_blocking(create_agent_token, keys, cast.acme.id, host, "web")[1]
         for host in (host_id, host_id, new_id())
     ]
-    assert db.write_now(revoke_agent_tokens, cast.globex.id, host_id) == 0
-    assert db.write_now(revoke_agent_tokens, cast.acme.id, host_id) == 2
-    alive = [db.write_now(authenticate, keys, text) is not None for text in made]
+    assert db.write_blocking(revoke_agent_tokens, cast.globex.id, host_id) == 0
+    assert db.write_blocking(revoke_agent_tokens, cast.acme.id, host_id) == 2
+    alive = [db.write_blocking(authenticate, keys, text) is not None for text in made]
     assert alive == [False, False, True]

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from belvedere.access import Limits, Turnstile
+from belvedere.access import Limits, PasswordChecker
 from belvedere.access.crypto import password_hash
 from belvedere.access.limits.rate_limits import WRONG_PER_MINUTE
 from belvedere.access.signin.password_checker import AT_ONCE, MAX_WAITING
@@ -22,11 +22,11 @@ def slept() -> list[float]:
 
 
 @pytest.fixture
-def turnstile(slept: list[float]) -> Turnstile:
+def turnstile(slept: list[float]) -> PasswordChecker:
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    return Turnstile(Limits(HandClock()), sleep)
+    return PasswordChecker(Limits(HandClock()), sleep)
 
 
 @pytest.fixture
@@ -42,20 +42,20 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-async def test_it_works(turnstile: Turnstile) -> None:
+async def test_it_works(turnstile: PasswordChecker) -> None:
     kept = await turnstile.digest(HERE, GOOD)
     assert await turnstile.verify(HERE, "ada", kept, GOOD)
     assert not await turnstile.verify(HERE, "ada", kept, "wrong")
     assert not await turnstile.verify(HERE, "nobody", None, GOOD)
 
 
-async def test_a_bad_new_password_is_refused(turnstile: Turnstile) -> None:
+async def test_a_bad_new_password_is_refused(turnstile: PasswordChecker) -> None:
     with pytest.raises(Invalid):
         await turnstile.digest(HERE, "short")
 
 
 async def test_the_loop_does_not_wait(
-    turnstile: Turnstile, monkeypatch: pytest.MonkeyPatch
+    turnstile: PasswordChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: list[int] = []
     monkeypatch.setattr(password_hash, "matches", lambda *_: threads.append(threading.get_ident()))
@@ -65,7 +65,7 @@ async def test_the_loop_does_not_wait(
 
 
 async def test_few_are_checked_at_once(
-    turnstile: Turnstile, monkeypatch: pytest.MonkeyPatch
+    turnstile: PasswordChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inside, most, lock = 0, 0, threading.Lock()
     full = threading.Barrier(AT_ONCE)
@@ -87,7 +87,7 @@ async def test_few_are_checked_at_once(
 
 
 async def test_a_hundred_guesses_at_once_get_no_further_than_twenty(
-    turnstile: Turnstile, checks: list[str]
+    turnstile: PasswordChecker, checks: list[str]
 ) -> None:
     tries = (turnstile.verify(HERE, "ada", "right", f"guess {n}") for n in range(100))
     found = await asyncio.gather(*tries, return_exceptions=True)
@@ -96,7 +96,7 @@ async def test_a_hundred_guesses_at_once_get_no_further_than_twenty(
 
 
 async def test_a_right_password_from_a_blocked_address_waits_as_well(
-    turnstile: Turnstile, checks: list[str]
+    turnstile: PasswordChecker, checks: list[str]
 ) -> None:
     for n in range(WRONG_PER_MINUTE):
         await turnstile.verify(HERE, f"account {n}", "right", "wrong")
@@ -105,7 +105,7 @@ async def test_a_right_password_from_a_blocked_address_waits_as_well(
 
 
 async def test_strangers_to_a_guessed_account_wait_and_get_in(
-    turnstile: Turnstile, checks: list[str], slept: list[float]
+    turnstile: PasswordChecker, checks: list[str], slept: list[float]
 ) -> None:
     for n in range(30):
         await turnstile.verify(f"10.0.0.{n}", "ada", "right", "wrong")
@@ -116,7 +116,9 @@ async def test_strangers_to_a_guessed_account_wait_and_get_in(
     assert slept == [8.0]
 
 
-async def test_the_queue_has_an_end(turnstile: Turnstile, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_queue_has_an_end(
+    turnstile: PasswordChecker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     go = threading.Event()
     monkeypatch.setattr(password_hash, "matches", lambda *_: go.wait(10))
     waiting = [
@@ -131,7 +133,7 @@ async def test_the_queue_has_an_end(turnstile: Turnstile, monkeypatch: pytest.Mo
 
 
 async def test_the_checks_of_one_address_do_not_keep_another_out(
-    turnstile: Turnstile, monkeypatch: pytest.MonkeyPatch
+    turnstile: PasswordChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go = threading.Event()
     started: list[str] = []
@@ -155,7 +157,7 @@ async def test_the_checks_of_one_address_do_not_keep_another_out(
 
 
 async def test_a_hash_of_an_older_make_is_renewed(
-    turnstile: Turnstile, monkeypatch: pytest.MonkeyPatch
+    turnstile: PasswordChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = await turnstile.digest(HERE, GOOD)
     assert await turnstile.renewed(HERE, kept, GOOD) is None

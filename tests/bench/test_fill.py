@@ -10,10 +10,10 @@ from belvedere.server.background.consumers import REACTIONS
 
 
 def test_it_works(db: Database) -> None:
-    target = db.write_now(fixture.create_fixture)
-    db.write_now(history_data.fill, target, 0, 30, 50)
-    db.write_now(history_data.fill, target, 30, 20, 50)
-    counts = [db.write_now(_count, table) for table in ("jobs", "attempts")]
+    target = db.write_blocking(fixture.create_fixture)
+    db.write_blocking(history_data.fill, target, 0, 30, 50)
+    db.write_blocking(history_data.fill, target, 30, 20, 50)
+    counts = [db.write_blocking(_count, table) for table in ("jobs", "attempts")]
     # The one that ran, and its copies.
     assert counts == [51, 51]
 
@@ -23,26 +23,30 @@ def _count(tx: Tx, table: str) -> int:
 
 
 def test_events_attempts_and_rows_agree(db: Database) -> None:
-    target = db.write_now(fixture.create_fixture)
-    db.write_now(history_data.fill, target, 0, 20, 20)
-    assert db.write_now(consistency.check, "", 100) == []
+    target = db.write_blocking(fixture.create_fixture)
+    db.write_blocking(history_data.fill, target, 0, 20, 20)
+    assert db.write_blocking(consistency.check, "", 100) == []
 
 
 def test_the_copies_are_older_than_what_comes(db: Database) -> None:
-    target = db.write_now(fixture.create_fixture)
-    db.write_now(history_data.fill, target, 0, 20, 20)
-    newest = db.write_now(fixture.create, target)
-    listing = Listing(pages.listable(db.sql.engine), limit=100)
-    records, _ = db.write_now(pages.page, target.actor, listing)
+    target = db.write_blocking(fixture.create_fixture)
+    db.write_blocking(history_data.fill, target, 0, 20, 20)
+    newest = db.write_blocking(fixture.create, target)
+    listing = Listing(pages.listable(db.dialect.engine), limit=100)
+    records, _ = db.write_blocking(pages.page, target.actor, listing)
     assert len(records) == 22
     assert records[0].id == newest
 
 
 def test_nothing_is_left_to_react_to(db: Database) -> None:
-    target = db.write_now(fixture.create_fixture)
-    db.write_now(history_data.fill, target, 0, 20, 20)
-    waiting = [db.write_now(cursors.take, consumer.name, consumer.kinds) for consumer in REACTIONS]
+    target = db.write_blocking(fixture.create_fixture)
+    db.write_blocking(history_data.fill, target, 0, 20, 20)
+    waiting = [
+        db.write_blocking(cursors.take, consumer.name, consumer.kinds) for consumer in REACTIONS
+    ]
     assert any(waiting)
-    db.write_now(history_data.skip_events)
-    waiting = [db.write_now(cursors.take, consumer.name, consumer.kinds) for consumer in REACTIONS]
+    db.write_blocking(history_data.skip_events)
+    waiting = [
+        db.write_blocking(cursors.take, consumer.name, consumer.kinds) for consumer in REACTIONS
+    ]
     assert not any(waiting)

@@ -17,17 +17,17 @@ async def monitor(world: World, name: str = "shop", type: str = "push", **more: 
         more["host_id"] = world.things.hosts["web-1"].host_id
     body = MonitorBody(name=name, type=type, **more)
     made = await world.runtime.db.write(
-        monitors.create, world.runtime.keys, world.cast.ada, body, None
+        monitors.create, world.runtime.keyring, world.cast.ada, body, None
     )
     return made[0].id
 
 
 def _age(tx: Tx, monitor_id: str, made_at: Millis) -> None:
-    tx.run("update monitors set created_at = ? where id = ?", made_at, monitor_id)
+    tx.execute("update monitors set created_at = ? where id = ?", made_at, monitor_id)
 
 
 def _move(tx: Tx, monitor_id: str, state: str) -> None:
-    tx.run("update monitors set state = ? where id = ?", state, monitor_id)
+    tx.execute("update monitors set state = ? where id = ?", state, monitor_id)
 
 
 async def set_state(world: World, monitor_id: str, state: str) -> None:

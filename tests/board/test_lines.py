@@ -20,8 +20,10 @@ async def lines(client: Client, noun: str, query: str = "") -> list[dict[str, An
 
 def _end(tx: Tx, job_id: str, lifecycle: str, state: str) -> None:
     """As the sweep and the agent would, without both."""
-    tx.run("update jobs set lifecycle = 'assigned', started_at = ? where id = ?", tx.now, job_id)
-    tx.run(
+    tx.execute(
+        "update jobs set lifecycle = 'assigned', started_at = ? where id = ?", tx.now, job_id
+    )
+    tx.execute(
         "update jobs set lifecycle = ?, state = ?, ended_at = ? where id = ?",
         *(lifecycle, state, tx.now + SECOND, job_id),
     )

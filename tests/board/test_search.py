@@ -22,7 +22,7 @@ async def names(client: Client, text: str, more: str = "") -> list[tuple[str, st
 async def monitor(world: World, name: str, **more: Any) -> str:
     body = MonitorBody(name=name, type="push", **more)
     made = await world.runtime.db.write(
-        monitors.create, world.runtime.keys, world.cast.ada, body, None
+        monitors.create, world.runtime.keyring, world.cast.ada, body, None
     )
     return made[0].id
 

@@ -19,12 +19,12 @@ class Dry:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self.sql, self.clock = db.sql, db.clock
+        self.dialect, self.clock = db.dialect, db.clock
         self.sealer = db.sealer
-        self.closing: Callable[[Tx], None] | None = None
-        self.on_rung: Callable[[set[str]], None] | None = None
+        self.before_commit: Callable[[Tx], None] | None = None
+        self.on_signals: Callable[[set[str]], None] | None = None
 
-    def write_now(self, verb: Any, *a: Any, **k: Any) -> Any:
+    def write_blocking(self, verb: Any, *a: Any, **k: Any) -> Any:
         found: list[Any] = []
 
         def undone(tx: Tx) -> None:
@@ -32,27 +32,27 @@ class Dry:
             raise _Undo
 
         try:
-            self._db.write_now(undone)
+            self._db.write_blocking(undone)
         except _Undo:
             return found[0]
         raise AssertionError("the transaction was kept")
 
     async def write(self, verb: Any, *a: Any, **k: Any) -> Any:
-        return self.write_now(verb, *a, **k)
+        return self.write_blocking(verb, *a, **k)
 
     async def read(self, verb: Any, *a: Any, **k: Any) -> Any:
-        return self.write_now(verb, *a, **k)
+        return self.write_blocking(verb, *a, **k)
 
     async def search(self, verb: Any, *a: Any, **k: Any) -> Any:
-        return self.write_now(verb, *a, **k)
+        return self.write_blocking(verb, *a, **k)
 
-    async def glance(self, verb: Any, *a: Any, **k: Any) -> Any:
-        return self.write_now(verb, *a, **k)
+    async def read_inline(self, verb: Any, *a: Any, **k: Any) -> Any:
+        return self.write_blocking(verb, *a, **k)
 
-    def join(self, verb: Callable[[Tx, list[Any]], Sequence[Any]], item: Any) -> Any:
+    def write_batched(self, verb: Callable[[Tx, list[Any]], Sequence[Any]], item: Any) -> Any:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         try:
-            (result,) = self.write_now(verb, [item])
+            (result,) = self.write_blocking(verb, [item])
         except Exception as fault:
             result = fault
         if isinstance(result, Exception):
@@ -68,6 +68,6 @@ class Dry:
 def dry(runtime: ServerRuntime) -> ServerRuntime:
     """The same house over a database that keeps nothing."""
     runtime.db, runtime.logs = Dry(runtime.db), Dry(runtime.logs)
-    runtime.credentials = Credentials(runtime.db, runtime.keys)
-    runtime.feed = Feed(runtime.db, runtime.hub)
+    runtime.credentials = Credentials(runtime.db, runtime.keyring)
+    runtime.feed = Feed(runtime.db, runtime.signals)
     return runtime

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from belvedere import hosts
-from belvedere.access import Actor, Keys, Level, operator
+from belvedere.access import Actor, Keyring, Level, operator
 from belvedere.access.credentials import enrolment, secret_keys, tokens
 from belvedere.access.crypto import totp
 from belvedere.access.customers import invitations, member_changes, password_recovery, service
@@ -84,7 +84,7 @@ class Estate:
 
 
 def settle(tx: Tx, runtime: ServerRuntime, cast: Cast, things: Things) -> Estate:
-    keys, ada = runtime.keys, cast.ada
+    keys, ada = runtime.keyring, cast.ada
     acme = Place("acme", ada, "web-1", EVERYBODY, {"member": cast.vic.member_id})
     # Below Eve, who may not give a new credential to an equal.
     gil = member_changes.admit(tx, operator(cast.globex), "gil@globex.test", Level.VIEWER)
@@ -117,7 +117,7 @@ def settle(tx: Tx, runtime: ServerRuntime, cast: Cast, things: Things) -> Estate
     )
 
 
-def _half_signed_in(tx: Tx, keys: Keys, cast: Cast) -> dict[str, str]:
+def _half_signed_in(tx: Tx, keys: Keyring, cast: Cast) -> dict[str, str]:
     """Somebody whose code is still to come, with the code; and Uma, who has no app yet."""
     tom = member_changes.admit(tx, operator(cast.acme), "tom@acme.test", Level.VIEWER).user_id
     secret, step = second_factors.begin(tx, keys, tom), tx.now // totp.STEP
@@ -130,9 +130,9 @@ def _half_signed_in(tx: Tx, keys: Keys, cast: Cast) -> dict[str, str]:
 
 
 def _dead_tokens(tx: Tx, runtime: ServerRuntime, by: Actor) -> dict[str, str]:
-    expired, expired_text = tokens.create_token(tx, runtime.keys, by, "expired", 1)
-    tx.run("update tokens set expires_at = ? where id = ?", tx.now - 1, expired.id)
-    revoked, revoked_text = tokens.create_token(tx, runtime.keys, by, "revoked")
+    expired, expired_text = tokens.create_token(tx, runtime.keyring, by, "expired", 1)
+    tx.execute("update tokens set expires_at = ? where id = ?", tx.now - 1, expired.id)
+    revoked, revoked_text = tokens.create_token(tx, runtime.keyring, by, "revoked")
     tokens.revoke(tx, by, revoked.id)
     return {
         "bad token": "bvt_" + "x" * 43,
@@ -150,18 +150,18 @@ def _running_task(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
         "script": {"filename": f"secret-of-{place.host}.sh", "source": "#!/bin/sh\n"},
         "acl": place.acl,
     }
-    task_id = make_task(tx, runtime.keys, place.by, fields)
+    task_id = make_task(tx, runtime.keyring, place.by, fields)
     session = hosts.connect(tx, place.ids["host"], hello(place.host), "192.0.2.7")
     (made,) = create(tx, [NewJob(place.by, task_id, [])])
     assert not isinstance(made, Exception)
     assert len(claim.claim(tx, place.ids["host"], session)) == 1
     place.ids |= {"task": task_id, "job": made.job.id, "file": made.job.script_id or ""}
-    place.texts["secret"] = secret_keys.reveal(tx, runtime.keys, place.by, "task", task_id)
+    place.texts["secret"] = secret_keys.reveal(tx, runtime.keyring, place.by, "task", task_id)
 
 
 def _tokens(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
-    place.ids["token"] = tokens.create_token(tx, runtime.keys, place.by, "theirs")[0].id
-    place.ids["enrolment"] = enrolment.create_enrolment(tx, runtime.keys, place.by)[0].id
+    place.ids["token"] = tokens.create_token(tx, runtime.keyring, place.by, "theirs")[0].id
+    place.ids["enrolment"] = enrolment.create_enrolment(tx, runtime.keyring, place.by)[0].id
 
 
 def _indicator(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
@@ -169,31 +169,31 @@ def _indicator(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     body = IndicatorBody(title=title, type="counter", acl=place.acl, read_only=False)
     found = indicators.create(tx, place.by, body).row.id
     place.ids["indicator"], place.texts["title"] = found, title.replace(" ", "%20")
-    place.texts["token"] = badges.publish(tx, runtime.keys, place.by, found)[1]
+    place.texts["token"] = badges.publish(tx, runtime.keyring, place.by, found)[1]
 
 
 def _monitor(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     """One that is pushed, by the same secret as the task."""
     body = MonitorBody(name=f"secret of {place.host}", type="push", acl=place.acl)
-    found = monitors.create(tx, runtime.keys, place.by, body, None)[0].id
-    digest = runtime.keys.digest(place.texts["secret"])
-    tx.run("update secret_keys set digest = ? where object_id = ?", digest, found)
+    found = monitors.create(tx, runtime.keyring, place.by, body, None)[0].id
+    digest = runtime.keyring.digest(place.texts["secret"])
+    tx.execute("update secret_keys set digest = ? where object_id = ?", digest, found)
     place.ids["monitor"] = found
     watched = MonitorBody(
         name=f"secret of {place.host}", type="dstat", host_id=place.ids["host"], acl=place.acl
     )
-    place.ids["resource"] = monitors.create(tx, runtime.keys, place.by, watched, None)[0].id
+    place.ids["resource"] = monitors.create(tx, runtime.keyring, place.by, watched, None)[0].id
     of = MonitorBody(name=f"secret of {place.host}", type="nested", monitors=[found], acl=place.acl)
-    place.ids["nested"] = monitors.create(tx, runtime.keys, place.by, of, None)[0].id
+    place.ids["nested"] = monitors.create(tx, runtime.keyring, place.by, of, None)[0].id
 
 
 def _webhook(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     """With a delivery in its inbox; the same secret opens it as the task."""
     body = WebhookBody(name=f"secret of {place.host}")
-    found = webhooks.create(tx, runtime.keys, place.by, body).row.id
-    digest = runtime.keys.digest(place.texts["secret"])
-    tx.run("update secret_keys set digest = ? where object_id = ?", digest, found)
-    call = Call(place.by, found, Door.TOKEN, runtime.keys, b"[]", "", {}, "{}", [])
+    found = webhooks.create(tx, runtime.keyring, place.by, body).row.id
+    digest = runtime.keyring.digest(place.texts["secret"])
+    tx.execute("update secret_keys set digest = ? where object_id = ?", digest, found)
+    call = Call(place.by, found, Door.TOKEN, runtime.keyring, b"[]", "", {}, "{}", [])
     (answered,) = receive.trigger(tx, [call])
     assert not isinstance(answered, Exception)
     place.ids["webhook"] = found
@@ -212,9 +212,9 @@ def _workflow(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     node = Node("a", place.ids["task"])
     name = f"secret of {place.host}"
     body = WorkflowBody(name=name, graph=Graph([node]), acl=place.acl)
-    found = workflows.create(tx, runtime.keys, place.by, body).row.id
-    digest = runtime.keys.digest(place.texts["secret"])
-    tx.run("update secret_keys set digest = ? where object_id = ?", digest, found)
+    found = workflows.create(tx, runtime.keyring, place.by, body).row.id
+    digest = runtime.keyring.digest(place.texts["secret"])
+    tx.execute("update secret_keys set digest = ? where object_id = ?", digest, found)
     (made,) = start.run(tx, [WorkflowJobRequest(place.by, found, [])])
     assert not isinstance(made, Exception)
     place.ids |= {"workflows": found, "workflow_job": made.job.id}
@@ -223,28 +223,28 @@ def _workflow(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
 def _approval(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     """One that waits, and the link by which its approver says yes."""
     fields = {"name": "ask", "type": "approval", "approvers": [place.by.email]}
-    task_id = make_task(tx, runtime.keys, place.by, fields)
+    task_id = make_task(tx, runtime.keyring, place.by, fields)
     (made,) = create(tx, [NewJob(place.by, task_id, [])])
     assert not isinstance(made, Exception)
-    found = links.make(tx, runtime.keys, made.job, place.by.user_id)
+    found = links.make(tx, runtime.keyring, made.job, place.by.user_id)
     place.texts["link"] = found["approve"]
 
 
 def _notify(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     """A channel with a message that is dead, a rule, and something in everybody's inbox."""
     # Nothing leaves the machine.
-    runtime.couriers = FakeCouriers()
+    runtime.egress = FakeCouriers()
     name = f"secret of {place.host}"
     body = ChannelBody(name=name, url="https://example.com/hook")
     checked = Outcome(service="Webhook", scheme="https")
-    channel = notify.create_channel(tx, runtime.keys, place.by, body, checked).id
+    channel = notify.create_channel(tx, runtime.keyring, place.by, body, checked).id
     rule = RuleBody(name=name, channels=[channel])
     place.ids |= {"channel": channel, "rule": notify.create_rule(tx, place.by, rule).id}
     message = notify.begin_test(tx, place.by, channel)
     outbox.complete(tx, message, Outcome("no", for_good=True), 0.0)
     place.ids["message"] = message.id
     # Like a session it is a person's own, so it goes by the same id.
-    tx.run(
+    tx.execute(
         "insert into notifications (id, customer_id, user_id, kind, object, object_id, severity,"
         " title, body, created_at) select id, customer_id, user_id, 'message.dead', 'message', ?,"
         " 'LOW', ?, '', created_at from sessions where customer_id = ?",
@@ -263,7 +263,7 @@ def _statuspage(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
 
 def _views(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     """Everybody's own, by the id of a session, too."""
-    tx.run(
+    tx.execute(
         "insert into views (id, customer_id, user_id, name, page, query, shared, version,"
         " created_at, updated_at) select id, customer_id, user_id, ?, 'jobs', '', 0, 1, created_at,"
         " created_at from sessions where customer_id = ?",
@@ -276,19 +276,19 @@ def _provider(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     where = Endpoints(at, f"{at}/authorize", f"{at}/token", f"{at}/keys")
     body = ProviderBody(name=f"secret of {place.host}", issuer=at, client_id="belvedere")
     by = operator(service.find(tx, place.by.customer_id))
-    place.ids["provider"] = providers.create(tx, runtime.keys, by, body, where).id
+    place.ids["provider"] = providers.create(tx, runtime.keyring, by, body, where).id
 
 
 def _secret(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     name = f"OF_{place.name.upper()}"
-    secrets.put(tx, runtime.keys, place.by, name, SecretBody(value="hush-hush"))
+    secrets.put(tx, runtime.keyring, place.by, name, SecretBody(value="hush-hush"))
     place.texts["name"] = name
 
 
 def _definition(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     """For a tag that no host carries."""
     body = DefinitionBody("monitor", "none", {"name": f"secret of {place.host}", "type": "dstat"})
-    place.ids["definition"] = definitions.create(tx, runtime.keys, place.by, body).row.id
+    place.ids["definition"] = definitions.create(tx, runtime.keyring, place.by, body).row.id
 
 
 # A feature adds what its doors name.

@@ -16,5 +16,5 @@ async def told(runtime: ServerRuntime) -> None:
 
 async def posted(runtime: ServerRuntime) -> None:
     await loops.send_messages(runtime)
-    while runtime.couriers.tasks:
-        await asyncio.gather(*runtime.couriers.tasks)
+    while runtime.egress.tasks:
+        await asyncio.gather(*runtime.egress.tasks)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.access import Keys, Turnstile
+from belvedere.access import Keyring, PasswordChecker
 from belvedere.access.crypto import password_hash
 from belvedere.db import Database
 from belvedere.server.runtime import ServerRuntime
@@ -51,10 +51,10 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def runtime(
-    db: Database, logs: Database, keys: Keys, clock: HandClock, settings: Settings
+    db: Database, logs: Database, keys: Keyring, clock: HandClock, settings: Settings
 ) -> ServerRuntime:
     made = furnish(settings, db, logs, keys, clock)
-    made.turnstile = Turnstile(made.limits, at_once)
+    made.passwords = PasswordChecker(made.limits, at_once)
     return made
 
 

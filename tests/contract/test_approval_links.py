@@ -22,7 +22,7 @@ LINK = re.compile(r"(Approve|Reject): +http://belvedere\.test(/-/approval/bvl_[\
 def couriers(world: World) -> FakeCouriers:
     world.runtime.settings.mail = "mailtos://relay.test"
     made = FakeCouriers(mail=world.runtime.settings.mail)
-    world.runtime.couriers = made
+    world.runtime.egress = made
     return made
 
 

@@ -21,7 +21,7 @@ async def made(world: World) -> None:
     host_id = world.things.hosts["web-1"].host_id
 
     def begin(tx: Tx) -> None:
-        tx.run("insert into meta (name, value) values ('demo', ?)", world.cast.acme.id)
+        tx.execute("insert into meta (name, value) values ('demo', ?)", world.cast.acme.id)
         hosts.connect(tx, host_id, hello("web-1"), "127.0.0.1")
 
     await world.runtime.db.write(begin)

@@ -14,7 +14,7 @@ from contract.world import World
 async def test_it_works(world: World, uma: Client) -> None:
     task = await world.task()
     async with world.agent() as agent:
-        [link] = world.runtime.links.all()
+        [link] = world.runtime.agents.all()
         link.is_closing = True
         job = await create(uma, task)
         link.is_closing = False
@@ -29,7 +29,7 @@ async def test_it_works(world: World, uma: Client) -> None:
 async def test_who_waits_for_an_end_hears_of_it(world: World, uma: Client) -> None:
     task = await world.task()
     async with world.agent() as agent:
-        world.runtime.db.on_rung = None
+        world.runtime.db.on_signals = None
         asked = uma.post("/acme/job?wait_result=true", {"task": task})
         waits = asyncio.create_task(asked)
         await agent.end(await agent.order())

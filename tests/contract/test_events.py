@@ -127,7 +127,7 @@ async def test_another_organization_hears_nothing(world: World, eve: Client, ada
 
 async def test_a_cursor_that_is_too_old_means_resync(world: World, ada: Client) -> None:
     await world.task()
-    await world.runtime.db.write(lambda tx: tx.run("delete from events"))
+    await world.runtime.db.write(lambda tx: tx.execute("delete from events"))
     await world.task("later")
     async with Stream(ada, EVENTS, {"last-event-id": "0.1"}) as stream:
         assert (await stream.until("resync")).data == {}

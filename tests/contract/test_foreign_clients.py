@@ -64,7 +64,9 @@ async def test_a_bare_array_is_the_list_of_arguments(world: World, uma: Client) 
 async def test_a_bare_array_works_by_secret(world: World, stranger: Client) -> None:
     task = await world.task(task_arguments=TWO)
     runtime = world.runtime
-    secret = await runtime.db.write(secret_keys.reveal, runtime.keys, world.cast.ada, "task", task)
+    secret = await runtime.db.write(
+        secret_keys.reveal, runtime.keyring, world.cast.ada, "task", task
+    )
     for target in (
         f"/task/{task}/secret/{secret}/job",
         f"/acme/task/{task}/secret/{secret}/job",

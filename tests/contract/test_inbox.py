@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.egress.pool import Couriers
+from belvedere.egress.pool import EgressPool
 from belvedere.notifications import inbox
 from belvedere.server import notices as telling
 from belvedere.server.notices.objects import WATCHED
@@ -27,7 +27,7 @@ RECORD: dict[str, letters.Kind] = {
 
 @pytest.fixture(autouse=True)
 def couriers(world: World) -> FakeCouriers:
-    world.runtime.couriers = made = FakeCouriers()
+    world.runtime.egress = made = FakeCouriers()
     return made
 
 
@@ -202,7 +202,7 @@ def mailing(world: World, port: int) -> None:
     address = f"mailto://127.0.0.1:{port}?from=belvedere@acme.test&mode=insecure"
     world.runtime.settings.mail = address
     # The operator's own mail server may stand inside.
-    world.runtime.couriers = Couriers(mail=address)
+    world.runtime.egress = EgressPool(mail=address)
 
 
 def link_in(body: bytes) -> str:
@@ -216,7 +216,7 @@ async def test_a_forgotten_password_is_mailed(world: World, stranger: Client) ->
         mailing(world, sink.port)
         await stranger.post("/api/auth/password/recover", {"email": "uma@acme.test"})
         await told(world.runtime)
-        await world.runtime.couriers.close()
+        await world.runtime.egress.close()
     (got,) = sink.got
     assert "uma@acme.test" in got.headers["to"]
     body = {"token": link_in(got.body), "password": "a-wholly-new-one"}
@@ -231,7 +231,7 @@ async def test_an_invitation_is_mailed(world: World, stranger: Client) -> None:
         max_ = world.client("max")
         made = await max_.post("/api/member", {"user": {"email": "new@acme.test"}})
         await told(world.runtime)
-        await world.runtime.couriers.close()
+        await world.runtime.egress.close()
     (got,) = sink.got
     assert "new@acme.test" in got.headers["to"]
     body = {"token": link_in(got.body), "password": "a-wholly-new-one"}

@@ -214,7 +214,7 @@ async def test_only_a_file_has_one(ada: Client, uma: Client) -> None:
 
 async def test_events_leave_large_values_out(world: World, ada: Client) -> None:
     await made(ada, "Board", "html", value="<b>canary-in-a-tile</b>")
-    told = world.runtime.db.write_now(
+    told = world.runtime.db.write_blocking(
         lambda tx: tx.rows("select data from events where kind = 'indicator.created'")
     )
     assert len(told) == 1 and "canary-in-a-tile" not in str(told)

@@ -182,7 +182,7 @@ async def test_at_most_a_thousand_come_at_once(world: World, uma: Client) -> Non
         row = tx.rows("select * from jobs where id = ?", job["id"])[0]
         marks = ", ".join("?" * len(row))
         rows = [(f"{n:024x}", *row[1:]) for n in range(1_001)]
-        tx.many(f"insert into jobs values ({marks})", rows)
+        tx.execute_many(f"insert into jobs values ({marks})", rows)
 
     await world.runtime.db.write(copy)
     for query in ("", "limit=0", "limit=5000"):

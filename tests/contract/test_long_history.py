@@ -31,13 +31,13 @@ SHORT = (
 )
 # Its ends: one step along the log's own order.
 ENDS = "select xid, id from events"
-Asked = dict[str, tuple[str, Any]]
+Query = dict[str, tuple[str, Any]]
 
 
 @pytest.fixture(autouse=True)
-def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Query]:
     """Every statement that SQLite gets, with its database and parameters."""
-    found: Asked = {}
+    found: Query = {}
     opened = database.connect
 
     def connect(path: str, **how: bool) -> apsw.Connection:
@@ -65,7 +65,7 @@ def read_whole(sql: str, path: str, params: Any) -> list[str]:
     return [" ".join(step) for step in scans if step[1] in names and step[-1] not in SHORT]
 
 
-def check(asked: Asked) -> None:
+def check(asked: Query) -> None:
     for sql, (path, params) in asked.items():
         if sql.split()[0] in ("select", "update", "delete", "insert") and ENDS not in sql:
             assert read_whole(sql, path, params) == [], sql
@@ -74,7 +74,7 @@ def check(asked: Asked) -> None:
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.name)
 @pytest.mark.parametrize("engine", ["sqlite"])
 async def test_no_loop_reads_all_history(
-    world: World, asked: Asked, uma: Client, loop: loops.Loop
+    world: World, asked: Query, uma: Client, loop: loops.Loop
 ) -> None:
     await create(uma, await world.task())
     asked.clear()
@@ -98,7 +98,7 @@ VERBS: dict[str, Callable[[Tx], object]] = {
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("engine", ["sqlite"])
-async def test_no_verb_reads_all_history(world: World, asked: Asked, verb: str) -> None:
+async def test_no_verb_reads_all_history(world: World, asked: Query, verb: str) -> None:
     asked.clear()
     await world.runtime.db.write(VERBS[verb])
     assert asked
@@ -108,7 +108,7 @@ async def test_no_verb_reads_all_history(world: World, asked: Asked, verb: str) 
 @pytest.mark.parametrize("reaction", REACTIONS, ids=lambda reaction: reaction.name)
 @pytest.mark.parametrize("engine", ["sqlite"])
 async def test_no_reaction_reads_all_history(
-    world: World, asked: Asked, uma: Client, reaction: consumers.Reaction
+    world: World, asked: Query, uma: Client, reaction: consumers.EventConsumer
 ) -> None:
     task = await world.task()
     await create(uma, task)

@@ -57,13 +57,13 @@ class Town:
     def __init__(self, world: World) -> None:
         self.world = world
         self.cast = world.cast
-        self.estate: Estate = world.runtime.db.write_now(
+        self.estate: Estate = world.runtime.db.write_blocking(
             settle, world.runtime, world.cast, world.things
         )
         for place in (self.estate.acme, self.estate.globex):
             job_id = place.ids["job"]
-            fence = world.runtime.db.write_now(_fence, job_id)
-            world.runtime.logs.write_now(artifacts.close, fence, job_id, [[doors.FILE, 0]])
+            fence = world.runtime.db.write_blocking(_fence, job_id)
+            world.runtime.logs.write_blocking(artifacts.close, fence, job_id, [[doors.FILE, 0]])
         dry(world.runtime)
         places = (self.estate.acme, self.estate.globex)
         self.bodies = {place.name: doors.bodies(self.estate, place) for place in places}

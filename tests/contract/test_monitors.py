@@ -239,7 +239,7 @@ async def test_the_agent_gets_the_configuration_and_reports(world: World, ada: C
 
 async def test_the_configuration_arrives_without_the_doorbell(world: World, ada: Client) -> None:
     async with world.agent() as agent:
-        world.runtime.db.on_rung = None
+        world.runtime.db.on_signals = None
         await make(world, ada)
         await loops.tell_watches(world.runtime)
         assert len((await agent.hear(Watch)).monitors) == 1
@@ -332,7 +332,9 @@ async def test_turns_beyond_the_kept_ones_are_not_guessed(world: World, ada: Cli
     path = f"/acme/monitor/{made['id']}/turns"
     assert len((await ada.get(path)).json["turns"]) == 1
     await world.runtime.db.write(
-        lambda tx: tx.run("update events set at = at - ? where object = 'monitor'", events.LIFE + 1)
+        lambda tx: tx.execute(
+            "update events set at = at - ? where object = 'monitor'", events.LIFE + 1
+        )
     )
     assert (await ada.get(path)).json["turns"] == []
 

@@ -109,7 +109,7 @@ def principal_for(route: Route) -> Principal:
 
 @pytest.fixture
 def fuzz(world: World, quick_passwords: None) -> Fuzz:
-    estate = world.runtime.db.write_now(settle, world.runtime, world.cast, world.things)
+    estate = world.runtime.db.write_blocking(settle, world.runtime, world.cast, world.things)
     dry(world.runtime)
     world.runtime.secret_uses.limit = 1_000_000
     return Fuzz(world, estate)

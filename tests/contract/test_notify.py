@@ -9,7 +9,7 @@ import pytest
 
 from belvedere.access.credentials import secret_keys
 from belvedere.egress.messages import Outcome
-from belvedere.egress.pool import Couriers
+from belvedere.egress.pool import EgressPool
 from belvedere.notifications.model import RETRY_DELAYS
 from contract import letters
 from contract.client import Client
@@ -34,7 +34,7 @@ CHANNEL: dict[str, letters.Kind] = {
 def couriers(world: World) -> FakeCouriers:
     """Nothing leaves the machine unless a test says so."""
     made = FakeCouriers()
-    world.runtime.couriers = made
+    world.runtime.egress = made
     return made
 
 
@@ -63,8 +63,8 @@ async def fails(world: World) -> str:
 
 async def failed_again(world: World, monitor: str, state: str = "failure") -> None:
     """Or recovered, as the state says."""
-    secret = world.runtime.db.write_now(
-        secret_keys.reveal, world.runtime.keys, world.cast.ada, "monitor", monitor
+    secret = world.runtime.db.write_blocking(
+        secret_keys.reveal, world.runtime.keyring, world.cast.ada, "monitor", monitor
     )
     answer = await world.client().post(f"/monitor/{monitor}/push/{secret}", {"state": state})
     assert answer.status == 200, answer.body
@@ -76,14 +76,14 @@ async def failed_again(world: World, monitor: str, state: str = "failure") -> No
 async def test_it_works(world: World, ada: Client, clock: HandClock) -> None:
     """From a failure to a receiver that listens, which checks who signed."""
     with http_sink() as sink:
-        world.runtime.couriers = Couriers(LOOPBACK)
+        world.runtime.egress = EgressPool(LOOPBACK)
         made = await channel(ada, sink.url)
         assert letters.missing(made, CHANNEL) == []
         assert (made["service"], made["url"]) == ("Webhook", f"http://127.0.0.1:{sink.port}/***")
         await rule(ada, made["id"])
         monitor = await fails(world)
         await told(world.runtime)
-        await world.runtime.couriers.close()
+        await world.runtime.egress.close()
     secret = (await ada.get(f"/acme/notify/channel/{made['id']}/credentials")).json["secret"]
     (got,) = sink.got
     stamp, _, given = got.headers["x-belvedere-signature"].partition(",sha256=")
@@ -296,10 +296,10 @@ async def test_what_is_refused_for_good_is_dead_at_once(
 async def test_an_inner_receiver_is_never_called(world: World, ada: Client) -> None:
     """Through the whole house, with the setting as it is by default."""
     with http_sink() as trap:
-        world.runtime.couriers = Couriers(world.runtime.settings.inner_networks)
+        world.runtime.egress = EgressPool(world.runtime.settings.inner_networks)
         made = await channel(ada, trap.url)
         answer = (await ada.post(f"/acme/notify/channel/{made['id']}/test")).json
-        await world.runtime.couriers.close()
+        await world.runtime.egress.close()
     assert (answer["state"], trap.calls) == ("dead", 0)
     assert "inner network" in answer["tries"][0]["fault"]
 

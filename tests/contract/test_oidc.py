@@ -96,7 +96,7 @@ async def test_the_sign_in_page_learns_what_there_is(
         told = (await stranger.get(f"/api/auth/methods{query}")).json
         assert told == {"password": True, "providers": []}
     await world.runtime.db.write(
-        lambda tx: tx.run("update customers set enabled = 0 where name = 'globex'")
+        lambda tx: tx.execute("update customers set enabled = 0 where name = 'globex'")
     )
     assert (await stranger.get("/api/auth/methods")).json["providers"] == [door]
     await world.client("olga").patch(f"/api/provider/{provider_id}", {"enabled": False})
@@ -108,8 +108,10 @@ async def test_another_server_receives_whoever_left_here(
     world: World, one: Traveller, at: Provider, settings: Settings
 ) -> None:
     runtime = world.runtime
-    there = world.beside(furnish(settings, runtime.db, runtime.logs, runtime.keys, runtime.clock))
-    there.runtime.couriers = runtime.couriers
+    there = world.beside(
+        furnish(settings, runtime.db, runtime.logs, runtime.keyring, runtime.clock)
+    )
+    there.runtime.egress = runtime.egress
     back = one.authorize(await one.begin(await add(world)))
     far = Traveller(there.client(), at, one.cookies)
     assert await far.back(back) == "/ui/"
@@ -255,7 +257,7 @@ async def test_a_session_through_a_provider_stays_in_its_organization(
 
 async def _own_globex(world: World) -> None:
     await world.runtime.db.write(
-        lambda tx: tx.run(
+        lambda tx: tx.execute(
             "update members set level = 'owner' where id = ?", world.cast.eve.member_id
         )
     )
@@ -369,7 +371,7 @@ async def test_a_provider_that_says_no(world: World, one: Traveller, at: Provide
 async def test_a_provider_that_is_away(world: World, one: Traveller, at: Provider) -> None:
     provider_id = await add(world)
     url = await one.begin(provider_id)
-    world.runtime.couriers.fault = "The receiver did not answer in time."  # type: ignore[attr-defined]
+    world.runtime.egress.fault = "The receiver did not answer in time."  # type: ignore[attr-defined]
     assert await one.back(one.authorize(url)) == "/ui/login?problem=provider_unreachable"
 
 

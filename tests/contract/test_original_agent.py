@@ -33,8 +33,8 @@ def old(world: World) -> OldAgent:
 
 def agent_of(world: World, uses: int = 1, **more: Any) -> OldAgent:
     runtime = world.runtime
-    made, text = runtime.db.write_now(
-        enrolment.create_enrolment, runtime.keys, world.cast.ada, "old agents", uses
+    made, text = runtime.db.write_blocking(
+        enrolment.create_enrolment, runtime.keyring, world.cast.ada, "old agents", uses
     )
     return OldAgent(world.client(), made.id, text, **more)
 
@@ -191,7 +191,9 @@ async def test_an_agent_of_ours_registers_before_it_asks_for_work(world: World) 
 async def test_a_forgotten_token_is_replaced_without_registering(world: World, uma: Client) -> None:
     first, _ = await two_agents(world)
     job = await given(world, first, uma)
-    world.runtime.db.write_now(lambda tx: tx.run("delete from tokens where kind = 'agent_token'"))
+    world.runtime.db.write_blocking(
+        lambda tx: tx.execute("delete from tokens where kind = 'agent_token'")
+    )
     world.runtime.credentials.forget()
     assert (await first.keep_alive()).status == 401
     await first.sign_in()

@@ -19,7 +19,9 @@ PATIENCE_S = 30
 
 async def test_it_works(world: World, ada: Client, clock: HandClock) -> None:
     runtime = world.runtime
-    made, text = runtime.db.write_now(enrolment.create_enrolment, runtime.keys, world.cast.ada)
+    made, text = runtime.db.write_blocking(
+        enrolment.create_enrolment, runtime.keyring, world.cast.ada
+    )
     async with listening(runtime) as port, asyncio.timeout(PATIENCE_S):
         wire = Socket(port)
         agent = OldAgent(wire, made.id, text)

@@ -174,7 +174,7 @@ async def test_a_person_of_two_organizations_resets_for_the_other(
     await switched_off(world, at)
     by = service.operator(world.cast.acme)
     await world.runtime.db.write(member_changes.admit, by, "eve@globex.test", Level.VIEWER)
-    keys = world.runtime.keys
+    keys = world.runtime.keyring
     _, token = await world.runtime.db.write(
         password_recovery.reset_password, keys, "eve@globex.test"
     )

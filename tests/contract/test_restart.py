@@ -136,7 +136,7 @@ async def test_an_agent_that_comes_back_is_told_to_stop_what_was_resolved(
     async with world.agent() as agent:
         job = await create(uma, await world.task())
         order = await agent.order()
-    await world.runtime.db.write(lambda tx: tx.run("update hosts set gone_at = ?", tx.now))
+    await world.runtime.db.write(lambda tx: tx.execute("update hosts set gone_at = ?", tx.now))
     await world.runtime.db.write(timeouts.mark_unreachable)
     assert (await show(uma, job["id"]))["waiting_reason"] == "unreachable"
     done = await uma.put(f"/acme/job/{job['id']}/resolve", {"outcome": "failure"})

@@ -33,7 +33,7 @@ TYPES = (*[None] * len(KINDS), *KINDS)
 @pytest.fixture
 def swarm(world: World, watch: Watch, quick_passwords: None) -> Iterator[Swarm]:
     """In a world that keeps nothing, so that every request finds the same."""
-    estate = world.runtime.db.write_now(settle, world.runtime, world.cast, world.things)
+    estate = world.runtime.db.write_blocking(settle, world.runtime, world.cast, world.things)
     dry(world.runtime)
     world.runtime.secret_uses.limit = 1_000_000
     with asyncio.Runner() as runner:

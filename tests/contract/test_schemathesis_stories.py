@@ -19,7 +19,7 @@ from hypothesis.errors import FlakyStrategyDefinition
 from schemathesis import Case, Response
 
 import engines
-from belvedere.access import Keys, Turnstile
+from belvedere.access import Keyring, PasswordChecker
 from belvedere.db.migrate import open_database
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.wiring import furnish
@@ -48,7 +48,7 @@ class Stage:
     # Of the main database and the log store.
     copies: Callable[[], AbstractContextManager[list[str]]]
     settings: Settings
-    keys: Keys
+    keys: Keyring
 
     @contextmanager
     def runtime(self) -> Iterator[ServerRuntime]:
@@ -57,8 +57,8 @@ class Stage:
             hands = HandClock()
             db.clock = hands
             runtime = furnish(self.settings, db, logs, self.keys, hands)
-            runtime.turnstile = Turnstile(runtime.limits, at_once)
-            runtime.couriers = FakeCouriers()
+            runtime.passwords = PasswordChecker(runtime.limits, at_once)
+            runtime.egress = FakeCouriers()
             yield runtime
             engines.closed(db)
             engines.closed(logs)
@@ -119,12 +119,12 @@ def stage(
     quick_passwords: None,
     tmp_path: Path,
     settings: Settings,
-    keys: Keys,
+    keys: Keyring,
     engine: str,
     database_url: str,
 ) -> Iterator[Stage]:
     runtime = world.runtime
-    estate = runtime.db.write_now(settle, runtime, world.cast, world.things)
+    estate = runtime.db.write_blocking(settle, runtime, world.cast, world.things)
     if engine == "sqlite":
         keep_files(tmp_path)
         copies = partial(files, tmp_path)

@@ -148,7 +148,7 @@ async def test_the_wrong_moment(uma: Client, clock: HandClock) -> None:
 
 async def test_without_a_password_there_is_nothing_to_guard(world: World, uma: Client) -> None:
     await world.runtime.db.write(
-        lambda tx: tx.run(
+        lambda tx: tx.execute(
             "update users set password_hash = null where id = ?", world.cast.uma.user_id
         )
     )

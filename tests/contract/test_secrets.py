@@ -127,7 +127,7 @@ async def test_it_stands_nowhere_in_clear(
 def _everything(tx: Any) -> str:
     names = (
         "select name from sqlite_master where type = 'table'"
-        if tx.sql.engine == "sqlite"
+        if tx.dialect.engine == "sqlite"
         else "select tablename from pg_tables where schemaname = 'public'"
     )
     return "\n".join(str(tx.rows(f"select * from {name}")) for (name,) in tx.rows(names))
@@ -137,7 +137,7 @@ async def test_a_sealed_value_cannot_be_moved(world: World, ada: Client) -> None
     """To another name, task or organization: it is sealed for its place."""
     await put(ada, "API_KEY")
     await world.runtime.db.write(
-        lambda tx: tx.run("update secrets set name = 'OTHER'"),
+        lambda tx: tx.execute("update secrets set name = 'OTHER'"),
     )
     await put(ada, "PLAIN", "value", secret=False)
     order = await ordered(world, ada, await world.task())
@@ -198,7 +198,7 @@ async def test_a_stale_edit_is_refused(ada: Client) -> None:
 
 
 async def test_there_is_room_for_so_many(world: World, ada: Client) -> None:
-    keys, actor = world.runtime.keys, world.cast.ada
+    keys, actor = world.runtime.keyring, world.cast.ada
     for n in range(8):
         await put(ada, f"LARGE_{n}", "x" * 16 * 1024)
     full = await ada.put("/acme/secret/ONE_MORE", {"value": "abcd"})

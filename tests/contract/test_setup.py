@@ -24,7 +24,7 @@ def nobody(runtime: ServerRuntime) -> Client:
 
 
 def offer(runtime: ServerRuntime) -> str:
-    code = runtime.db.write_now(setup_code.offer, runtime.keys)
+    code = runtime.db.write_blocking(setup_code.offer, runtime.keyring)
     assert code is not None
     return code
 
@@ -68,7 +68,7 @@ async def test_it_works_only_once(
     for code in (first, second):
         late = await set_up(nobody, code, organization="other", email="eve@other.test")
         assert (late.status, late.code) == (409, "already_set_up")
-    assert runtime.db.write_now(setup_code.offer, runtime.keys) is None
+    assert runtime.db.write_blocking(setup_code.offer, runtime.keyring) is None
 
 
 async def test_of_two_at_once_one_wins(

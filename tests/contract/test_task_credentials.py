@@ -66,7 +66,7 @@ async def test_it_stands_in_no_record_list_event_or_audit(world: World, ada: Cli
     await ada.post("/acme/job", {"task": task})
     for target in ("/acme/task", f"/acme/task/{task}", "/acme/job", "/api/audit"):
         assert secret not in (await ada.get(target)).text
-    kept = world.runtime.db.write_now(lambda tx: tx.rows("select data from events"))
+    kept = world.runtime.db.write_blocking(lambda tx: tx.rows("select data from events"))
     assert secret not in str(kept)
 
 

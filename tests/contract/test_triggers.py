@@ -215,7 +215,7 @@ async def test_one_that_cannot_run_is_told_and_harms_no_other(world: World, ada:
     await ada.patch(f"/acme/indicator/{tile}", {"state": "failure"})
     await react(world)
     assert [job["name"] for job in await jobs(ada)] == ["good"]
-    rows = world.runtime.db.write_now(
+    rows = world.runtime.db.write_blocking(
         lambda tx: tx.rows("select data from events where kind = 'trigger.refused'")
     )
     assert len(rows) == 2

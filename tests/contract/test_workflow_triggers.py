@@ -139,8 +139,8 @@ async def test_they_get_what_its_last_steps_gave(world: World, ada: Client) -> N
 
 
 def _forget(tx: Tx, job_id: str) -> None:
-    tx.run("delete from workflow_steps where workflow_job_id = ?", job_id)
-    tx.run("delete from workflow_jobs where job_id = ?", job_id)
+    tx.execute("delete from workflow_steps where workflow_job_id = ?", job_id)
+    tx.execute("delete from workflow_jobs where job_id = ?", job_id)
 
 
 async def test_a_history_that_is_gone_gives_nothing(world: World, ada: Client) -> None:
@@ -170,7 +170,7 @@ async def test_one_that_cannot_run_is_told(world: World, ada: Client) -> None:
     await ada.patch(f"/acme/indicator/{tile}", {"state": "failure"})
     await react(world)
     assert await jobs(ada) == []
-    rows = world.runtime.db.write_now(
+    rows = world.runtime.db.write_blocking(
         lambda tx: tx.rows("select data from events where kind = 'trigger.refused'")
     )
     assert "workflow_disabled" in str(rows)

@@ -233,7 +233,7 @@ async def test_what_changes_is_audited_and_told(world: World, ada: Client) -> No
         "workflow.change",
         "workflow.delete",
     ]
-    kinds = world.runtime.db.write_now(
+    kinds = world.runtime.db.write_blocking(
         lambda tx: tx.rows("select kind from events where object_id = ? order by id", flow["id"])
     )
     assert [kind for (kind,) in kinds] == [

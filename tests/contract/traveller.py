@@ -24,7 +24,7 @@ def provider_of(world: World, person: dict[str, Any] | None = None) -> Provider:
     """The provider behind the couriers of this server."""
     made = Provider(ISSUER, person=dict(person or PERSON), signer=SIGNER)
     made.now = lambda: world.runtime.clock() / 1_000
-    world.runtime.couriers = Errands(provider=made)
+    world.runtime.egress = Errands(provider=made)
     return made
 
 

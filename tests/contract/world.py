@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, Keys
+from belvedere.access import Actor, Keyring
 from belvedere.access.credentials import enrolment, tokens
 from belvedere.db import Tx
 from belvedere.hosts.service import Enrolment, enrol
@@ -31,7 +31,7 @@ class Things:
     integration: dict[str, str]
 
 
-def furnish(tx: Tx, keys: Keys, cast: Cast) -> Things:
+def furnish(tx: Tx, keys: Keyring, cast: Cast) -> Things:
     owners = {"acme": cast.ada, "globex": cast.eve}
     places = {"web-1": cast.ada, "web-2": cast.ada, "box-1": cast.eve}
     made = Things(
@@ -42,16 +42,16 @@ def furnish(tx: Tx, keys: Keys, cast: Cast) -> Things:
         },
     )
     # Who makes a token is told of it; inboxes are empty when a test begins.
-    tx.run("delete from events where kind = 'token.created'")
+    tx.execute("delete from events where kind = 'token.created'")
     return made
 
 
-def _enrolled(tx: Tx, keys: Keys, actor: Actor, hostname: str) -> Enrolment:
+def _enrolled(tx: Tx, keys: Keyring, actor: Actor, hostname: str) -> Enrolment:
     _, text = enrolment.create_enrolment(tx, keys, actor)
     return enrol(tx, keys, text, hostname, f"machine-of-{hostname}", ADDRESS)
 
 
-def make_task(tx: Tx, keys: Keys, actor: Actor, fields: dict[str, Any]) -> str:
+def make_task(tx: Tx, keys: Keyring, actor: Actor, fields: dict[str, Any]) -> str:
     view, _ = tasks.create(tx, keys, actor, msgspec.convert(fields, TaskBody))
     return view.id
 
@@ -93,7 +93,7 @@ class World:
         if made["type"] not in ("script", "scraper"):
             del made["hostname"], made["script"]
         actor = getattr(self.cast, by)
-        return await self.runtime.db.write(make_task, self.runtime.keys, actor, made)
+        return await self.runtime.db.write(make_task, self.runtime.keyring, actor, made)
 
     def beside(self, runtime: ServerRuntime) -> "World":
         """The same people at another server of the same database."""
@@ -101,6 +101,6 @@ class World:
 
 
 def opened(runtime: ServerRuntime, cast: Cast) -> World:
-    things = runtime.db.write_now(furnish, runtime.keys, cast)
+    things = runtime.db.write_blocking(furnish, runtime.keyring, cast)
     app = App(runtime, runtime.table, serve)
     return World(runtime, app, cast, things, Conformity(runtime.table))

@@ -9,7 +9,7 @@ import pytest
 
 from belvedere.db import Database
 from belvedere.db.postgres.database import CHANNEL, Postgres
-from belvedere.db.postgres.notify import COMPANY_S, HELLO, HERE, HERE_S, Doorbell
+from belvedere.db.postgres.notify import COMPANY_S, HELLO, HERE, HERE_S, PostgresNotifier
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 PATIENCE_S = 30
@@ -44,9 +44,11 @@ class Ear:
 
 
 @contextmanager
-def bell(db: Postgres, clock: Clock | None = None) -> Iterator[tuple[Doorbell, "queue.Queue[str]"]]:
+def bell(
+    db: Postgres, clock: Clock | None = None
+) -> Iterator[tuple[PostgresNotifier, "queue.Queue[str]"]]:
     heard: queue.Queue[str] = queue.Queue()
-    made = Doorbell(db, lambda topics: heard.put(",".join(topics)), clock or Clock())
+    made = PostgresNotifier(db, lambda topics: heard.put(",".join(topics)), clock or Clock())
     made.start()
     try:
         yield made, heard

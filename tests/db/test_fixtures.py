@@ -10,7 +10,7 @@ def _count(tx: Tx) -> int:
 
 
 def _add(tx: Tx) -> int:
-    return tx.run(
+    return tx.execute(
         "insert into customers (id, name, name_key, created_at, updated_at)"
         " values (?, 'acme', 'acme', ?, ?)",
         "0" * 24,
@@ -20,8 +20,8 @@ def _add(tx: Tx) -> int:
 
 
 def test_it_works(db: Database) -> None:
-    assert db.write_now(_count) == 0
-    assert db.write_now(_add) == 1
+    assert db.write_blocking(_count) == 0
+    assert db.write_blocking(_add) == 1
 
 
 async def test_each_test_has_a_database_of_its_own(db: Database) -> None:
@@ -30,17 +30,17 @@ async def test_each_test_has_a_database_of_its_own(db: Database) -> None:
 
 
 def test_both_engines_are_asked(db: Database, engine: str) -> None:
-    assert db.sql.engine == engine
+    assert db.dialect.engine == engine
 
 
 def test_the_clock_moves_only_by_hand(db: Database, clock: HandClock) -> None:
-    before = db.write_now(lambda tx: tx.now)
+    before = db.write_blocking(lambda tx: tx.now)
     clock.move(1.5)
-    assert db.write_now(lambda tx: tx.now) == before + 1_500
+    assert db.write_blocking(lambda tx: tx.now) == before + 1_500
 
 
 def test_the_log_store_is_there(logs: Database) -> None:
-    assert logs.write_now(lambda tx: tx.value("select count(*) from logs")) == 0
+    assert logs.write_blocking(lambda tx: tx.value("select count(*) from logs")) == 0
 
 
 def test_the_cast_is_complete(cast: Cast) -> None:

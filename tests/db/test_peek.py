@@ -10,7 +10,7 @@ from belvedere.db.readonly import peek
 
 
 def note(tx: Tx, value: str) -> int:
-    return tx.run("insert into meta (name, value) values ('note', ?)", value)
+    return tx.execute("insert into meta (name, value) values ('note', ?)", value)
 
 
 def noted(tx: Tx) -> str | None:
@@ -21,14 +21,14 @@ def noted(tx: Tx) -> str | None:
 def test_it_works(db: Database, database_url: str) -> None:
     with peek(database_url) as found:
         assert found.look(noted) is None
-        db.write_now(note, "hello")
+        db.write_blocking(note, "hello")
         assert found.look(noted) == "hello"
 
 
 def test_it_cannot_write(db: Database, database_url: str) -> None:
     with peek(database_url) as found, pytest.raises(Unavailable, match="says"):
         found.look(note, "hello")
-    assert db.write_now(noted) is None
+    assert db.write_blocking(noted) is None
 
 
 def test_it_goes_on_after_a_refusal(db: Database, database_url: str) -> None:

@@ -62,7 +62,7 @@ async def test_other_reads_and_writes_do_not_wait_for_searches(db: Database, hel
         async with asyncio.timeout(PATIENCE_S):
             reads = await asyncio.gather(*(db.read(one) for _ in range(MANY)))
             assert reads == [1] * MANY
-            assert await db.glance(one) == await db.write(one) == 1
+            assert await db.read_inline(one) == await db.write(one) == 1
         assert not any(search.done() for search in searches)
     finally:
         held.release()
@@ -145,7 +145,7 @@ async def test_a_search_ends_at_its_time_limit(
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)  # SQLite: the test above.
 async def test_a_statement_that_postgresql_cancels_is_a_search_timeout(db: Database) -> None:
     def sleep(tx: Tx) -> None:
-        tx.run("set statement_timeout = 1")
+        tx.execute("set statement_timeout = 1")
         tx.value("select pg_sleep(20)")
 
     with pytest.raises(Unavailable) as refusal:

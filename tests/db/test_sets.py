@@ -29,8 +29,8 @@ values = st.tuples(*[texts | odd] * 6, *[numbers] * 6)
 @pytest.fixture
 def wide(db: Database) -> Database:
     columns = [f"{name} {'text' if name[0] == 't' else 'bigint'}" for name in NAMES]
-    db.write_now(
-        lambda tx: tx.run(f"create table wide (id text primary key, {', '.join(columns)})")
+    db.write_blocking(
+        lambda tx: tx.execute(f"create table wide (id text primary key, {', '.join(columns)})")
     )
     return db
 
@@ -50,10 +50,10 @@ def test_they_arrive_as_they_were_given(
     ]
 
     def work(tx: Tx) -> list[tuple[Any, ...]]:
-        tx.run("delete from wide")
-        tx.many(INSERT, before)
+        tx.execute("delete from wide")
+        tx.execute_many(INSERT, before)
         assert kept(tx) == before
-        tx.each(UPDATE, rows)
+        tx.update_many(UPDATE, rows)
         return kept(tx)
 
     after = list(before)
@@ -62,31 +62,36 @@ def test_they_arrive_as_they_were_given(
         if was is not None:
             last = before[number][12] if row[-1] is None else row[-1]
             after[number] = (str(number), *row[:-1], last)
-    assert wide.write_now(work) == after
+    assert wide.write_blocking(work) == after
 
 
 def test_a_row_that_changed_meanwhile_is_left_alone(wide: Database) -> None:
     def work(tx: Tx) -> list[tuple[Any, ...]]:
-        tx.many("insert into wide (id, n0) values (?, ?)", [(one, 1) for one in "abcdef"])
+        tx.execute_many("insert into wide (id, n0) values (?, ?)", [(one, 1) for one in "abcdef"])
         versions = [("a", 1), ("b", 9), ("c", 1), ("d", 1), ("e", 1), ("missing", 1)]
-        tx.each(
+        tx.update_many(
             "update wide set t0 = ? where id = ? and n0 = ?",
             [("x", key, version) for key, version in versions],
         )
         return tx.rows("select id, t0 from wide order by id")
 
-    assert "".join(key for key, text in wide.write_now(work) if text == "x") == "acde"
+    assert "".join(key for key, text in wide.write_blocking(work) if text == "x") == "acde"
 
 
 def test_other_values_go_one_by_one(db: Database) -> None:
     def work(tx: Tx) -> list[tuple[Any, ...]]:
-        blob = "bytea" if tx.sql.engine == "postgres" else "blob"
-        tx.run(f"create table loose (id bigint, data {blob})")
-        tx.many("insert into loose (id) values (?)", [(number,) for number in range(9)])
-        tx.each("update loose set data = ? where id = ?", [(b"\0a", number) for number in range(8)])
+        blob = "bytea" if tx.dialect.engine == "postgres" else "blob"
+        tx.execute(f"create table loose (id bigint, data {blob})")
+        tx.execute_many("insert into loose (id) values (?)", [(number,) for number in range(9)])
+        tx.update_many(
+            "update loose set data = ? where id = ?", [(b"\0a", number) for number in range(8)]
+        )
         return [(key, data and bytes(data)) for key, data in tx.rows("select * from loose")]
 
-    assert sorted(db.write_now(work)) == [*((number, b"\0a") for number in range(8)), (8, None)]
+    assert sorted(db.write_blocking(work)) == [
+        *((number, b"\0a") for number in range(8)),
+        (8, None),
+    ]
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -107,5 +112,5 @@ def test_the_rows_are_looked_up_in_the_index_of_an_empty_table(
         sql, params = asked
         return "\n".join(line for (line,) in tx.rows(f"explain {sql}", *params))
 
-    found = db.write_now(plan)
+    found = db.write_blocking(plan)
     assert "Index Cond" in found and "Seq Scan" not in found and "id = ANY" in found

@@ -105,12 +105,12 @@ def _one(tx: Tx) -> object:
 
 def _note(tx: Tx, value: str = "") -> None:
     sql = "insert into meta (name, value) values ('note', ?) on conflict (name) do nothing"
-    tx.run(sql, value)
+    tx.execute(sql, value)
     tx.value("select 1")
 
 
 def _count(tx: Tx) -> None:
-    tx.run(
+    tx.execute(
         "insert into meta (name, value) values ('count', '1')"
         " on conflict (name) do update set value = (meta.value::int + 1)::text"
     )
@@ -193,18 +193,18 @@ async def test_a_statement_without_an_answer_has_not_happened(
 
 async def test_a_slow_statement_is_no_silence(behind: Postgres, proxy: Proxy) -> None:
     """PostgreSQL cancels it before we give the connection up, and other callers notice nothing."""
-    behind.write_now(lambda tx: tx.run("select 1"))
+    behind.write_blocking(lambda tx: tx.execute("select 1"))
     with pytest.raises(Unavailable, match="ask for less"):
         await behind.read(_slow)
     assert await behind.read(_one) == 1
 
 
 def _slow(tx: Tx) -> object:
-    tx.run("set statement_timeout = '50ms'")
+    tx.execute("set statement_timeout = '50ms'")
     try:
         return tx.value("select pg_sleep(10)")
     finally:
-        tx.run("set statement_timeout = '6s'")
+        tx.execute("set statement_timeout = '6s'")
 
 
 async def test_what_the_url_says_comes_first(database_url: str) -> None:

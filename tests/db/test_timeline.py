@@ -27,7 +27,7 @@ def _fence(tx: Tx) -> int:
 
 def _lead_elsewhere(tx: Tx) -> None:
     """As if what is stored came from a server on another timeline."""
-    tx.run("update meta set value = 'ffffffff' where name = 'timeline'")
+    tx.execute("update meta set value = 'ffffffff' where name = 'timeline'")
 
 
 async def test_one_failover_raises_the_epoch_once(server: Postgres, db: Database) -> None:

@@ -21,7 +21,7 @@ def _attempts(tx: Tx) -> list[tuple[object, ...]]:
 
 
 def _add(tx: Tx, row: tuple[object, ...]) -> None:
-    tx.many(f"insert into attempts values ({', '.join('?' for _ in row)})", [row])
+    tx.execute_many(f"insert into attempts values ({', '.join('?' for _ in row)})", [row])
 
 
 @pytest.fixture
@@ -30,40 +30,40 @@ def older(tmp_path: Path) -> Sqlite:
     db = Sqlite(tmp_path / "older.db")
     for name, text in migrations("sqlite"):
         if name < "0036":
-            db.write_now(apply, f"migrations/{name}", text)
+            db.write_blocking(apply, f"migrations/{name}", text)
     for row in (LIVE, LATE):
-        db.write_now(_add, row)
+        db.write_blocking(_add, row)
     return db
 
 
 def test_attempts_stay(older: Sqlite) -> None:
     steps = [name.partition("_")[0] for name in migrate(older)]
     assert steps[:5] == ["0036", "0037", "0039", "0040", "0041"]
-    assert older.write_now(_attempts) == [LATE, LIVE]
+    assert older.write_blocking(_attempts) == [LATE, LIVE]
     assert migrate(older) == []
 
 
 def test_a_job_has_one_live_attempt_still(older: Sqlite) -> None:
     migrate(older)
     with pytest.raises(Exception, match="UNIQUE"):
-        older.write_now(_add, (LIVE[0] + 1, *LIVE[1:]))
+        older.write_blocking(_add, (LIVE[0] + 1, *LIVE[1:]))
     with pytest.raises(Exception, match="UNIQUE"):
-        older.write_now(_add, (LIVE[0], "j2", *LIVE[2:]))
+        older.write_blocking(_add, (LIVE[0], "j2", *LIVE[2:]))
 
 
 def test_a_job_may_have_many_that_are_not_live(older: Sqlite) -> None:
     migrate(older)
-    older.write_now(_add, (LATE[0] + 1, *LATE[1:]))
-    older.write_now(lambda tx: tx.run("update attempts set state = 'lost'"))
-    assert {row[6] for row in older.write_now(_attempts)} == {"lost"}
+    older.write_blocking(_add, (LATE[0] + 1, *LATE[1:]))
+    older.write_blocking(lambda tx: tx.execute("update attempts set state = 'lost'"))
+    assert {row[6] for row in older.write_blocking(_attempts)} == {"lost"}
 
 
 def test_the_next_fence_is_beyond_all_that_were(older: Sqlite) -> None:
     """The counter may be ahead of the attempts: the newest of them were deleted."""
     raised = "update counters set value = ? where name = 'fence'"
-    older.write_now(lambda tx: tx.run(raised, LIVE[0] + 5))
+    older.write_blocking(lambda tx: tx.execute(raised, LIVE[0] + 5))
     migrate(older)
-    assert older.write_now(reserve_fences, 2) == [LIVE[0] + 6, LIVE[0] + 7]
+    assert older.write_blocking(reserve_fences, 2) == [LIVE[0] + 6, LIVE[0] + 7]
 
 
 def test_an_older_version_gives_no_fence_again(older: Sqlite) -> None:
@@ -71,7 +71,7 @@ def test_an_older_version_gives_no_fence_again(older: Sqlite) -> None:
     migrate(older)
     counted = "update counters set value = value + ? where name = 'fence' returning value"
     with pytest.raises(apsw.ConstraintError, match="newer version"):
-        older.write_now(lambda tx: tx.value(counted, 1))
+        older.write_blocking(lambda tx: tx.value(counted, 1))
 
 
 def _tell(tx: Tx, customer_id: str) -> int:
@@ -85,39 +85,43 @@ def _told(tx: Tx) -> list[tuple[object, ...]]:
 
 def test_events_stay_and_the_next_one_follows_them(older: Sqlite) -> None:
     for customer_id in ("c1", "c2"):
-        older.write_now(_tell, customer_id)
-    told = older.write_now(_told)
+        older.write_blocking(_tell, customer_id)
+    told = older.write_blocking(_told)
     migrate(older)
-    assert older.write_now(_told) == told
-    assert older.write_now(_tell, "c3") == 3
+    assert older.write_blocking(_told) == told
+    assert older.write_blocking(_tell, "c3") == 3
 
 
 @pytest.mark.parametrize("gone", ["id > 1", "id > 0"])
 def test_ids_of_events_that_are_gone_do_not_come_again(older: Sqlite, gone: str) -> None:
     for customer_id in ("c1", "c2", "c3"):
-        older.write_now(_tell, customer_id)
-    older.write_now(lambda tx: tx.run(f"delete from events where {gone}"))
-    left = older.write_now(_told)
+        older.write_blocking(_tell, customer_id)
+    older.write_blocking(lambda tx: tx.execute(f"delete from events where {gone}"))
+    left = older.write_blocking(_told)
     migrate(older)
-    assert older.write_now(_told) == [*left, (3, 0, 0, "", "", "", "", "{}")]
-    assert older.write_now(_tell, "c4") == 4
+    assert older.write_blocking(_told) == [*left, (3, 0, 0, "", "", "", "", "{}")]
+    assert older.write_blocking(_tell, "c4") == 4
 
 
 def test_a_log_without_events_begins_with_the_first(older: Sqlite) -> None:
     migrate(older)
-    assert older.write_now(_told) == []
-    assert older.write_now(_tell, "c1") == 1
+    assert older.write_blocking(_told) == []
+    assert older.write_blocking(_tell, "c1") == 1
 
 
 def test_a_database_of_a_newer_version_is_refused(db: Database) -> None:
-    db.write_now(lambda tx: tx.run("insert into migrations values ('migrations/9999_future', 0)"))
+    db.write_blocking(
+        lambda tx: tx.execute("insert into migrations values ('migrations/9999_future', 0)")
+    )
     with pytest.raises(Refused, match=r"9999_future.*Start that version"):
         migrate(db)
 
 
 def test_an_unknown_migration_of_the_other_store_is_not_its_concern(db: Database) -> None:
     """On PostgreSQL both stores keep their lists in one table."""
-    db.write_now(lambda tx: tx.run("insert into migrations values ('logs/9999_future', 0)"))
+    db.write_blocking(
+        lambda tx: tx.execute("insert into migrations values ('logs/9999_future', 0)")
+    )
     assert migrate(db) == []
     with pytest.raises(Refused, match="9999_future"):
         migrate(db, "logs")

@@ -14,11 +14,11 @@ only_postgres = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
 
 def note(tx: Tx, name: str, value: str | None) -> None:
-    tx.many("insert into meta (name, value) values (?, ?)", [(name, value)])
+    tx.execute_many("insert into meta (name, value) values (?, ?)", [(name, value)])
 
 
 def note_all(tx: Tx, pairs: list[tuple[str, str | None]]) -> list[None]:
-    tx.many("insert into meta (name, value) values (?, ?)", pairs)
+    tx.execute_many("insert into meta (name, value) values (?, ?)", pairs)
     return [None for _ in pairs]
 
 
@@ -32,8 +32,8 @@ def test_it_works(db: Database) -> None:
         note(tx, "n1", "x")
         return noted(tx)
 
-    assert db.write_now(note_and_look) == ["n1"]
-    assert db.write_now(noted) == ["n1"]
+    assert db.write_blocking(note_and_look) == ["n1"]
+    assert db.write_blocking(noted) == ["n1"]
 
 
 def test_a_fault_leaves_nothing_behind(db: Database) -> None:
@@ -42,8 +42,8 @@ def test_a_fault_leaves_nothing_behind(db: Database) -> None:
         note(tx, "n2", None)
 
     with pytest.raises(Exception, match="(?i)null"):
-        db.write_now(note_badly)
-    assert db.write_now(noted) == []
+        db.write_blocking(note_badly)
+    assert db.write_blocking(noted) == []
 
 
 def test_a_verb_that_refuses_leaves_nothing_behind(db: Database) -> None:
@@ -52,8 +52,8 @@ def test_a_verb_that_refuses_leaves_nothing_behind(db: Database) -> None:
         raise Unavailable("no")
 
     with pytest.raises(Unavailable):
-        db.write_now(note_and_refuse)
-    assert db.write_now(noted) == []
+        db.write_blocking(note_and_refuse)
+    assert db.write_blocking(noted) == []
 
 
 @only_postgres
@@ -70,14 +70,14 @@ def test_who_waited_in_a_ring_is_let_in_again(
             raise psycopg.errors.DeadlockDetected
 
     with contextlib.suppress(psycopg.errors.DeadlockDetected):
-        db.write_now(note_in_a_ring)
-    assert db.write_now(noted) == kept
+        db.write_blocking(note_in_a_ring)
+    assert db.write_blocking(noted) == kept
     assert next(rings, None) is None
 
 
 async def test_a_bad_item_harms_no_other(db: Database) -> None:
     pairs: list[tuple[str, str | None]] = [("n1", "x"), ("n0", None), ("n2", "x")]
-    tasks = [db.join(note_all, pair) for pair in pairs]
+    tasks = [db.write_batched(note_all, pair) for pair in pairs]
     answers = await asyncio.gather(*tasks, return_exceptions=True)
     assert [isinstance(answer, Exception) for answer in answers] == [False, True, False]
     assert await db.read(noted) == ["n1", "n2"]
@@ -85,15 +85,15 @@ async def test_a_bad_item_harms_no_other(db: Database) -> None:
 
 async def test_a_lone_fault_leaves_nothing_behind_and_calls_nobody(db: Database) -> None:
     called: list[str] = []
-    db.on_rung = lambda topics: called.extend(topics)
+    db.on_signals = lambda topics: called.extend(topics)
 
     def note_and_refuse(tx: Tx, names: list[str]) -> list[None]:
         note_all(tx, [(name, "x") for name in names])
         tx.after_commit(lambda: called.append("after"))
-        tx.rung.add("host:1")
+        tx.signals.add("host:1")
         raise Unavailable("no")
 
-    for asked in (db.join(note_and_refuse, "n1"), db.write(note_and_refuse, ["n2"])):
+    for asked in (db.write_batched(note_and_refuse, "n1"), db.write(note_and_refuse, ["n2"])):
         with pytest.raises(Unavailable):
             await asked
     await db.write(note, "n3", "x")
@@ -103,12 +103,12 @@ async def test_a_lone_fault_leaves_nothing_behind_and_calls_nobody(db: Database)
 async def test_a_refusal_in_a_crowd_changes_nothing_for_the_others(db: Database) -> None:
     called: list[str] = []
     seen: list[str] = []
-    db.on_rung = seen.extend
+    db.on_signals = seen.extend
 
     def keep(tx: Tx, name: str) -> str:
         note(tx, name, "x")
         tx.after_commit(lambda: called.append(name))
-        tx.rung.add(f"topic:{name}")
+        tx.signals.add(f"topic:{name}")
         return name
 
     def refuse(tx: Tx, name: str) -> str:
@@ -119,7 +119,7 @@ async def test_a_refusal_in_a_crowd_changes_nothing_for_the_others(db: Database)
         return [Conflict("odd", code="odd") if name == "n0" else keep(tx, name) for name in names]
 
     alone = [db.write(keep, "n1"), db.write(refuse, "n2"), db.write(keep, "n3")]
-    together = [db.join(keep_all, name) for name in ("n4", "n0", "n5")]
+    together = [db.write_batched(keep_all, name) for name in ("n4", "n0", "n5")]
     answers = await asyncio.gather(*alone, *together, return_exceptions=True)
     kept = ["n1", "n3", "n4", "n5"]
     assert [one for one in answers if isinstance(one, str)] == kept
@@ -133,7 +133,7 @@ async def test_a_fault_at_the_end_of_a_batch_leaves_its_verbs(db: Database) -> N
 
     def keep(tx: Tx, name: str) -> None:
         note(tx, name, "x")
-        tx.rung.add("host:1")
+        tx.signals.add("host:1")
         tx.after_commit(lambda: called.append(name))
 
     def fail(tx: Tx) -> None:
@@ -141,7 +141,7 @@ async def test_a_fault_at_the_end_of_a_batch_leaves_its_verbs(db: Database) -> N
         tx.after_commit(lambda: called.append("n9"))
         raise Unavailable("no")
 
-    db.closing = fail
+    db.before_commit = fail
     await db.write(keep, "n1")
     await asyncio.gather(db.write(keep, "n2"), db.write(keep, "n3"))
     assert (await db.read(noted), sorted(called)) == (["n1", "n2", "n3"], ["n1", "n2", "n3"])
@@ -149,7 +149,7 @@ async def test_a_fault_at_the_end_of_a_batch_leaves_its_verbs(db: Database) -> N
 
 async def test_what_was_undone_is_not_remembered(db: Database) -> None:
     def remember(tx: Tx, name: str) -> str:
-        known: str = tx.memo.setdefault("word", name)
+        known: str = tx.version_cache.setdefault("word", name)
         if name == "bad":
             raise Conflict("no", code="no")
         return known
@@ -169,17 +169,17 @@ async def test_lone_writes_and_crowds_are_all_kept(db: Database) -> None:
 
 async def test_a_glance_sees_what_was_just_written(db: Database) -> None:
     await db.write(note, "n1", "x")
-    assert await db.glance(noted) == ["n1"]
+    assert await db.read_inline(noted) == ["n1"]
 
 
 async def test_what_a_reader_writes_is_not_kept(db: Database) -> None:
-    for look in (db.glance, db.read):
+    for look in (db.read_inline, db.read):
         try:
             await look(note, "n1", "x")
         except Exception as fault:
             # One engine refuses it, the other never sends it.
             assert "readonly" in repr(fault)
-        assert await db.glance(noted) == []
+        assert await db.read_inline(noted) == []
     await db.write(note, "n2", "x")
     assert await db.read(noted) == ["n2"]
 
@@ -192,7 +192,7 @@ async def test_waiting_for_a_row_does_not_stop_whoever_holds_it(db: Database) ->
     held, go_on = threading.Event(), threading.Event()
 
     def hold(tx: Tx) -> None:
-        tx.run("update meta set value = 'first' where name = 'n1'")
+        tx.execute("update meta set value = 'first' where name = 'n1'")
         held.set()
         go_on.wait(10)
         assert tx.value("select value from meta where name = 'n1'") == "first"
@@ -200,7 +200,7 @@ async def test_waiting_for_a_row_does_not_stop_whoever_holds_it(db: Database) ->
     def come_second(tx: Tx) -> str:
         held.wait(10)
         asyncio.run_coroutine_threadsafe(release(), loop)
-        tx.many("update meta set value = ? where name = ?", [("second", "n1")])
+        tx.execute_many("update meta set value = ? where name = ?", [("second", "n1")])
         return str(tx.value("select value from meta where name = 'n1'"))
 
     async def release() -> None:
@@ -214,7 +214,7 @@ async def test_waiting_for_a_row_does_not_stop_whoever_holds_it(db: Database) ->
 @only_postgres
 async def test_a_lost_connection_is_told_and_replaced(db: Database) -> None:
     def cut(tx: Tx) -> None:
-        tx.run("select pg_terminate_backend(pg_backend_pid())")
+        tx.execute("select pg_terminate_backend(pg_backend_pid())")
 
     with pytest.raises(Unavailable):
         await db.write(cut)
@@ -244,8 +244,8 @@ def test_a_fault_that_a_verb_swallows_keeps_nothing(db: Database) -> None:
             return
 
     with pytest.raises(Exception, match="swallowed"):
-        db.write_now(swallow)
-    assert db.write_now(noted) == []
+        db.write_blocking(swallow)
+    assert db.write_blocking(noted) == []
 
 
 async def test_what_fails_after_a_commit_holds_nobody_up(db: Database) -> None:
@@ -254,14 +254,14 @@ async def test_what_fails_after_a_commit_holds_nobody_up(db: Database) -> None:
     def note_and_call(tx: Tx, pairs: list[tuple[str, str | None]]) -> list[None]:
         tx.after_commit(lambda: [][1])
         tx.after_commit(lambda: heard.append("told"))
-        tx.rung.add("n")
+        tx.signals.add("n")
         return note_all(tx, pairs)
 
     def ring(topics: set[str]) -> None:
         raise RuntimeError("the bell fell down")
 
-    db.on_rung = ring
+    db.on_signals = ring
     pairs: list[tuple[str, str | None]] = [("n1", "x"), ("n2", "x")]
     for pair in pairs:
-        await asyncio.wait_for(db.join(note_and_call, pair), 10)
+        await asyncio.wait_for(db.write_batched(note_and_call, pair), 10)
     assert (await db.read(noted), heard) == (["n1", "n2"], ["told", "told"])

@@ -3,8 +3,8 @@
 import sys
 
 from belvedere.cli.main import main
-from belvedere.db.postgres.notify import Doorbell
-from belvedere.db.signals import Hub
+from belvedere.db.postgres.notify import PostgresNotifier
+from belvedere.db.signals import SignalBus
 
 
 def nobody_hears(*_: object) -> None:
@@ -12,6 +12,6 @@ def nobody_hears(*_: object) -> None:
 
 
 if __name__ == "__main__":
-    setattr(Hub, "ring", nobody_hears)  # noqa: B010
-    setattr(Doorbell, "ring", nobody_hears)  # noqa: B010
+    setattr(SignalBus, "ring", nobody_hears)  # noqa: B010
+    setattr(PostgresNotifier, "ring", nobody_hears)  # noqa: B010
     sys.exit(main())

@@ -44,17 +44,17 @@ READS: dict[str, Callable[[Any], object]] = {
 @pytest.mark.parametrize("read", READS)
 def test_it_works(db: Database, cast: Cast, read: str) -> None:
     def plans(tx: Tx) -> list[str]:
-        if tx.sql.engine == "postgres":
+        if tx.dialect.engine == "postgres":
             # The table is small here, and then all of it is cheaper than any index.
             for way in ("seqscan", "bitmapscan", "sort"):
-                tx.run(f"set local enable_{way} = off")
-        explain = "explain query plan" if tx.sql.engine == "sqlite" else "explain"
+                tx.execute(f"set local enable_{way} = off")
+        explain = "explain query plan" if tx.dialect.engine == "sqlite" else "explain"
         listened = Listened(tx)
         READS[read](listened)
         asked = [(sql, params) for sql, params in listened.asked if "from events" in sql]
         assert asked
         return [str(tx.rows(f"{explain} {sql}", *params)) for sql, params in asked]
 
-    for plan in db.write_now(plans):
+    for plan in db.write_blocking(plans):
         # SQLite calls a walk along the table's own order a scan, too; without a sort it ends early.
         assert "TEMP B-TREE" not in plan and "Sort" not in plan and "Seq Scan" not in plan, plan

@@ -21,30 +21,30 @@ def held(tx: Tx) -> list[str]:
 
 
 def test_it_works(db: Database) -> None:
-    first, second = db.write_now(tell, "h1"), db.write_now(tell, "h2")
+    first, second = db.write_blocking(tell, "h1"), db.write_blocking(tell, "h2")
     assert second == first + 1
-    [event] = db.write_now(events.of_object, "h1")
+    [event] = db.write_blocking(events.of_object, "h1")
     assert (event.id, event.kind, event.data) == (first, "host.created", '{"hostname":"h1"}')
 
 
 @pytest.mark.parametrize("gone", ["object_id = 'h3'", "object_id > 'h1'", "id > 0", "at > 0"])
 def test_no_id_comes_twice_whatever_is_deleted(db: Database, gone: str) -> None:
     """A reader goes on behind the last one it has seen: the next must be beyond it."""
-    seen = [db.write_now(tell, name) for name in ("h1", "h2", "h3")]
-    cursor = db.write_now(events.newest)
+    seen = [db.write_blocking(tell, name) for name in ("h1", "h2", "h3")]
+    cursor = db.write_blocking(events.newest)
     assert cursor[1] == seen[-1]
     for _ in range(2):
-        db.write_now(lambda tx: tx.run(f"delete from events where {gone}"))
-    assert db.write_now(tell, "h4") > seen[-1]
-    assert [event.object_id for event in db.write_now(events.after, *cursor)] == ["h4"]
+        db.write_blocking(lambda tx: tx.execute(f"delete from events where {gone}"))
+    assert db.write_blocking(tell, "h4") > seen[-1]
+    assert [event.object_id for event in db.write_blocking(events.after, *cursor)] == ["h4"]
 
 
 def test_nothing_of_a_deleted_one_is_left(db: Database) -> None:
     for name in ("h1", "h2"):
-        db.write_now(tell, name)
-    db.write_now(lambda tx: tx.run("delete from events"))
-    assert db.write_now(held) == []
-    left = db.write_now(lambda tx: tx.rows("select kind, object, object_id, data from events"))
+        db.write_blocking(tell, name)
+    db.write_blocking(lambda tx: tx.execute("delete from events"))
+    assert db.write_blocking(held) == []
+    left = db.write_blocking(lambda tx: tx.rows("select kind, object, object_id, data from events"))
     assert left in ([], [("", "", "", "{}")])
 
 
@@ -52,17 +52,17 @@ def test_forgetting_has_an_end_and_spares_none_but_the_newest(
     db: Database, clock: HandClock
 ) -> None:
     for name in ("h1", "h2", "h3"):
-        newest = db.write_now(tell, name)
+        newest = db.write_blocking(tell, name)
     clock.move(events.LIFE / SECOND + 1)
-    db.write_now(_read_all, "reader")
-    while db.write_now(retention.forget_events, ["reader"]):
+    db.write_blocking(_read_all, "reader")
+    while db.write_blocking(retention.forget_events, ["reader"]):
         pass
-    assert db.write_now(held) == []
-    assert db.write_now(tell, "h4") == newest + 1
-    db.write_now(_read_all, "reader")
-    while db.write_now(retention.forget_events, ["reader"]):
+    assert db.write_blocking(held) == []
+    assert db.write_blocking(tell, "h4") == newest + 1
+    db.write_blocking(_read_all, "reader")
+    while db.write_blocking(retention.forget_events, ["reader"]):
         pass
-    ids = db.write_now(lambda tx: tx.rows("select id from events"))
+    ids = db.write_blocking(lambda tx: tx.rows("select id from events"))
     assert ids == [(newest + 1,)]
 
 
@@ -72,20 +72,20 @@ def _read_all(tx: Tx, consumer: str) -> None:
 
 
 def test_an_event_that_a_consumer_has_not_processed_is_kept(db: Database, clock: HandClock) -> None:
-    db.write_now(tell, "h1")
+    db.write_blocking(tell, "h1")
     for consumer in ("quick", "slow"):
-        db.write_now(_read_all, consumer)
+        db.write_blocking(_read_all, consumer)
     for name in ("h2", "h3"):
-        db.write_now(tell, name)
-    db.write_now(_read_all, "quick")
+        db.write_blocking(tell, name)
+    db.write_blocking(_read_all, "quick")
     clock.move(events.LIFE / SECOND + 1)
-    while db.write_now(retention.forget_events, ["quick", "slow"]):
+    while db.write_blocking(retention.forget_events, ["quick", "slow"]):
         pass
-    assert db.write_now(held) == ["h2", "h3"]
+    assert db.write_blocking(held) == ["h2", "h3"]
 
 
 def test_a_consumer_that_never_ran_keeps_everything(db: Database, clock: HandClock) -> None:
-    db.write_now(tell, "h1")
-    db.write_now(_read_all, "quick")
+    db.write_blocking(tell, "h1")
+    db.write_blocking(_read_all, "quick")
     clock.move(events.LIFE / SECOND + 1)
-    assert db.write_now(retention.forget_events, ["quick", "new"]) == 0
+    assert db.write_blocking(retention.forget_events, ["quick", "new"]) == 0

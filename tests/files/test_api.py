@@ -5,7 +5,7 @@ import json
 import pytest
 
 from asking import Caller, services
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Invalid
 from belvedere.db import Database
 from belvedere.files.api import ROUTES
@@ -20,7 +20,7 @@ UPLOAD = (
 
 
 @pytest.fixture
-def call(db: Database, keys: Keys) -> Caller:
+def call(db: Database, keys: Keyring) -> Caller:
     return Caller(services(db, keys), ROUTES)
 
 

@@ -18,13 +18,13 @@ OLD, NEW = b"#!/bin/sh\necho old\n", b"#!/bin/sh\necho new\n"
 
 @pytest.fixture
 def file(db: Database, cast: Cast) -> FileRow:
-    return db.write_now(create, cast.ada, FileChange(filename="hello.sh", content=OLD))
+    return db.write_blocking(create, cast.ada, FileChange(filename="hello.sh", content=OLD))
 
 
 def use(tx: Tx, actor: Actor, file_id: str, hostname: str = "web-1") -> str:
     """A task of a new host that runs the file; the host's id."""
     host = hosts.insert(tx, actor.customer_id, hostname, "machine", "")
-    tx.run(
+    tx.execute(
         "insert into tasks (id, customer_id, name, type, host_id, script_id, spec, created_at,"
         " updated_at) values (?, ?, 'greet', 'script', ?, ?, '{}', 0, 0)",
         new_id(),
@@ -41,72 +41,72 @@ def agent(customer_id: str, host_id: str) -> Actor:
 
 def test_it_works(db: Database, cast: Cast, file: FileRow) -> None:
     given = FileChange(content=NEW, description="Says hello", tags=["greeting"])
-    changed = db.write_now(change, cast.ada, file.id, given)
+    changed = db.write_blocking(change, cast.ada, file.id, given)
     assert (changed.version, changed.description) == (2, "Says hello")
-    assert db.write_now(download, cast.max, file.id).data == NEW
-    assert db.write_now(download, cast.max, file.id, 1).data == OLD
-    assert [one.version for one in db.write_now(versions, cast.max, file.id)] == [2, 1]
-    assert db.write_now(events.of_object, file.id)[-1].kind == "file.changed"
+    assert db.write_blocking(download, cast.max, file.id).data == NEW
+    assert db.write_blocking(download, cast.max, file.id, 1).data == OLD
+    assert [one.version for one in db.write_blocking(versions, cast.max, file.id)] == [2, 1]
+    assert db.write_blocking(events.of_object, file.id)[-1].kind == "file.changed"
 
 
 def test_changing_nothing_makes_no_version(db: Database, cast: Cast, file: FileRow) -> None:
-    assert db.write_now(change, cast.ada, file.id, FileChange(content=OLD)).version == 1
+    assert db.write_blocking(change, cast.ada, file.id, FileChange(content=OLD)).version == 1
 
 
 def test_a_stale_change_is_refused(db: Database, cast: Cast, file: FileRow) -> None:
-    db.write_now(change, cast.ada, file.id, FileChange(content=NEW), 1)
+    db.write_blocking(change, cast.ada, file.id, FileChange(content=NEW), 1)
     with pytest.raises(Stale):
-        db.write_now(change, cast.ada, file.id, FileChange(content=OLD), 1)
+        db.write_blocking(change, cast.ada, file.id, FileChange(content=OLD), 1)
 
 
 def test_bad_input_changes_nothing(db: Database, cast: Cast, file: FileRow) -> None:
     with pytest.raises(Invalid):
-        db.write_now(change, cast.ada, file.id, FileChange(content=NEW, mimetype="?"))
-    assert db.write_now(show, cast.ada, file.id).version == 1
+        db.write_blocking(change, cast.ada, file.id, FileChange(content=NEW, mimetype="?"))
+    assert db.write_blocking(show, cast.ada, file.id).version == 1
 
 
 def test_there_is_no_such_version(db: Database, cast: Cast, file: FileRow) -> None:
     with pytest.raises(NotFound) as refusal:
-        db.write_now(download, cast.max, file.id, 7)
+        db.write_blocking(download, cast.max, file.id, 7)
     assert refusal.value.code == "version_not_found"
 
 
 def test_only_admins_change_and_only_their_own(db: Database, cast: Cast, file: FileRow) -> None:
     for actor in (cast.max, cast.uma, cast.vic):
         with pytest.raises(Forbidden):
-            db.write_now(change, actor, file.id, FileChange(content=NEW))
+            db.write_blocking(change, actor, file.id, FileChange(content=NEW))
         with pytest.raises(Forbidden):
-            db.write_now(delete, actor, file.id)
+            db.write_blocking(delete, actor, file.id)
     for actor, file_id in ((cast.eve, file.id), (cast.ada, MISSING)):
         with pytest.raises(NotFound):
-            db.write_now(change, actor, file_id, FileChange(content=NEW))
+            db.write_blocking(change, actor, file_id, FileChange(content=NEW))
         with pytest.raises(NotFound):
-            db.write_now(delete, actor, file_id)
+            db.write_blocking(delete, actor, file_id)
         with pytest.raises(NotFound):
-            db.write_now(linked, actor, file_id)
+            db.write_blocking(linked, actor, file_id)
 
 
 def test_a_file_in_use_stays(db: Database, cast: Cast, file: FileRow) -> None:
-    db.write_now(use, cast.ada, file.id)
-    assert [link.name for link in db.write_now(linked, cast.max, file.id)] == ["greet"]
+    db.write_blocking(use, cast.ada, file.id)
+    assert [link.name for link in db.write_blocking(linked, cast.max, file.id)] == ["greet"]
     with pytest.raises(Conflict, match="greet") as refusal:
-        db.write_now(delete, cast.ada, file.id)
+        db.write_blocking(delete, cast.ada, file.id)
     assert refusal.value.code == "file_in_use"
-    db.write_now(lambda tx: tx.run("update tasks set deleted_at = 1"))
-    db.write_now(delete, cast.ada, file.id)
+    db.write_blocking(lambda tx: tx.execute("update tasks set deleted_at = 1"))
+    db.write_blocking(delete, cast.ada, file.id)
     with pytest.raises(NotFound):
-        db.write_now(show, cast.ada, file.id)
-    assert db.write_now(events.of_object, file.id)[-1].kind == "file.deleted"
+        db.write_blocking(show, cast.ada, file.id)
+    assert db.write_blocking(events.of_object, file.id)[-1].kind == "file.deleted"
 
 
 def test_an_agent_downloads_only_its_own_host_s_work(
     db: Database, cast: Cast, file: FileRow
 ) -> None:
-    host_id = db.write_now(use, cast.ada, file.id)
-    other_file = db.write_now(create, cast.ada, FileChange(filename="b.sh", content=NEW))
-    other_host = db.write_now(use, cast.ada, other_file.id, "web-2")
+    host_id = db.write_blocking(use, cast.ada, file.id)
+    other_file = db.write_blocking(create, cast.ada, FileChange(filename="b.sh", content=NEW))
+    other_host = db.write_blocking(use, cast.ada, other_file.id, "web-2")
     mine = agent(cast.acme.id, host_id)
-    assert db.write_now(download, mine, file.id).data == OLD
+    assert db.write_blocking(download, mine, file.id).data == OLD
     for actor, file_id in (
         (mine, other_file.id),
         (agent(cast.acme.id, other_host), file.id),
@@ -114,7 +114,7 @@ def test_an_agent_downloads_only_its_own_host_s_work(
         (mine, MISSING),
     ):
         with pytest.raises(NotFound) as refusal:
-            db.write_now(download, actor, file_id)
+            db.write_blocking(download, actor, file_id)
         assert refusal.value.message == "There is no such file."
     with pytest.raises(Forbidden):
-        db.write_now(show, mine, file.id)
+        db.write_blocking(show, mine, file.id)

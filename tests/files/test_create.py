@@ -20,40 +20,40 @@ SCRIPT = FileChange(filename="hello.sh", content=b"#!/bin/sh\necho hello\n")
 
 
 def test_it_works(db: Database, cast: Cast) -> None:
-    made = db.write_now(create, cast.ada, SCRIPT)
-    shown = record(db.write_now(show, cast.max, made.id), "acme")
+    made = db.write_blocking(create, cast.ada, SCRIPT)
+    shown = record(db.write_blocking(show, cast.max, made.id), "acme")
     assert (shown.id, shown.also_id, shown.kind) == (made.id, made.id, "Script")
     assert (shown.filename, shown.extension, shown.size) == ("hello.sh", "sh", 21)
     assert shown.md5 == hashlib.md5(b"#!/bin/sh\necho hello\n").hexdigest()
-    assert db.write_now(download, cast.max, made.id).data == SCRIPT.content
+    assert db.write_blocking(download, cast.max, made.id).data == SCRIPT.content
 
 
 def test_it_tells_what_happened(db: Database, cast: Cast) -> None:
-    made = db.write_now(create, cast.ada, SCRIPT)
-    assert [e.kind for e in db.write_now(events.of_object, made.id)] == ["file.created"]
-    kept = db.write_now(versions, cast.max, made.id)
+    made = db.write_blocking(create, cast.ada, SCRIPT)
+    assert [e.kind for e in db.write_blocking(events.of_object, made.id)] == ["file.created"]
+    kept = db.write_blocking(versions, cast.max, made.id)
     assert [(one.version, one.created_by) for one in kept] == [(1, "ada@acme.test")]
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\xff\xfe", bytes(range(256)) * 300])
 def test_any_bytes_come_back_unchanged(db: Database, cast: Cast, content: bytes) -> None:
-    made = db.write_now(create, cast.ada, FileChange(filename="data.bin", content=content))
+    made = db.write_blocking(create, cast.ada, FileChange(filename="data.bin", content=content))
     assert made.kind == "File"
-    assert db.write_now(download, cast.ada, made.id).data == content
+    assert db.write_blocking(download, cast.ada, made.id).data == content
 
 
 def test_equal_contents_are_kept_once(db: Database, cast: Cast) -> None:
-    one = db.write_now(create, cast.ada, SCRIPT)
-    two = db.write_now(create, cast.eve, SCRIPT)
+    one = db.write_blocking(create, cast.ada, SCRIPT)
+    two = db.write_blocking(create, cast.eve, SCRIPT)
     assert one.sha256 == two.sha256
-    assert db.write_now(lambda tx: tx.value("select count(*) from blobs")) == 1
+    assert db.write_blocking(lambda tx: tx.value("select count(*) from blobs")) == 1
 
 
 def test_contents_are_found_by_their_hash(db: Database) -> None:
     def verb(tx: Tx) -> tuple[bytes | None, bytes | None]:
         return content_of(tx, store_content(tx, b"abc")), content_of(tx, "0" * 64)
 
-    assert db.write_now(verb) == (b"abc", None)
+    assert db.write_blocking(verb) == (b"abc", None)
 
 
 @pytest.mark.parametrize(
@@ -71,41 +71,41 @@ def test_contents_are_found_by_their_hash(db: Database) -> None:
 )
 def test_bad_input_keeps_nothing(db: Database, cast: Cast, given: FileChange) -> None:
     with pytest.raises(Invalid):
-        db.write_now(create, cast.ada, given)
-    assert db.write_now(lambda tx: tx.value("select count(*) from files")) == 0
-    assert db.write_now(lambda tx: tx.value("select count(*) from blobs")) == 0
+        db.write_blocking(create, cast.ada, given)
+    assert db.write_blocking(lambda tx: tx.value("select count(*) from files")) == 0
+    assert db.write_blocking(lambda tx: tx.value("select count(*) from blobs")) == 0
 
 
 def test_only_admins_store_and_managers_read(db: Database, cast: Cast) -> None:
     for actor in (cast.max, cast.uma, cast.vic):
         with pytest.raises(Forbidden):
-            db.write_now(create, actor, SCRIPT)
-    made = db.write_now(create, cast.ada, SCRIPT)
+            db.write_blocking(create, actor, SCRIPT)
+    made = db.write_blocking(create, cast.ada, SCRIPT)
     listing = read({}, FILES)
     for actor in (cast.uma, cast.vic):
         for verb in (show, download, versions):
             with pytest.raises(Forbidden):
-                db.write_now(verb, actor, made.id)
+                db.write_blocking(verb, actor, made.id)
         with pytest.raises(Forbidden):
-            db.write_now(listed, actor, listing)
+            db.write_blocking(listed, actor, listing)
 
 
 @pytest.mark.parametrize("verb", [show, download, versions])
 def test_what_is_another_s_is_not_there(db: Database, cast: Cast, verb: object) -> None:
-    made = db.write_now(create, cast.ada, SCRIPT)
+    made = db.write_blocking(create, cast.ada, SCRIPT)
     pairs: list[tuple[Actor, str]] = [(cast.eve, made.id), (cast.ada, MISSING)]
     for actor, file_id in pairs:
         with pytest.raises(NotFound) as refusal:
-            db.write_now(verb, actor, file_id)  # type: ignore[arg-type]
+            db.write_blocking(verb, actor, file_id)  # type: ignore[arg-type]
         assert refusal.value.message == "There is no such file."
 
 
 def test_lists_are_filtered_and_sealed_off(db: Database, cast: Cast) -> None:
-    db.write_now(create, cast.ada, SCRIPT)
-    db.write_now(create, cast.ada, FileChange(filename="logo.png", content=b"png"))
+    db.write_blocking(create, cast.ada, SCRIPT)
+    db.write_blocking(create, cast.ada, FileChange(filename="logo.png", content=b"png"))
 
     def names(actor: Actor, query: dict[str, list[str]], kind: Kind | None = None) -> list[str]:
-        rows, _ = db.write_now(listed, actor, read(query, FILES), kind)
+        rows, _ = db.write_blocking(listed, actor, read(query, FILES), kind)
         return [row.filename for row in rows]
 
     assert names(cast.max, {}) == ["hello.sh", "logo.png"]
@@ -113,5 +113,5 @@ def test_lists_are_filtered_and_sealed_off(db: Database, cast: Cast) -> None:
     assert names(cast.max, {"where[size][$lt]": ["10"]}) == ["logo.png"]
     assert names(cast.max, {"sort[filename]": ["-1"]}) == ["logo.png", "hello.sh"]
     assert names(cast.eve, {}) == []
-    rows, total = db.write_now(listed, cast.max, read({"count": ["1"], "limit": ["1"]}, FILES))
+    rows, total = db.write_blocking(listed, cast.max, read({"count": ["1"], "limit": ["1"]}, FILES))
     assert (len(rows), total) == (1, 2)

@@ -5,18 +5,18 @@ import pytest
 from asking import Caller, services
 from belvedere.access import Actor, Level
 from belvedere.access.credentials.enrolment import create_enrolment
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
 from belvedere.hosts.api import ROUTES
 from cast import ADDRESS, Cast
 
 
 @pytest.fixture
-def call(db: Database, keys: Keys) -> Caller:
+def call(db: Database, keys: Keyring) -> Caller:
     return Caller(services(db, keys), ROUTES)
 
 
-async def test_it_works(call: Caller, db: Database, keys: Keys, cast: Cast) -> None:
+async def test_it_works(call: Caller, db: Database, keys: Keyring, cast: Cast) -> None:
     _, text = await db.write(create_enrolment, keys, cast.ada)
     anyone = Actor("", "", Level.ANONYMOUS, "anonymous", address=ADDRESS)
     sent = {"token": text, "hostname": "web-1", "fingerprint": "machine-1"}
@@ -32,7 +32,7 @@ async def test_it_works(call: Caller, db: Database, keys: Keys, cast: Cast) -> N
     assert counted.headers == {"X-Total-Count": "1"}
 
 
-async def test_changes_and_deletion(call: Caller, db: Database, keys: Keys, cast: Cast) -> None:
+async def test_changes_and_deletion(call: Caller, db: Database, keys: Keyring, cast: Cast) -> None:
     _, text = await db.write(create_enrolment, keys, cast.ada)
     sent = {"token": text, "hostname": "web-1", "fingerprint": "machine-1"}
     host_id = (await call(cast.ada, "POST", "/-/enrol", body=sent)).body["host_id"]

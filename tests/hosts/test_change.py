@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from belvedere import events
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.signin.authentication import authenticate
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.db import Database, Tx
@@ -23,8 +23,8 @@ MISSING = "0" * 24
 def test_it_works(db: Database, cast: Cast, enrolled: Enrol) -> None:
     host_id = enrolled().host_id
     given = HostChange(hostname="db-1", tags=["blue", "rack:7"], enable=False, draining=True)
-    changed = db.write_now(change, cast.ada, host_id, given)
-    shown = record(db.write_now(show, cast.vic, host_id), "acme")
+    changed = db.write_blocking(change, cast.ada, host_id, given)
+    shown = record(db.write_blocking(show, cast.vic, host_id), "acme")
     assert (shown.hostname, shown.tags, shown.version) == ("db-1", ["blue", "rack:7"], 2)
     assert (shown.enable, shown.disabled, shown.draining) == (False, True, True)
     assert changed.version == 2
@@ -37,11 +37,11 @@ def test_it_rings_the_host_and_tells_before_and_after(
 
     def verb(tx: Tx) -> set[str]:
         change(tx, cast.ada, host_id, HostChange(enable=False))
-        return set(tx.rung)
+        return set(tx.signals)
 
-    assert f"host:{host_id}" in db.write_now(verb)
-    assert db.write_now(events.of_object, host_id)[-1].kind == "host.changed"
-    before, after = db.write_now(_last_audit, host_id)
+    assert f"host:{host_id}" in db.write_blocking(verb)
+    assert db.write_blocking(events.of_object, host_id)[-1].kind == "host.changed"
+    before, after = db.write_blocking(_last_audit, host_id)
     assert '"enable":true' in before
     assert '"enable":false' in after
 
@@ -54,25 +54,25 @@ def _last_audit(tx: Tx, host_id: str) -> tuple[Any, ...]:
 
 def test_changing_nothing_makes_no_version(db: Database, cast: Cast, enrolled: Enrol) -> None:
     host_id = enrolled().host_id
-    assert db.write_now(change, cast.ada, host_id, HostChange(enable=True)).version == 1
-    assert len(db.write_now(events.of_object, host_id)) == 1
+    assert db.write_blocking(change, cast.ada, host_id, HostChange(enable=True)).version == 1
+    assert len(db.write_blocking(events.of_object, host_id)) == 1
 
 
 def test_a_name_is_held_once(db: Database, cast: Cast, enrolled: Enrol) -> None:
     enrolled("web-1")
     other = enrolled("web-2", "machine-2").host_id
     with pytest.raises(Conflict) as refusal:
-        db.write_now(change, cast.ada, other, HostChange(hostname="WEB-1"))
+        db.write_blocking(change, cast.ada, other, HostChange(hostname="WEB-1"))
     assert refusal.value.code == "hostname_taken"
-    renamed = db.write_now(change, cast.ada, other, HostChange(hostname="Web-2"))
+    renamed = db.write_blocking(change, cast.ada, other, HostChange(hostname="Web-2"))
     assert renamed.hostname == "Web-2"
 
 
 def test_a_stale_change_is_refused(db: Database, cast: Cast, enrolled: Enrol) -> None:
     host_id = enrolled().host_id
-    db.write_now(change, cast.ada, host_id, HostChange(tags=["a"]), 1)
+    db.write_blocking(change, cast.ada, host_id, HostChange(tags=["a"]), 1)
     with pytest.raises(Stale):
-        db.write_now(change, cast.ada, host_id, HostChange(tags=["b"]), 1)
+        db.write_blocking(change, cast.ada, host_id, HostChange(tags=["b"]), 1)
 
 
 @pytest.mark.parametrize(
@@ -90,51 +90,51 @@ def test_bad_input_changes_nothing(
 ) -> None:
     host_id = enrolled().host_id
     with pytest.raises(Invalid):
-        db.write_now(change, cast.ada, host_id, given)
-    assert db.write_now(show, cast.ada, host_id).version == 1
+        db.write_blocking(change, cast.ada, host_id, given)
+    assert db.write_blocking(show, cast.ada, host_id).version == 1
 
 
 def test_only_admins_change_and_only_their_own(db: Database, cast: Cast, enrolled: Enrol) -> None:
     host_id = enrolled().host_id
     for actor in (cast.max, cast.uma, cast.vic):
         with pytest.raises(Forbidden):
-            db.write_now(change, actor, host_id, HostChange(enable=False))
+            db.write_blocking(change, actor, host_id, HostChange(enable=False))
         with pytest.raises(Forbidden):
-            db.write_now(delete, actor, host_id)
+            db.write_blocking(delete, actor, host_id)
     for actor, wanted in ((cast.eve, host_id), (cast.ada, MISSING)):
         for verb in (show, delete):
             with pytest.raises(NotFound) as refusal:
-                db.write_now(verb, actor, wanted)
+                db.write_blocking(verb, actor, wanted)
             assert refusal.value.message == "There is no such host."
         with pytest.raises(NotFound):
-            db.write_now(change, actor, wanted, HostChange(enable=False))
+            db.write_blocking(change, actor, wanted, HostChange(enable=False))
 
 
 def test_a_deleted_host_is_gone_and_its_agent_shut_out(
-    db: Database, keys: Keys, cast: Cast, enrolled: Enrol
+    db: Database, keys: Keyring, cast: Cast, enrolled: Enrol
 ) -> None:
     made = enrolled()
 
     def verb(tx: Tx) -> set[str]:
         delete(tx, cast.ada, made.host_id)
-        return set(tx.rung)
+        return set(tx.signals)
 
-    assert {f"host:{made.host_id}", "access"} <= db.write_now(verb)
-    assert db.write_now(authenticate, keys, made.token) is None
+    assert {f"host:{made.host_id}", "access"} <= db.write_blocking(verb)
+    assert db.write_blocking(authenticate, keys, made.token) is None
     with pytest.raises(NotFound):
-        db.write_now(show, cast.ada, made.host_id)
+        db.write_blocking(show, cast.ada, made.host_id)
     with pytest.raises(NotFound):
-        db.write_now(delete, cast.ada, made.host_id)
-    assert db.write_now(events.of_object, made.host_id)[-1].kind == "host.deleted"
+        db.write_blocking(delete, cast.ada, made.host_id)
+    assert db.write_blocking(events.of_object, made.host_id)[-1].kind == "host.deleted"
 
 
 def test_lists_are_filtered_and_sealed_off(db: Database, cast: Cast, enrolled: Enrol) -> None:
     first = enrolled("web-1").host_id
     second = enrolled("web-2", "machine-2").host_id
-    db.write_now(connect, second, hello("machine-2"), ADDRESS)
+    db.write_blocking(connect, second, hello("machine-2"), ADDRESS)
 
     def names(actor: Any, query: dict[str, list[str]]) -> list[str]:
-        rows, _ = db.write_now(listed, actor, read(query, store.listable(db.sql.engine)))
+        rows, _ = db.write_blocking(listed, actor, read(query, store.listable(db.dialect.engine)))
         return [row.hostname for row in rows]
 
     assert names(cast.vic, {}) == ["web-1", "web-2"]
@@ -144,8 +144,10 @@ def test_lists_are_filtered_and_sealed_off(db: Database, cast: Cast, enrolled: E
     assert names(cast.vic, {"where[disabled]": ["true"]}) == []
     assert names(cast.vic, {"after": [first]}) == ["web-2"]
     assert names(cast.eve, {}) == []
-    rows, total = db.write_now(
-        listed, cast.vic, read({"count": ["true"], "limit": ["1"]}, store.listable(db.sql.engine))
+    rows, total = db.write_blocking(
+        listed,
+        cast.vic,
+        read({"count": ["true"], "limit": ["1"]}, store.listable(db.dialect.engine)),
     )
     assert (len(rows), total) == (1, 2)
 
@@ -165,7 +167,7 @@ def test_the_state_is_the_same_in_sql(
     host_id = enrolled().host_id
 
     def set_and_read(tx: Tx) -> tuple[str, str]:
-        tx.run(
+        tx.execute(
             "update hosts set enabled = ?, draining = ?, connected_at = ?, gone_at = ?",
             enabled,
             draining,
@@ -175,5 +177,5 @@ def test_the_state_is_the_same_in_sql(
         in_sql: str = tx.value(f"select {store.STATE} from hosts where id = ?", host_id)
         return in_sql, show(tx, cast.vic, host_id).state
 
-    in_sql, in_python = db.write_now(set_and_read)
+    in_sql, in_python = db.write_blocking(set_and_read)
     assert in_sql == in_python

@@ -6,7 +6,7 @@ import sweeping
 from belvedere import events
 from belvedere.access import Level
 from belvedere.access.credentials.enrolment import create_enrolment
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.signin.authentication import authenticate
 from belvedere.base.errors import Conflict, Invalid, Unauthenticated
 from belvedere.db import Database, Tx
@@ -18,21 +18,21 @@ from handclock import HandClock
 from .conftest import Enrol, hello
 
 
-def test_it_works(db: Database, keys: Keys, cast: Cast, enrolled: Enrol) -> None:
+def test_it_works(db: Database, keys: Keyring, cast: Cast, enrolled: Enrol) -> None:
     made = enrolled("web-1")
     assert (made.hostname, made.customer) == ("web-1", "acme")
-    actor = db.write_now(authenticate, keys, made.token)
+    actor = db.write_blocking(authenticate, keys, made.token)
     assert actor is not None
     assert (actor.level, actor.host_id) == (Level.AGENT, made.host_id)
-    host = db.write_now(show, cast.vic, made.host_id)
+    host = db.write_blocking(show, cast.vic, made.host_id)
     assert (host.hostname, host.state, host.ip) == ("web-1", "offline", ADDRESS)
 
 
 def test_it_tells_what_happened(db: Database, enrolled: Enrol) -> None:
     made = enrolled()
-    kinds = [event.kind for event in db.write_now(events.of_object, made.host_id)]
+    kinds = [event.kind for event in db.write_blocking(events.of_object, made.host_id)]
     assert kinds == ["host.created"]
-    rows = db.write_now(_audit, made.host_id)
+    rows = db.write_blocking(_audit, made.host_id)
     assert rows == [("host.create", ADDRESS, "agent")]
 
 
@@ -43,39 +43,39 @@ def _audit(tx: Tx, host_id: str) -> list[tuple[str, ...]]:
 
 
 def test_the_same_machine_enrols_again_at_once(
-    db: Database, keys: Keys, cast: Cast, enrolled: Enrol, enrolled_again: Enrol
+    db: Database, keys: Keyring, cast: Cast, enrolled: Enrol, enrolled_again: Enrol
 ) -> None:
     first = enrolled()
-    session = db.write_now(connect, first.host_id, hello(), ADDRESS)
+    session = db.write_blocking(connect, first.host_id, hello(), ADDRESS)
     again = enrolled_again(first.host_id)
     assert again.host_id == first.host_id
-    assert db.write_now(authenticate, keys, first.token) is None
-    assert db.write_now(authenticate, keys, again.token) is not None
-    assert db.write_now(show, cast.ada, first.host_id).session > session
+    assert db.write_blocking(authenticate, keys, first.token) is None
+    assert db.write_blocking(authenticate, keys, again.token) is not None
+    assert db.write_blocking(show, cast.ada, first.host_id).session > session
 
 
 def test_a_name_that_a_live_agent_holds_is_refused(
-    db: Database, keys: Keys, cast: Cast, enrolled: Enrol
+    db: Database, keys: Keyring, cast: Cast, enrolled: Enrol
 ) -> None:
     first = enrolled()
-    db.write_now(connect, first.host_id, hello(), ADDRESS)
-    _, text = db.write_now(create_enrolment, keys, cast.ada)
+    db.write_blocking(connect, first.host_id, hello(), ADDRESS)
+    _, text = db.write_blocking(create_enrolment, keys, cast.ada)
     with pytest.raises(Conflict) as refusal:
-        db.write_now(enrol, keys, text, "web-1", "machine-2", ADDRESS)
+        db.write_blocking(enrol, keys, text, "web-1", "machine-2", ADDRESS)
     assert refusal.value.code == "host_held"
-    assert db.write_now(authenticate, keys, first.token) is not None
+    assert db.write_blocking(authenticate, keys, first.token) is not None
     # The refusal has not used up the token.
-    db.write_now(enrol, keys, text, "web-2", "machine-2", ADDRESS)
+    db.write_blocking(enrol, keys, text, "web-2", "machine-2", ADDRESS)
 
 
 def test_another_machine_takes_a_name_that_nobody_holds(
     db: Database, clock: HandClock, enrolled: Enrol, enrolled_again: Enrol
 ) -> None:
     first = enrolled()
-    session = db.write_now(connect, first.host_id, hello(), ADDRESS)
-    db.write_now(disconnected, first.host_id, session)
+    session = db.write_blocking(connect, first.host_id, hello(), ADDRESS)
+    db.write_blocking(disconnected, first.host_id, session)
     assert enrolled_again(first.host_id, "machine-2").host_id == first.host_id
-    db.write_now(connect, first.host_id, hello("machine-2"), ADDRESS)
+    db.write_blocking(connect, first.host_id, hello("machine-2"), ADDRESS)
     clock.move(60)
     sweeping.mark_silent(db)
     assert enrolled_again(first.host_id, "machine-3").host_id == first.host_id
@@ -83,38 +83,38 @@ def test_another_machine_takes_a_name_that_nobody_holds(
 
 def test_a_deleted_host_comes_back_as_another(db: Database, cast: Cast, enrolled: Enrol) -> None:
     first = enrolled()
-    db.write_now(delete, cast.ada, first.host_id)
+    db.write_blocking(delete, cast.ada, first.host_id)
     assert enrolled().host_id != first.host_id
 
 
 def test_the_organization_is_the_token_s(
-    db: Database, keys: Keys, cast: Cast, enrolled: Enrol
+    db: Database, keys: Keyring, cast: Cast, enrolled: Enrol
 ) -> None:
     enrolled("web-1")
-    _, text = db.write_now(create_enrolment, keys, cast.eve)
-    made = db.write_now(enrol, keys, text, "web-1", "machine-1", ADDRESS)
+    _, text = db.write_blocking(create_enrolment, keys, cast.eve)
+    made = db.write_blocking(enrol, keys, text, "web-1", "machine-1", ADDRESS)
     assert made.customer == "globex"
-    assert db.write_now(store.by_name, cast.globex.id, "web-1") is not None
+    assert db.write_blocking(store.by_name, cast.globex.id, "web-1") is not None
 
 
-def test_a_bad_token_opens_nothing(db: Database, keys: Keys, cast: Cast) -> None:
+def test_a_bad_token_opens_nothing(db: Database, keys: Keyring, cast: Cast) -> None:
     with pytest.raises(Unauthenticated):
-        db.write_now(enrol, keys, "bve_guess", "web-1", "machine-1", ADDRESS)
-    _, text = db.write_now(create_enrolment, keys, cast.ada)
-    db.write_now(enrol, keys, text, "web-1", "machine-1", ADDRESS)
+        db.write_blocking(enrol, keys, "bve_guess", "web-1", "machine-1", ADDRESS)
+    _, text = db.write_blocking(create_enrolment, keys, cast.ada)
+    db.write_blocking(enrol, keys, text, "web-1", "machine-1", ADDRESS)
     with pytest.raises(Unauthenticated):
-        db.write_now(enrol, keys, text, "web-2", "machine-2", ADDRESS)
+        db.write_blocking(enrol, keys, text, "web-2", "machine-2", ADDRESS)
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "-x", "a b", "é", "x" * 254, "a\0"])
-def test_a_bad_name_is_refused(db: Database, keys: Keys, cast: Cast, name: str) -> None:
-    _, text = db.write_now(create_enrolment, keys, cast.ada)
+def test_a_bad_name_is_refused(db: Database, keys: Keyring, cast: Cast, name: str) -> None:
+    _, text = db.write_blocking(create_enrolment, keys, cast.ada)
     with pytest.raises(Invalid) as refusal:
-        db.write_now(enrol, keys, text, name, "machine-1", ADDRESS)
+        db.write_blocking(enrol, keys, text, name, "machine-1", ADDRESS)
     assert refusal.value.faults[0].field == "hostname"
 
 
-def test_a_machine_must_say_which_it_is(db: Database, keys: Keys, cast: Cast) -> None:
-    _, text = db.write_now(create_enrolment, keys, cast.ada)
+def test_a_machine_must_say_which_it_is(db: Database, keys: Keyring, cast: Cast) -> None:
+    _, text = db.write_blocking(create_enrolment, keys, cast.ada)
     with pytest.raises(Invalid):
-        db.write_now(enrol, keys, text, "web-1", " ", ADDRESS)
+        db.write_blocking(enrol, keys, text, "web-1", " ", ADDRESS)

@@ -27,64 +27,64 @@ SILENT = 30_000
 
 
 def host(db: Database, cast: Cast, host_id: str) -> HostRow:
-    return db.write_now(show, cast.vic, host_id)
+    return db.write_blocking(show, cast.vic, host_id)
 
 
 def kinds(db: Database, host_id: str) -> list[str]:
-    return [event.kind for event in db.write_now(events.of_object, host_id)]
+    return [event.kind for event in db.write_blocking(events.of_object, host_id)]
 
 
 def test_it_works(db: Database, cast: Cast, clock: HandClock, enrolled: Enrol) -> None:
     host_id = enrolled().host_id
-    session = db.write_now(connect, host_id, hello(), ADDRESS)
+    session = db.write_blocking(connect, host_id, hello(), ADDRESS)
     found = host(db, cast, host_id)
     assert (found.state, found.session, found.slots) == ("online", session, 16)
     assert (found.os_name, found.ip, found.agent_version) == ("Linux", "192.0.2.7", "0.1.0")
     clock.move(10)
-    assert db.write_now(seen, [(host_id, session, clock.now)]) == []
+    assert db.write_blocking(seen, [(host_id, session, clock.now)]) == []
     assert host(db, cast, host_id).seen_at == clock.now
-    db.write_now(disconnected, host_id, session)
+    db.write_blocking(disconnected, host_id, session)
     assert host(db, cast, host_id).state == "offline"
     assert kinds(db, host_id) == ["host.created", "host.connected", "host.disconnected"]
 
 
 def test_each_connection_gets_a_larger_session(db: Database, enrolled: Enrol) -> None:
     host_id = enrolled().host_id
-    first = db.write_now(connect, host_id, hello(), ADDRESS)
-    assert db.write_now(connect, host_id, hello(), ADDRESS) > first
+    first = db.write_blocking(connect, host_id, hello(), ADDRESS)
+    assert db.write_blocking(connect, host_id, hello(), ADDRESS) > first
 
 
 def test_an_old_session_ends_and_beats_for_nobody(
     db: Database, cast: Cast, clock: HandClock, enrolled: Enrol
 ) -> None:
     host_id = enrolled().host_id
-    old = db.write_now(connect, host_id, hello(), ADDRESS)
-    new = db.write_now(connect, host_id, hello(), ADDRESS)
-    db.write_now(disconnected, host_id, old)
+    old = db.write_blocking(connect, host_id, hello(), ADDRESS)
+    new = db.write_blocking(connect, host_id, hello(), ADDRESS)
+    db.write_blocking(disconnected, host_id, old)
     assert host(db, cast, host_id).state == "online"
     before = host(db, cast, host_id).seen_at
     clock.move(5)
-    assert db.write_now(seen, [(host_id, old, clock.now)]) == [(host_id, old)]
+    assert db.write_blocking(seen, [(host_id, old, clock.now)]) == [(host_id, old)]
     assert host(db, cast, host_id).seen_at == before
     both = [(host_id, new, clock.now), (host_id, old, clock.now)]
-    assert db.write_now(seen, both) == [(host_id, old)]
+    assert db.write_blocking(seen, both) == [(host_id, old)]
 
 
 def test_silence_is_marked_once_and_lifted_by_a_word(
     db: Database, cast: Cast, clock: HandClock, enrolled: Enrol
 ) -> None:
     host_id = enrolled().host_id
-    session = db.write_now(connect, host_id, hello(), ADDRESS)
+    session = db.write_blocking(connect, host_id, hello(), ADDRESS)
     clock.move(30)
-    assert not db.write_now(silent, SILENT)
+    assert not db.write_blocking(silent, SILENT)
     assert sweeping.mark_silent(db) == []
     clock.move(1)
-    assert db.write_now(silent, SILENT)
+    assert db.write_blocking(silent, SILENT)
     assert sweeping.mark_silent(db) == [host_id]
     assert sweeping.mark_silent(db) == []
-    assert not db.write_now(silent, SILENT)
+    assert not db.write_blocking(silent, SILENT)
     assert host(db, cast, host_id).state == "unreachable"
-    db.write_now(seen, [(host_id, session, clock.now)])
+    db.write_blocking(seen, [(host_id, session, clock.now)])
     assert host(db, cast, host_id).state == "online"
     assert kinds(db, host_id)[-2:] == ["host.unreachable", "host.reachable"]
 
@@ -93,10 +93,10 @@ def test_a_new_connection_lifts_the_silence_too(
     db: Database, cast: Cast, clock: HandClock, enrolled: Enrol
 ) -> None:
     host_id = enrolled().host_id
-    db.write_now(connect, host_id, hello(), ADDRESS)
+    db.write_blocking(connect, host_id, hello(), ADDRESS)
     clock.move(60)
     sweeping.mark_silent(db)
-    db.write_now(connect, host_id, hello(), ADDRESS)
+    db.write_blocking(connect, host_id, hello(), ADDRESS)
     assert host(db, cast, host_id).gone_at is None
 
 
@@ -112,34 +112,34 @@ def test_two_machines_with_one_credential_are_told_apart(
     db: Database, clock: HandClock, enrolled: Enrol
 ) -> None:
     host_id = enrolled().host_id
-    db.write_now(connect, host_id, hello("machine-1"), ADDRESS)
+    db.write_blocking(connect, host_id, hello("machine-1"), ADDRESS)
     with pytest.raises(Conflict) as refusal:
-        db.write_now(connect, host_id, hello("machine-2"), ADDRESS)
+        db.write_blocking(connect, host_id, hello("machine-2"), ADDRESS)
     assert refusal.value.code == "host_held"
     clock.move(60)
     sweeping.mark_silent(db)
-    db.write_now(connect, host_id, hello("machine-2"), ADDRESS)
+    db.write_blocking(connect, host_id, hello("machine-2"), ADDRESS)
 
 
 def test_a_deleted_host_cannot_connect_nor_beat(
     db: Database, cast: Cast, clock: HandClock, enrolled: Enrol
 ) -> None:
     host_id = enrolled().host_id
-    session = db.write_now(connect, host_id, hello(), ADDRESS)
-    db.write_now(delete, cast.ada, host_id)
-    assert db.write_now(seen, [(host_id, session, clock.now)]) == [(host_id, session)]
+    session = db.write_blocking(connect, host_id, hello(), ADDRESS)
+    db.write_blocking(delete, cast.ada, host_id)
+    assert db.write_blocking(seen, [(host_id, session, clock.now)]) == [(host_id, session)]
     with pytest.raises(NotFound):
-        db.write_now(connect, host_id, hello(), ADDRESS)
+        db.write_blocking(connect, host_id, hello(), ADDRESS)
     clock.move(60)
     assert sweeping.mark_silent(db) == []
 
 
 def test_a_disabled_or_draining_host_says_so(db: Database, cast: Cast, enrolled: Enrol) -> None:
     host_id = enrolled().host_id
-    db.write_now(connect, host_id, hello(), ADDRESS)
-    db.write_now(change, cast.ada, host_id, HostChange(draining=True))
+    db.write_blocking(connect, host_id, hello(), ADDRESS)
+    db.write_blocking(change, cast.ada, host_id, HostChange(draining=True))
     assert host(db, cast, host_id).state == "draining"
-    db.write_now(change, cast.ada, host_id, HostChange(enable=False))
+    db.write_blocking(change, cast.ada, host_id, HostChange(enable=False))
     assert host(db, cast, host_id).state == "disabled"
 
 
@@ -150,7 +150,7 @@ def test_what_an_agent_says_of_itself_is_made_fit(
     odd = hello(
         os_name="a\0b\ud800", os_version="x" * 9_000, slots=10**9, ip="", info={"a": "\0" * 70_000}
     )
-    db.write_now(connect, host_id, odd, ADDRESS)
+    db.write_blocking(connect, host_id, odd, ADDRESS)
     found = host(db, cast, host_id)
     assert "\0" not in found.os_name
     assert (len(found.os_version), found.slots, found.ip, found.info) == (256, 1_000, ADDRESS, "{}")
@@ -161,18 +161,18 @@ def test_a_hello_that_was_overtaken_by_a_later_one_does_not_count(
 ) -> None:
     """It knows nothing of what its agent accepted since, so it would prove too much."""
     host_id = enrolled().host_id
-    later = db.write_now(connect, host_id, hello(greeting=7), ADDRESS)
+    later = db.write_blocking(connect, host_id, hello(greeting=7), ADDRESS)
     for number in (6, 7):
         with pytest.raises(Conflict) as refusal:
-            db.write_now(connect, host_id, hello(greeting=number), ADDRESS)
+            db.write_blocking(connect, host_id, hello(greeting=number), ADDRESS)
         assert refusal.value.code == "stale_hello"
-    assert db.write_now(connect, host_id, hello(greeting=8), ADDRESS) == later + 1
+    assert db.write_blocking(connect, host_id, hello(greeting=8), ADDRESS) == later + 1
 
 
 def test_another_journal_counts_its_own_hellos(db: Database, enrolled: Enrol) -> None:
     host_id = enrolled().host_id
-    first = db.write_now(connect, host_id, hello(greeting=7), ADDRESS)
-    again = db.write_now(connect, host_id, hello(greeting=1, journal_id="other"), ADDRESS)
+    first = db.write_blocking(connect, host_id, hello(greeting=7), ADDRESS)
+    again = db.write_blocking(connect, host_id, hello(greeting=1, journal_id="other"), ADDRESS)
     assert again == first + 1
 
 
@@ -180,39 +180,39 @@ def test_a_journal_that_knows_less_than_it_accepted_is_in_doubt(
     db: Database, clock: HandClock, enrolled: Enrol
 ) -> None:
     host_id = enrolled().host_id
-    session = db.write_now(connect, host_id, hello(greeting=1, highest=10), ADDRESS)
-    db.write_now(note_accepted, [(host_id, session, 12)])
+    session = db.write_blocking(connect, host_id, hello(greeting=1, highest=10), ADDRESS)
+    db.write_blocking(note_accepted, [(host_id, session, 12)])
     for highest, until in ((12, 0), (13, 0), (11, clock.now)):
         later = hello(greeting=2, highest=highest)
-        assert db.write_now(doubtful_until, host_id, later) == until, highest
+        assert db.write_blocking(doubtful_until, host_id, later) == until, highest
     earlier = hello(greeting=2, info={"highest_fence": 12})
-    assert db.write_now(doubtful_until, host_id, earlier) == 0
+    assert db.write_blocking(doubtful_until, host_id, earlier) == 0
     other = hello(greeting=2, journal_id="other")
-    assert db.write_now(doubtful_until, host_id, other) == 0
+    assert db.write_blocking(doubtful_until, host_id, other) == 0
     # What it accepts from now on is judged by this journal again.
-    db.write_now(connect, host_id, hello(greeting=2, highest=11), ADDRESS)
-    assert db.write_now(doubtful_until, host_id, hello(greeting=3, highest=11)) == 0
+    db.write_blocking(connect, host_id, hello(greeting=2, highest=11), ADDRESS)
+    assert db.write_blocking(doubtful_until, host_id, hello(greeting=3, highest=11)) == 0
 
 
 def test_an_older_session_proves_no_acceptance(db: Database, enrolled: Enrol) -> None:
     host_id = enrolled().host_id
-    old = db.write_now(connect, host_id, hello(greeting=1), ADDRESS)
-    db.write_now(connect, host_id, hello(greeting=2), ADDRESS)
-    db.write_now(note_accepted, [(host_id, old, 12)])
-    assert db.write_now(doubtful_until, host_id, hello(greeting=3)) == 0
+    old = db.write_blocking(connect, host_id, hello(greeting=1), ADDRESS)
+    db.write_blocking(connect, host_id, hello(greeting=2), ADDRESS)
+    db.write_blocking(note_accepted, [(host_id, old, 12)])
+    assert db.write_blocking(doubtful_until, host_id, hello(greeting=3)) == 0
 
 
 def test_retries_do_not_lift_the_doubt_of_a_stale_hello(
     db: Database, clock: HandClock, enrolled: Enrol
 ) -> None:
     host_id = enrolled().host_id
-    db.write_now(connect, host_id, hello(greeting=7), ADDRESS)
-    db.write_now(doubt_journal, host_id, "journal-1")
+    db.write_blocking(connect, host_id, hello(greeting=7), ADDRESS)
+    db.write_blocking(doubt_journal, host_id, "journal-1")
     doubted_at = clock.now
     clock.move(60)
-    assert db.write_now(doubtful_until, host_id, hello(greeting=8)) == doubted_at
-    db.write_now(connect, host_id, hello(greeting=8), ADDRESS)
-    assert db.write_now(doubtful_until, host_id, hello(greeting=9)) == 0
+    assert db.write_blocking(doubtful_until, host_id, hello(greeting=8)) == doubted_at
+    db.write_blocking(connect, host_id, hello(greeting=8), ADDRESS)
+    assert db.write_blocking(doubtful_until, host_id, hello(greeting=9)) == 0
 
 
 def test_a_number_that_a_full_disk_forgot_is_no_rollback(db: Database, enrolled: Enrol) -> None:
@@ -220,8 +220,8 @@ def test_a_number_that_a_full_disk_forgot_is_no_rollback(db: Database, enrolled:
 
     def say(number: int, *, is_saved: bool = True, highest: int = 9) -> int:
         said = hello(greeting=number, is_saved=is_saved, highest=highest)
-        doubt = db.write_now(doubtful_until, host_id, said)
-        db.write_now(connect, host_id, said, ADDRESS)
+        doubt = db.write_blocking(doubtful_until, host_id, said)
+        db.write_blocking(connect, host_id, said, ADDRESS)
         return doubt
 
     say(5)

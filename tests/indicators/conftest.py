@@ -24,6 +24,6 @@ def body(**fields: Any) -> IndicatorBody:
 def make(db: Database, cast: Cast) -> Make:
     def create(title: str = "Queue", type: str = "counter", **more: Any) -> IndicatorRow:
         sent = body(title=title, type=type, **more)
-        return db.write_now(service.create, cast.ada, sent).row
+        return db.write_blocking(service.create, cast.ada, sent).row
 
     return create

@@ -15,30 +15,30 @@ from .conftest import Make, body
 
 
 def kinds(db: Database, row: IndicatorRow) -> list[str]:
-    return [event.kind.partition(".")[2] for event in db.write_now(events.of_object, row.id)]
+    return [event.kind.partition(".")[2] for event in db.write_blocking(events.of_object, row.id)]
 
 
 def push(db: Database, cast: Cast, row: IndicatorRow, value: float) -> None:
-    db.write_now(service.change, cast.ada, row.id, body(value=value))
+    db.write_blocking(service.change, cast.ada, row.id, body(value=value))
 
 
 def test_it_works(db: Database, cast: Cast, clock: HandClock, make: Make) -> None:
     """A silent one is told of once; when its source spoke and fell silent again, once more."""
     row, other = make("a", ttl=60_000), make("b")
     clock.move(59)
-    assert not db.write_now(store.any_going_stale)
+    assert not db.write_blocking(store.any_going_stale)
     clock.move(1)
-    assert db.write_now(store.any_going_stale)
-    assert db.write_now(aging.grow_stale)
-    assert not db.write_now(store.any_going_stale)
-    assert not db.write_now(aging.grow_stale)
+    assert db.write_blocking(store.any_going_stale)
+    assert db.write_blocking(aging.grow_stale)
+    assert not db.write_blocking(store.any_going_stale)
+    assert not db.write_blocking(aging.grow_stale)
     assert kinds(db, row) == ["created", "stale"]
     # Somebody renames it: its source is as silent as before.
-    db.write_now(service.change, cast.ada, row.id, body(title="c"))
-    assert not db.write_now(aging.grow_stale)
+    db.write_blocking(service.change, cast.ada, row.id, body(title="c"))
+    assert not db.write_blocking(aging.grow_stale)
     push(db, cast, row, 5)
     clock.move(60)
-    assert db.write_now(aging.grow_stale)
+    assert db.write_blocking(aging.grow_stale)
     assert kinds(db, row) == ["created", "stale", "changed", "changed", "stale"]
     assert kinds(db, other) == ["created"]
 
@@ -47,32 +47,32 @@ def test_a_deleted_one_does_not_grow_stale(
     db: Database, cast: Cast, clock: HandClock, make: Make
 ) -> None:
     row = make(ttl=60_000)
-    db.write_now(service.delete, cast.ada, row.id)
+    db.write_blocking(service.delete, cast.ada, row.id)
     clock.move(61)
-    assert not db.write_now(store.any_going_stale)
-    assert not db.write_now(aging.grow_stale)
+    assert not db.write_blocking(store.any_going_stale)
+    assert not db.write_blocking(aging.grow_stale)
 
 
 def moments(db: Database, row: IndicatorRow) -> list[int]:
-    return [point.at for point in db.write_now(history.points, row.id, 0, 2**50, 100_000)]
+    return [point.at for point in db.write_blocking(history.points, row.id, 0, 2**50, 100_000)]
 
 
 def fill(db: Database, row: IndicatorRow, first: int, last: int, step: int) -> None:
     def insert(tx: Tx) -> None:
-        tx.run("delete from indicator_values")
-        tx.many(
+        tx.execute("delete from indicator_values")
+        tx.execute_many(
             "insert into indicator_values (indicator_id, at, state, value)"
             " values (?, ?, 'normal', '1')",
             [(row.id, at) for at in range(first, last, step)],
         )
 
-    db.write_now(insert)
+    db.write_blocking(insert)
 
 
 def settle(db: Database) -> int:
     """Until there is nothing left to do; how many turns it took."""
     turns = 1
-    while db.write_now(aging.forget):
+    while db.write_blocking(aging.forget):
         turns += 1
     return turns
 
@@ -119,15 +119,15 @@ def test_one_value_stands_for_a_second(
     clock.move(2)
     for value in (2, 3, 4):
         push(db, cast, row, value)
-    points = db.write_now(history.points, row.id, 0, 2**50, 10)
+    points = db.write_blocking(history.points, row.id, 0, 2**50, 10)
     assert [point.value for point in points] == [1, 4]
 
 
 def test_long_texts_are_cut_in_the_past_only(db: Database, cast: Cast, make: Make) -> None:
     row = make(type="text", value="é" * 1_000)
-    (point,) = db.write_now(history.points, row.id, 0, 2**50, 10)
+    (point,) = db.write_blocking(history.points, row.id, 0, 2**50, 10)
     assert point.value == "é" * history.TEXT_KEPT
-    assert db.write_now(queries.show, cast.ada, row.id).row.value == "é" * 1_000
+    assert db.write_blocking(queries.show, cast.ada, row.id).row.value == "é" * 1_000
 
 
 @pytest.mark.parametrize("most", [1, 2, 7, 100])
@@ -137,7 +137,7 @@ def test_a_line_of_points_is_as_short_as_wanted(
     row = make(type="progress")
     now = clock() // SECOND * SECOND
     fill(db, row, now - 500 * SECOND, now, SECOND)
-    points = db.write_now(history.points, row.id, 0, now, most)
+    points = db.write_blocking(history.points, row.id, 0, now, most)
     assert len(points) == most
     assert points[-1].at == now - SECOND
     assert [point.at for point in points] == sorted(point.at for point in points)
@@ -147,12 +147,12 @@ def test_a_deleted_one_is_dropped_after_a_day(
     db: Database, cast: Cast, clock: HandClock, make: Make
 ) -> None:
     row, other = make("a", acl=["uma@acme.test"]), make("b")
-    db.write_now(service.delete, cast.uma, row.id)
+    db.write_blocking(service.delete, cast.uma, row.id)
     settle(db)
     # Who may see that it is gone can still be told.
-    assert db.write_now(acl_of, cast.acme.id, "indicator", row.id) == ["uma@acme.test"]
+    assert db.write_blocking(acl_of, cast.acme.id, "indicator", row.id) == ["uma@acme.test"]
     clock.move(DAY / SECOND + 1)
     settle(db)
-    assert db.write_now(acl_of, cast.acme.id, "indicator", row.id) == []
-    left = db.write_now(lambda tx: tx.rows("select id from indicators"))
+    assert db.write_blocking(acl_of, cast.acme.id, "indicator", row.id) == []
+    left = db.write_blocking(lambda tx: tx.rows("select id from indicators"))
     assert left == [(other.id,)]

@@ -25,7 +25,7 @@ async def test_it_works(db: Database, cast: Cast, make: Make) -> None:
 
     async def call() -> None:
         for _ in waiting:
-            shown = await db.join(step, Step(cast.ada, "id", counter.id, Action.INCREASE))
+            shown = await db.write_batched(step, Step(cast.ada, "id", counter.id, Action.INCREASE))
             assert isinstance(shown, queries.Shown)
             seen.append(float(shown.row.gist))
 
@@ -45,7 +45,7 @@ async def test_verbs_of_several_servers_are_exact_too(db: Database, cast: Cast, 
 
 def test_one_that_is_refused_harms_no_other(db: Database, cast: Cast, make: Make) -> None:
     counter, text = make("a"), make("b", "text")
-    answers = db.write_now(
+    answers = db.write_blocking(
         step,
         [
             Step(cast.ada, "title", "b", Action.INCREASE),
@@ -65,8 +65,8 @@ def test_one_that_is_refused_harms_no_other(db: Database, cast: Cast, make: Make
 def test_every_step_is_told(db: Database, cast: Cast, make: Make) -> None:
     counter = make()
     for action in (Action.INCREASE, Action.DECREASE, Action.RESTART):
-        db.write_now(step, [Step(cast.ada, "id", counter.id, action)])
-    kinds = [event.kind for event in db.write_now(events.of_object, counter.id)]
+        db.write_blocking(step, [Step(cast.ada, "id", counter.id, action)])
+    kinds = [event.kind for event in db.write_blocking(events.of_object, counter.id)]
     assert kinds == ["indicator.created", *["indicator.changed"] * 3]
 
 
@@ -75,6 +75,6 @@ def test_a_step_is_a_word_of_its_source(
     db: Database, cast: Cast, make: Make, action: Action
 ) -> None:
     counter = make(ttl=1_000)
-    (shown,) = db.write_now(step, [Step(cast.ada, "id", counter.id, action)])
+    (shown,) = db.write_blocking(step, [Step(cast.ada, "id", counter.id, action)])
     assert isinstance(shown, queries.Shown)
     assert shown.row.stale_at == shown.row.pushed_at + 1_000

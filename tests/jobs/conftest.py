@@ -2,7 +2,7 @@
 
 import pytest
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
 from cast import Cast
 from handclock import HandClock
@@ -10,5 +10,5 @@ from jobs.workshop import Workshop
 
 
 @pytest.fixture
-def shop(db: Database, keys: Keys, clock: HandClock, cast: Cast) -> Workshop:
+def shop(db: Database, keys: Keyring, clock: HandClock, cast: Cast) -> Workshop:
     return Workshop(db, keys, cast, clock)

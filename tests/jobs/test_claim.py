@@ -44,18 +44,18 @@ def test_no_fence_comes_twice_when_attempts_are_forgotten(shop: Workshop) -> Non
     jobs = [shop.assigned() for _ in range(3)]
     for job in reversed(jobs):
         shop.end(job.fence)
-        shop.db.write_now(retention.drop, [job.id])
+        shop.db.write_blocking(retention.drop, [job.id])
     later = shop.assigned()
     assert later.fence > jobs[-1].fence
     shop.end(later.fence)
-    shop.db.write_now(retention.drop, [later.id])
+    shop.db.write_blocking(retention.drop, [later.id])
     assert shop.assigned().fence > later.fence
 
 
 def test_who_raises_the_epoch_gets_fences_beyond_it(shop: Workshop) -> None:
     """As docs/howto/back-up.md says."""
     before = shop.assigned().fence
-    shop.db.write_now(lambda tx: tx.rows(RAISED[tx.sql.engine]))
+    shop.db.write_blocking(lambda tx: tx.rows(RAISED[tx.dialect.engine]))
     raised = shop.assigned().fence
     assert raised == ((before >> 40) + 1 << 40) + 1
     assert shop.assigned().fence == raised + 1
@@ -72,7 +72,7 @@ def test_what_is_reserved_and_not_written_is_not_reserved_again(shop: Workshop) 
         return [*reserve_fences(tx, 2), *reserve_fences(tx, 1)]
 
     first = shop.assigned().fence
-    assert shop.db.write_now(reserve) == [first + 1, first + 2, first + 3]
+    assert shop.db.write_blocking(reserve) == [first + 1, first + 2, first + 3]
 
 
 def test_the_oldest_come_first(shop: Workshop) -> None:
@@ -107,22 +107,22 @@ def test_an_older_session_gets_nothing(shop: Workshop) -> None:
     shop.connect()
     old = shop.session
     shop.connect()
-    assert shop.db.write_now(claim.claim, shop.host_id, old) == []
-    assert shop.db.write_now(claim.claim, shop.host_id, shop.session + 1) == []
+    assert shop.db.write_blocking(claim.claim, shop.host_id, old) == []
+    assert shop.db.write_blocking(claim.claim, shop.host_id, shop.session + 1) == []
     assert len(shop.claim()) == 1
 
 
 def test_a_host_that_never_came_gets_nothing(shop: Workshop) -> None:
     shop.create()
-    assert shop.db.write_now(claim.claim, shop.host_id, 1) == []
-    assert shop.db.write_now(claim.claim, "0" * 24, 0) == []
+    assert shop.db.write_blocking(claim.claim, shop.host_id, 1) == []
+    assert shop.db.write_blocking(claim.claim, "0" * 24, 0) == []
 
 
 def test_a_host_gets_its_own_jobs_only(shop: Workshop) -> None:
     job = shop.create()
     other = shop.host("web-2")
     shop.connect(host_id=other)
-    assert shop.db.write_now(claim.claim, other, 1) == []
+    assert shop.db.write_blocking(claim.claim, other, 1) == []
     assert shop.stands(job.id) == "ready/in_progress"
 
 
@@ -134,18 +134,18 @@ def test_a_disabled_draining_or_deleted_host_gets_nothing(shop: Workshop) -> Non
         (HostChange(enable=False), HostChange(enable=True)),
         (HostChange(draining=True), HostChange(draining=False)),
     ):
-        shop.db.write_now(host_service.change, ada, shop.host_id, change)
+        shop.db.write_blocking(host_service.change, ada, shop.host_id, change)
         assert shop.claim() == []
-        shop.db.write_now(host_service.change, ada, shop.host_id, back)
-    shop.db.write_now(host_service.delete, ada, shop.host_id)
+        shop.db.write_blocking(host_service.change, ada, shop.host_id, back)
+    shop.db.write_blocking(host_service.delete, ada, shop.host_id)
     assert shop.claim() == []
 
 
 def test_a_disabled_organization_runs_nothing(shop: Workshop) -> None:
     shop.create()
     shop.connect()
-    shop.db.write_now(
-        lambda tx: tx.run("update customers set enabled = 0 where id = ?", shop.cast.acme.id)
+    shop.db.write_blocking(
+        lambda tx: tx.execute("update customers set enabled = 0 where id = ?", shop.cast.acme.id)
     )
     assert shop.claim() == []
 
@@ -206,10 +206,10 @@ def test_it_tells_which_hosts_have_work(shop: Workshop) -> None:
     def waiting(tx: Tx) -> list[str]:
         return claim.waiting_hosts(tx)
 
-    assert shop.db.write_now(waiting) == []
+    assert shop.db.write_blocking(waiting) == []
     job = shop.create()
-    assert shop.db.write_now(waiting) == [shop.host_id]
+    assert shop.db.write_blocking(waiting) == [shop.host_id]
     shop.connect()
     shop.claim()
-    assert shop.db.write_now(waiting) == []
+    assert shop.db.write_blocking(waiting) == []
     assert shop.job(job.id).lifecycle == "assigned"

@@ -42,7 +42,7 @@ def test_a_task_without_a_timeout_gives_ten_minutes_and_seven_days(shop: Worksho
 
 def test_it_rings_the_host_of_a_ready_job_only(shop: Workshop) -> None:
     heard: list[set[str]] = []
-    shop.db.on_rung = lambda topics: heard.append(set(topics))
+    shop.db.on_signals = lambda topics: heard.append(set(topics))
     task_id = shop.task()
     heard.clear()
     shop.create(task_id)
@@ -98,7 +98,7 @@ def test_it_refuses_arguments_that_do_not_fit(shop: Workshop) -> None:
     for given in ([], ["a", "b"], None, ["nul\0"]):
         with pytest.raises(Invalid):
             shop.create(task_id, given)
-    assert shop.db.write_now(lambda tx: tx.value("select count(*) from jobs")) == 0
+    assert shop.db.write_blocking(lambda tx: tx.value("select count(*) from jobs")) == 0
 
 
 def test_it_refuses_a_disabled_task(shop: Workshop) -> None:
@@ -116,7 +116,7 @@ def test_a_missing_task_is_not_found(shop: Workshop, task_id: str) -> None:
 
 def test_a_deleted_task_is_not_found(shop: Workshop) -> None:
     task_id = shop.task()
-    shop.db.write_now(task_service.delete, shop.cast.ada, task_id)
+    shop.db.write_blocking(task_service.delete, shop.cast.ada, task_id)
     with pytest.raises(NotFound):
         shop.create(task_id)
 
@@ -134,7 +134,7 @@ def test_the_acl_says_who_may_run(shop: Workshop) -> None:
     with pytest.raises(Forbidden):
         shop.create(task_id, actor=shop.cast.max)
     named = ["uma@acme.test", "vic@acme.test", "max@acme.test"]
-    shop.db.write_now(replace_acl, shop.cast.ada, "task", task_id, named)
+    shop.db.write_blocking(replace_acl, shop.cast.ada, "task", task_id, named)
     assert shop.create(task_id, actor=shop.cast.uma).user_id == shop.cast.uma.user_id
     assert shop.create(task_id, actor=shop.cast.max).lifecycle == "ready"
     with pytest.raises(Forbidden):
@@ -145,7 +145,7 @@ def test_the_acl_says_who_may_run(shop: Workshop) -> None:
 
 
 def secret_of(shop: Workshop, task_id: str) -> str:
-    return shop.db.write_now(task_service.reveal, shop.keys, shop.cast.ada, task_id)
+    return shop.db.write_blocking(task_service.reveal, shop.keys, shop.cast.ada, task_id)
 
 
 def by_secret(shop: Workshop, task_id: str, secret: str) -> NewJob:
@@ -183,16 +183,16 @@ def test_a_refused_one_harms_no_other(shop: Workshop) -> None:
         NewJob(shop.cast.uma, task_id, None),
         NewJob(shop.cast.ada, task_id, None),
     ]
-    answers = shop.db.write_now(create, wanted)
+    answers = shop.db.write_blocking(create, wanted)
     kinds = [isinstance(answer, Created) for answer in answers]
     assert kinds == [True, False, False, True]
     assert all(isinstance(answer, Refused) for answer in answers[1:3])
-    assert shop.db.write_now(lambda tx: tx.value("select count(*) from jobs")) == 2
+    assert shop.db.write_blocking(lambda tx: tx.value("select count(*) from jobs")) == 2
 
 
 def test_jobs_of_one_set_are_told_and_ordered(shop: Workshop) -> None:
     task_id = shop.task()
-    made = shop.db.write_now(create, [NewJob(shop.cast.ada, task_id, None) for _ in range(5)])
+    made = shop.db.write_blocking(create, [NewJob(shop.cast.ada, task_id, None) for _ in range(5)])
     ids = [answer.job.id for answer in made if isinstance(answer, Created)]
     assert ids == sorted(set(ids))
     assert all(shop.kinds(job_id) == ["created"] for job_id in ids)
@@ -202,6 +202,6 @@ def test_a_job_runs_the_version_of_its_creation(shop: Workshop) -> None:
     task_id = shop.task()
     job = shop.create(task_id)
     change = msgspec.convert({"concurrency": 3}, TaskBody)
-    shop.db.write_now(task_service.change, shop.cast.ada, task_id, change, whole=False)
+    shop.db.write_blocking(task_service.change, shop.cast.ada, task_id, change, whole=False)
     assert (shop.job(job.id).task_version, shop.job(job.id).concurrency) == (1, None)
     assert (shop.create(task_id).task_version, shop.create(task_id).concurrency) == (2, 3)

@@ -81,7 +81,7 @@ def test_it_refuses_to_finish_a_job_twice(shop: Workshop) -> None:
 def test_the_same_report_twice_in_one_set_counts_once(shop: Workshop) -> None:
     job = shop.assigned()
     twice = [Reported(shop.host_id, job.fence, Report("exit", code=code)) for code in (0, 1)]
-    outcomes = shop.db.write_now(finish, twice)
+    outcomes = shop.db.write_blocking(finish, twice)
     assert [outcome.as_ for outcome in outcomes] == ["counted", "late"]  # type: ignore[union-attr]
     assert shop.stands(job.id) == "finished/normal"
     assert shop.job(job.id).version == 3
@@ -93,7 +93,7 @@ def test_a_set_settles_each_by_its_own_report(shop: Workshop) -> None:
     reports = [
         Reported(shop.host_id, job.fence, Report("exit", code=n)) for n, job in enumerate(jobs)
     ]
-    shop.db.write_now(finish, reports)
+    shop.db.write_blocking(finish, reports)
     assert [shop.job(job.id).state for job in jobs] == ["normal", "failure", "failure"]
 
 
@@ -105,7 +105,7 @@ def test_an_unknown_fence_is_foreign(shop: Workshop) -> None:
 def test_the_agent_of_another_host_changes_nothing(shop: Workshop) -> None:
     job = shop.assigned()
     other = shop.host("web-2")
-    [outcome] = shop.db.write_now(finish, [Reported(other, job.fence, Report("exit"))])
+    [outcome] = shop.db.write_blocking(finish, [Reported(other, job.fence, Report("exit"))])
     assert outcome.as_ == "foreign"  # type: ignore[union-attr]
     assert shop.stands(job.id) == "assigned/in_progress"
 
@@ -113,7 +113,7 @@ def test_the_agent_of_another_host_changes_nothing(shop: Workshop) -> None:
 def test_it_frees_a_place_on_the_host(shop: Workshop) -> None:
     job = shop.assigned()
     heard: list[set[str]] = []
-    shop.db.on_rung = lambda topics: heard.append(set(topics))
+    shop.db.on_signals = lambda topics: heard.append(set(topics))
     shop.end(job.fence)
     assert f"host:{shop.host_id}" in heard[-1]
 
@@ -169,7 +169,9 @@ def test_a_retry_reaches_its_verdict_even_if_it_waited_longer_than_the_queue_all
 def test_however_steep_its_delay_a_retry_comes_within_a_day(shop: Workshop) -> None:
     task_id = shop.task(retry={"times": 100, "delay": 1_000, "backoff": 10.0})
     job = shop.assigned(task_id)
-    shop.db.write_now(lambda tx: tx.run("update jobs set attempts = 90 where id = ?", job.id))
+    shop.db.write_blocking(
+        lambda tx: tx.execute("update jobs set attempts = 90 where id = ?", job.id)
+    )
     shop.end(job.fence, code=1)
     assert shop.job(job.id).not_before_at == shop.clock.now + LONGEST_DELAY == shop.clock.now + DAY
 
@@ -189,7 +191,7 @@ def test_a_cancelled_job_is_not_tried_again(shop: Workshop) -> None:
     from belvedere.jobs.lifecycle import actions as service
 
     job = shop.assigned(shop.task(retry={"times": 1, "on_lost": True}))
-    shop.db.write_now(service.cancel, shop.cast.ada, job.id)
+    shop.db.write_blocking(service.cancel, shop.cast.ada, job.id)
     shop.end(job.fence, code=1)
     assert shop.stands(job.id) == "finished/failure"
 

@@ -21,7 +21,7 @@ def event(kind: str, version: int, lifecycle: str, state: str, fence: int = 0) -
 
 
 def check(shop: Workshop) -> list[str]:
-    return shop.db.write_now(consistency.check, "", 100)
+    return shop.db.write_blocking(consistency.check, "", 100)
 
 
 def test_it_works(shop: Workshop) -> None:
@@ -42,12 +42,12 @@ def test_all_that_can_happen_adds_up(shop: Workshop) -> None:
     lost = shop.lost()
     shop.end(lost.fence)
     resolved = shop.lost()
-    shop.db.write_now(actions.resolve, shop.cast.ada, resolved.id, "success", "")
+    shop.db.write_blocking(actions.resolve, shop.cast.ada, resolved.id, "success", "")
     returned = shop.assigned()
     shop.connect({})
-    shop.db.write_now(actions.cancel, shop.cast.ada, returned.id)
+    shop.db.write_blocking(actions.cancel, shop.cast.ada, returned.id)
     asked = shop.assigned()
-    shop.db.write_now(actions.cancel, shop.cast.ada, asked.id)
+    shop.db.write_blocking(actions.cancel, shop.cast.ada, asked.id)
     shop.connect({})
     shop.create(shop.task(type="dummy"))
     shop.create(lifecycle="onhold")
@@ -56,11 +56,11 @@ def test_all_that_can_happen_adds_up(shop: Workshop) -> None:
 
 def test_it_looks_at_a_batch_behind_an_id(shop: Workshop) -> None:
     first, second = shop.create().id, shop.create().id
-    shop.db.write_now(lambda tx: tx.run("update jobs set version = 9"))
-    assert len(shop.db.write_now(consistency.check, "", 1)) == 1
+    shop.db.write_blocking(lambda tx: tx.execute("update jobs set version = 9"))
+    assert len(shop.db.write_blocking(consistency.check, "", 1)) == 1
     assert [sentence.split()[1] for sentence in check(shop)] == [f"{first}:", f"{second}:"]
-    assert len(shop.db.write_now(consistency.check, first, 100)) == 1
-    assert shop.db.write_now(consistency.check, second, 100) == []
+    assert len(shop.db.write_blocking(consistency.check, first, 100)) == 1
+    assert shop.db.write_blocking(consistency.check, second, 100) == []
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_it_looks_at_a_batch_behind_an_id(shop: Workshop) -> None:
 def test_every_contradiction_is_told(shop: Workshop, change: str, said: str) -> None:
     job = shop.assigned()
     shop.end(job.fence)
-    shop.db.write_now(lambda tx: tx.run(change))
+    shop.db.write_blocking(lambda tx: tx.execute(change))
     faults = check(shop)
     assert faults and said in " ".join(faults)
     assert all(job.id in sentence and sentence.endswith(".") for sentence in faults)
@@ -88,7 +88,7 @@ def test_every_contradiction_is_told(shop: Workshop, change: str, said: str) -> 
 
 def test_an_assigned_job_without_its_live_attempt_is_told(shop: Workshop) -> None:
     shop.assigned()
-    shop.db.write_now(lambda tx: tx.run("update attempts set state = 'ended'"))
+    shop.db.write_blocking(lambda tx: tx.execute("update attempts set state = 'ended'"))
     assert "is assigned with fence" in check(shop)[0]
 
 
@@ -134,17 +134,19 @@ def test_events_that_do_not_follow_are_broken(events: list[Event], said: str) ->
 def test_a_log_without_its_job_is_a_stray(shop: Workshop, logs: Database) -> None:
     kept, gone = shop.create().id, shop.create().id
     for fence, job_id in ((1, kept), (2, gone)):
-        logs.write_now(joblog.append, [Output(fence, job_id, 0, 0, b"x")])
-    ids = logs.write_now(consistency.logged, "", 10)
+        logs.write_blocking(joblog.append, [Output(fence, job_id, 0, 0, b"x")])
+    ids = logs.write_blocking(consistency.logged, "", 10)
     assert ids == sorted([kept, gone])
-    assert shop.db.write_now(consistency.strays, ids) == []
-    shop.db.write_now(retention.drop, [gone])
-    assert shop.db.write_now(consistency.strays, ids) == [f"Job {gone} is gone, its log is not."]
-    assert logs.write_now(consistency.logged, ids[0], 10) == ids[1:]
+    assert shop.db.write_blocking(consistency.strays, ids) == []
+    shop.db.write_blocking(retention.drop, [gone])
+    assert shop.db.write_blocking(consistency.strays, ids) == [
+        f"Job {gone} is gone, its log is not."
+    ]
+    assert logs.write_blocking(consistency.logged, ids[0], 10) == ids[1:]
 
 
 def test_a_database_without_jobs_is_sound(db: Database) -> None:
     def look(tx: Tx) -> Any:
         return consistency.check(tx, "", 10)
 
-    assert db.write_now(look) == []
+    assert db.write_blocking(look) == []

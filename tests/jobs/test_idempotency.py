@@ -30,7 +30,7 @@ def test_it_works(shop: Workshop) -> None:
 
 def test_twice_in_one_set_is_still_one_job(shop: Workshop) -> None:
     task_id = shop.task()
-    answers = shop.db.write_now(create, [asked(shop, task_id) for _ in range(3)])
+    answers = shop.db.write_blocking(create, [asked(shop, task_id) for _ in range(3)])
     made = [answer for answer in answers if isinstance(answer, Created)]
     assert len({one.job.id for one in made}) == 1
     assert [one.replayed for one in made] == [False, True, True]
@@ -41,7 +41,7 @@ def test_another_body_is_refused(shop: Workshop) -> None:
     shop.made(asked(shop, task_id))
     with pytest.raises(KeyReused):
         shop.made(asked(shop, task_id, body="other"))
-    [_, refusal] = shop.db.write_now(
+    [_, refusal] = shop.db.write_blocking(
         create, [asked(shop, task_id, "k2"), asked(shop, task_id, "k2", body="other")]
     )
     assert isinstance(refusal, KeyReused)
@@ -73,7 +73,7 @@ def test_a_replay_needs_no_task_any_more(shop: Workshop) -> None:
 
     task_id = shop.task()
     first = shop.made(asked(shop, task_id))
-    shop.db.write_now(task_service.delete, shop.cast.ada, task_id)
+    shop.db.write_blocking(task_service.delete, shop.cast.ada, task_id)
     assert shop.made(asked(shop, task_id)).job.id == first.job.id
 
 
@@ -81,10 +81,10 @@ def test_a_key_lives_for_a_day(shop: Workshop) -> None:
     task_id = shop.task()
     first = shop.made(asked(shop, task_id))
     shop.clock.move(24 * 3600)
-    assert shop.db.write_now(timeouts.forget_keys) == 0
+    assert shop.db.write_blocking(timeouts.forget_keys) == 0
     assert shop.made(asked(shop, task_id)).job.id == first.job.id
     shop.clock.move(0.001)
-    assert shop.db.write_now(timeouts.forget_keys) == 1
+    assert shop.db.write_blocking(timeouts.forget_keys) == 1
     assert shop.made(asked(shop, task_id)).job.id != first.job.id
 
 
@@ -95,7 +95,7 @@ def test_a_disabled_task_is_refused_only_to_new_requests(shop: Workshop) -> None
     task_id = shop.task()
     first = shop.made(asked(shop, task_id))
     off = msgspec.convert({"enable": False}, TaskBody)
-    shop.db.write_now(task_service.change, shop.cast.ada, task_id, off, whole=False)
+    shop.db.write_blocking(task_service.change, shop.cast.ada, task_id, off, whole=False)
     assert shop.made(asked(shop, task_id)).job.id == first.job.id
     with pytest.raises(Conflict):
         shop.made(asked(shop, task_id, "another"))

@@ -14,19 +14,19 @@ FENCE, JOB = 7, "a" * 24
 
 
 def add(logs: Database, at: int, data: bytes, line: int = 0, fence: int = FENCE) -> int:
-    [offset] = logs.write_now(joblog.append, [Output(fence, JOB, at, line, data)])
+    [offset] = logs.write_blocking(joblog.append, [Output(fence, JOB, at, line, data)])
     assert isinstance(offset, int)
     return offset
 
 
 def log(logs: Database) -> Log:
-    found = logs.write_now(joblog.find, FENCE)
+    found = logs.write_blocking(joblog.find, FENCE)
     assert found is not None
     return found
 
 
 def text(logs: Database, start: int = 0) -> bytes:
-    found = logs.write_now(joblog.chunks, FENCE, start, 10_000)
+    found = logs.write_blocking(joblog.chunks, FENCE, start, 10_000)
     return b"".join(data for _, _, data in joblog.pieces(found, start))
 
 
@@ -37,7 +37,7 @@ def test_it_works(logs: Database) -> None:
     found = log(logs)
     assert (found.bytes_seen, found.bytes_kept, found.lines_seen) == (13, 13, 2)
     assert not found.is_complete
-    logs.write_now(joblog.close, joblog.Closing(FENCE, JOB, 13, 3, "ab"))
+    logs.write_blocking(joblog.close, joblog.Closing(FENCE, JOB, 13, 3, "ab"))
     found = log(logs)
     assert (found.is_complete, found.lines_total, found.sha256) == (True, 3, "ab")
 
@@ -57,7 +57,7 @@ def test_pieces_of_one_set_follow_each_other(logs: Database) -> None:
         Output(8, JOB, 0, 0, b"x"),
         Output(FENCE, JOB, 2, 1, b"b\n"),
     ]
-    assert logs.write_now(joblog.append, pieces) == [4, 1, 4]
+    assert logs.write_blocking(joblog.append, pieces) == [4, 1, 4]
     assert text(logs) == b"a\nb\n"
 
 
@@ -67,7 +67,7 @@ def test_a_gap_is_marked_and_counted(logs: Database) -> None:
     assert text(logs) == b"start\n" + joblog.mark(6, 1_000) + b"end\n"
     found = log(logs)
     assert (found.bytes_kept, found.lines_seen) == (10, 41)
-    logs.write_now(joblog.close, joblog.Closing(FENCE, JOB, 1_004, 41, ""))
+    logs.write_blocking(joblog.close, joblog.Closing(FENCE, JOB, 1_004, 41, ""))
     assert not log(logs).is_complete
 
 
@@ -81,16 +81,16 @@ def test_reading_can_begin_anywhere(logs: Database) -> None:
 def test_each_piece_tells_its_offset_and_line(logs: Database) -> None:
     add(logs, 0, b"a\nb\n")
     add(logs, 4, b"c\n", line=2)
-    found = logs.write_now(joblog.chunks, FENCE, 2, 100)
+    found = logs.write_blocking(joblog.chunks, FENCE, 2, 100)
     assert list(joblog.pieces(found, 2)) == [(4, 1, b"b\n"), (6, 2, b"c\n")]
 
 
 def test_the_tail_is_the_last_of_what_is_kept(logs: Database) -> None:
     add(logs, 0, b"0123456789")
     add(logs, 10, b"abcdef")
-    assert logs.write_now(joblog.tail, FENCE, 8) == b"89abcdef"
-    assert logs.write_now(joblog.tail, FENCE, 100) == b"0123456789abcdef"
-    assert logs.write_now(joblog.tail, 999, 8) == b""
+    assert logs.write_blocking(joblog.tail, FENCE, 8) == b"89abcdef"
+    assert logs.write_blocking(joblog.tail, FENCE, 100) == b"0123456789abcdef"
+    assert logs.write_blocking(joblog.tail, 999, 8) == b""
 
 
 def test_the_middle_goes_head_and_tail_stay(
@@ -115,37 +115,37 @@ def test_what_comes_behind_a_lost_piece_is_refused(logs: Database) -> None:
     """The piece before it was sent and could not be stored: this is no gap of the agent's own."""
     behind = [Output(FENCE, JOB, 4, 1, b"two\n", after=4), Output(FENCE, JOB, 8, 2, b"3", after=8)]
     other = Output(8, JOB, 0, 0, b"x")
-    one, two, three = logs.write_now(joblog.append, [*behind, other])
+    one, two, three = logs.write_blocking(joblog.append, [*behind, other])
     assert isinstance(one, Unavailable) and isinstance(two, Unavailable) and three == 1
     again = [Output(FENCE, JOB, 0, 0, b"one\n"), *behind]
-    assert logs.write_now(joblog.append, again) == [9, 9, 9]
-    assert [chunk.at_byte for chunk in logs.write_now(joblog.chunks, FENCE, 0)] == [0, 4, 8]
+    assert logs.write_blocking(joblog.append, again) == [9, 9, 9]
+    assert [chunk.at_byte for chunk in logs.write_blocking(joblog.chunks, FENCE, 0)] == [0, 4, 8]
 
 
 def test_a_gap_of_the_agents_own_is_kept(logs: Database) -> None:
     add(logs, 0, b"one\n")
     piece = Output(FENCE, JOB, 100, 9, b"late\n", after=4)
-    assert logs.write_now(joblog.append, [piece]) == [105]
+    assert logs.write_blocking(joblog.append, [piece]) == [105]
 
 
 def test_logs_of_a_job_are_forgotten_together(logs: Database) -> None:
     add(logs, 0, b"x")
     add(logs, 0, b"y", fence=8)
-    logs.write_now(joblog.append, [Output(9, "b" * 24, 0, 0, b"z")])
-    logs.write_now(joblog.forget, [JOB])
-    assert [logs.write_now(joblog.find, fence) is None for fence in (7, 8, 9)] == [
+    logs.write_blocking(joblog.append, [Output(9, "b" * 24, 0, 0, b"z")])
+    logs.write_blocking(joblog.forget, [JOB])
+    assert [logs.write_blocking(joblog.find, fence) is None for fence in (7, 8, 9)] == [
         True,
         True,
         False,
     ]
-    assert logs.write_now(joblog.chunks, 7, 0) == []
+    assert logs.write_blocking(joblog.chunks, 7, 0) == []
 
 
 def test_files_of_a_job_are_forgotten_with_them(logs: Database) -> None:
     for fence, job_id in ((7, JOB), (9, "b" * 24)):
-        logs.write_now(artifacts.append, [artifacts.Piece(fence, job_id, 0, 0, b"content")])
-    logs.write_now(joblog.forget, [JOB])
-    left = logs.write_now(lambda tx: tx.rows("select distinct fence from job_file_chunks"))
+        logs.write_blocking(artifacts.append, [artifacts.Piece(fence, job_id, 0, 0, b"content")])
+    logs.write_blocking(joblog.forget, [JOB])
+    left = logs.write_blocking(lambda tx: tx.rows("select distinct fence from job_file_chunks"))
     assert left == [(9,)]
 
 
@@ -161,7 +161,7 @@ def test_any_cuts_and_repeats_give_the_stream_as_produced(
     logs: Database, stream: bytes, cuts: list[int], repeats: list[int], fence: int
 ) -> None:
     """Connections break anywhere and send again from anywhere below what the server lacks."""
-    logs.write_now(joblog.forget, [JOB])
+    logs.write_blocking(joblog.forget, [JOB])
     bounds = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
     sent = list(zip(bounds, bounds[1:], strict=False))
     for again in repeats:
@@ -169,8 +169,8 @@ def test_any_cuts_and_repeats_give_the_stream_as_produced(
             sent.insert(again + 1, sent[max(0, again - 1)])
     for start, end in sent:
         add(logs, start, stream[start:end], stream[:start].count(b"\n"), fence)
-    found = logs.write_now(joblog.chunks, fence, 0, 10_000)
+    found = logs.write_blocking(joblog.chunks, fence, 0, 10_000)
     assert b"".join(chunk.data for chunk in found) == stream
-    kept = logs.write_now(joblog.find, fence)
+    kept = logs.write_blocking(joblog.find, fence)
     assert kept is not None
     assert (kept.bytes_seen, kept.lines_seen) == (len(stream), stream.count(b"\n"))

@@ -21,7 +21,7 @@ def times(logs: Database, first: int = 1) -> Times:
 
 
 def add(logs: Database, at: int, line: int, data: bytes) -> None:
-    logs.write_now(joblog.append, [Output(FENCE, JOB, at, line, data)])
+    logs.write_blocking(joblog.append, [Output(FENCE, JOB, at, line, data)])
 
 
 def test_it_works(logs: Database) -> None:
@@ -45,7 +45,7 @@ def test_what_was_cut_out_has_no_mark(logs: Database) -> None:
 
 def test_older_pieces_do_not_know(logs: Database) -> None:
     add(logs, 0, 0, b"one\n")
-    logs.write_now(lambda tx: tx.run("update log_chunks set written_at = null"))
+    logs.write_blocking(lambda tx: tx.execute("update log_chunks set written_at = null"))
     assert times(logs) == Times([], None)
 
 

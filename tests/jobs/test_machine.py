@@ -29,7 +29,7 @@ picks = st.integers(0, 11)
 
 
 def _empty(tx: Tx, table: str) -> int:
-    return tx.run(f"delete from {table}")
+    return tx.execute(f"delete from {table}")
 
 
 class Jobs(RuleBasedStateMachine):
@@ -39,7 +39,7 @@ class Jobs(RuleBasedStateMachine):
         # Every example begins at the same moment, so that a failing one can be repeated.
         shop.clock.now = START
         # A host of its own: what earlier examples left behind is not touched.
-        number = shop.db.write_now(lambda tx: tx.value("select count(*) from hosts"))
+        number = shop.db.write_blocking(lambda tx: tx.value("select count(*) from hosts"))
         self.name = f"machine-{number}"
         self.host_id = shop.host(self.name)
         self.tasks = {kind: self._task(kind) for kind in reference.KINDS}
@@ -76,7 +76,7 @@ class Jobs(RuleBasedStateMachine):
 
     def refuses(self, verb: Any, *args: Any) -> None:
         with pytest.raises(Conflict):
-            self.shop.db.write_now(verb, self.shop.cast.ada, *args)
+            self.shop.db.write_blocking(verb, self.shop.cast.ada, *args)
 
     # Creating
 
@@ -112,7 +112,7 @@ class Jobs(RuleBasedStateMachine):
                 continue
             narrow += job.kind == "narrow"
             wanted.append(job)
-        claimed = self.shop.db.write_now(queue.claim, self.host_id, self.session)
+        claimed = self.shop.db.write_blocking(queue.claim, self.host_id, self.session)
         assert [one.job.id for one in claimed] == [job.id for job in wanted]
         for job, one in zip(wanted, claimed, strict=True):
             assert one.job.fence > max([0, *(other.fence for other in self.jobs.values())])
@@ -122,7 +122,7 @@ class Jobs(RuleBasedStateMachine):
     def start(self, number: int) -> None:
         job = self.pick(number)
         if job is not None and job.fence:
-            self.shop.db.write_now(resync.started, [(self.host_id, job.fence, 0)])
+            self.shop.db.write_blocking(resync.started, [(self.host_id, job.fence, 0)])
             job.start(self.now)
 
     @rule(number=picks, ending=st.sampled_from(ENDINGS), code=st.sampled_from([0, 0, 1]))
@@ -142,7 +142,7 @@ class Jobs(RuleBasedStateMachine):
 
     def _end(self, fence: int, ending: Any, code: int) -> str:
         report = Report(ending, code=code)
-        [outcome] = self.shop.db.write_now(finish, [Reported(self.host_id, fence, report)])
+        [outcome] = self.shop.db.write_blocking(finish, [Reported(self.host_id, fence, report)])
         assert isinstance(outcome, Outcome)
         return outcome.as_
 
@@ -155,9 +155,9 @@ class Jobs(RuleBasedStateMachine):
         known = {job.fence for n, job in enumerate(running) if held >> n & 1}
         entries = [Entry(fence, "live") for fence in sorted(known)]
         hello = Hello(self.name, "1", self.name, self.journal, "boot", SLOTS, entries)
-        self.session = self.shop.db.write_now(presence.connect, self.host_id, hello, "")
+        self.session = self.shop.db.write_blocking(presence.connect, self.host_id, hello, "")
         self.seen_at = self.now
-        told = self.shop.db.write_now(resync.reunite, self.host_id, self.journal, entries)
+        told = self.shop.db.write_blocking(resync.reunite, self.host_id, self.journal, entries)
         cancelled = sorted(job.fence for job in running if job.fence in known and job.cancel)
         assert sorted(told.live) == sorted(known)
         assert sorted(told.cancel) == cancelled
@@ -167,7 +167,7 @@ class Jobs(RuleBasedStateMachine):
 
     @rule()
     def beat(self) -> None:
-        self.shop.db.write_now(presence.seen, [(self.host_id, self.session, self.now)])
+        self.shop.db.write_blocking(presence.seen, [(self.host_id, self.session, self.now)])
         self.seen_at = self.now
 
     # People
@@ -180,7 +180,7 @@ class Jobs(RuleBasedStateMachine):
         if not job.may_cancel():
             self.refuses(actions.cancel, job.id)
             return
-        self.shop.db.write_now(actions.cancel, self.shop.cast.ada, job.id)
+        self.shop.db.write_blocking(actions.cancel, self.shop.cast.ada, job.id)
         job.cancel_it()
 
     @rule(number=picks, outcome=st.sampled_from(["normal", "success", "failure"]))
@@ -191,7 +191,7 @@ class Jobs(RuleBasedStateMachine):
         if not job.may_resolve():
             self.refuses(actions.resolve, job.id, outcome, "")
             return
-        self.shop.db.write_now(actions.resolve, self.shop.cast.ada, job.id, outcome, "")
+        self.shop.db.write_blocking(actions.resolve, self.shop.cast.ada, job.id, outcome, "")
         job.resolve(outcome)
 
     @rule(number=picks, approves=st.booleans())
@@ -203,7 +203,7 @@ class Jobs(RuleBasedStateMachine):
         if job.lifecycle != "onhold":
             self.refuses(verb, job.id)
             return
-        self.shop.db.write_now(verb, self.shop.cast.ada, job.id)
+        self.shop.db.write_blocking(verb, self.shop.cast.ada, job.id)
         job.move("finished", "success" if approves else "failure")
 
     @rule(number=picks)
@@ -214,7 +214,7 @@ class Jobs(RuleBasedStateMachine):
         if job.lifecycle != "onhold":
             self.refuses(actions.give_input, job.id, [])
             return
-        self.shop.db.write_now(actions.give_input, self.shop.cast.ada, job.id, [])
+        self.shop.db.write_blocking(actions.give_input, self.shop.cast.ada, job.id, [])
         job.move("ready", "in_progress")
 
     @rule(number=picks)
@@ -225,7 +225,7 @@ class Jobs(RuleBasedStateMachine):
         if job.lifecycle != "syncing":
             self.refuses(actions.sync, job.id)
             return
-        self.shop.db.write_now(actions.sync, self.shop.cast.ada, job.id)
+        self.shop.db.write_blocking(actions.sync, self.shop.cast.ada, job.id)
         job.move("ready", "in_progress")
 
     # Time
@@ -235,10 +235,10 @@ class Jobs(RuleBasedStateMachine):
         """The loops of the server look at everything that time has changed."""
         self.shop.clock.move(seconds)
         sweeping.mark_silent(self.shop.db)
-        self.shop.db.write_now(timeouts.mark_unreachable)
-        self.shop.db.write_now(timeouts.mark_reachable)
+        self.shop.db.write_blocking(timeouts.mark_unreachable)
+        self.shop.db.write_blocking(timeouts.mark_reachable)
         sweeping.lose_overdue(self.shop.db)
-        self.shop.db.write_now(timeouts.expire)
+        self.shop.db.write_blocking(timeouts.expire)
         is_silent = self.now - self.seen_at > reference.UNREACHABLE
         for job in self.jobs.values():
             job.pass_time(self.now, is_silent)
@@ -246,7 +246,7 @@ class Jobs(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Nothing of this example may count in the next one."""
         for table in ("attempts", "jobs", "events"):
-            self.shop.db.write_now(_empty, table)
+            self.shop.db.write_blocking(_empty, table)
 
     # What must hold
 
@@ -270,7 +270,7 @@ class Jobs(RuleBasedStateMachine):
         if self.jobs:
             first = min(self.jobs)
             before = f"{int(first, 16) - 1:024x}"
-            assert self.shop.db.write_now(consistency.check, before, 1_000) == []
+            assert self.shop.db.write_blocking(consistency.check, before, 1_000) == []
 
 
 def run(shop: Workshop, examples: int, steps: int) -> None:

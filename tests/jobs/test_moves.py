@@ -98,13 +98,15 @@ def test_every_lifecycle_but_the_first_ones_can_be_reached() -> None:
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_the_guard_of_the_database_holds_the_same_pairs(db: Database) -> None:
-    rows = db.write_now(lambda tx: tx.rows("select from_lifecycle, to_lifecycle from job_moves"))
+    rows = db.write_blocking(
+        lambda tx: tx.rows("select from_lifecycle, to_lifecycle from job_moves")
+    )
     assert set(rows) == {(str(move.before), str(move.after)) for move in MOVES}
 
 
 def place(tx: Tx, job_id: str, lifecycle: str, state: str) -> None:
     """A job in any place: what is inserted there passes no guard."""
-    tx.run(
+    tx.execute(
         "insert into jobs (id, customer_id, type, name, lifecycle, state, origin, timeout,"
         " expires_at, created_at, updated_at, arguments)"
         " select ?, customer_id, type, name, ?, ?, origin, timeout, expires_at, created_at,"
@@ -122,7 +124,7 @@ def test_the_database_refuses_a_raw_update_to_any_other_pair(shop: Workshop) -> 
     states = {"terminated": ("lost", "timeout")}
     for before in map(str, Lifecycle):
         for had in states.get(before, ("normal",)):
-            shop.db.write_now(place, template, before, had)
+            shop.db.write_blocking(place, template, before, had)
             for after in map(str, Lifecycle):
                 frozen = before == "terminated" and had != "lost"
                 wanted = (before, after) in pairs and not frozen
@@ -134,11 +136,11 @@ def _moves(shop: Workshop, job_id: str, after: str) -> bool:
         pass
 
     def work(tx: Tx) -> None:
-        tx.run("update jobs set lifecycle = ?, state = 'canceled' where id = ?", after, job_id)
+        tx.execute("update jobs set lifecycle = ?, state = 'canceled' where id = ?", after, job_id)
         raise Undo
 
     try:
-        shop.db.write_now(work)
+        shop.db.write_blocking(work)
     except Undo:
         return True
     except Exception as fault:
@@ -152,7 +154,7 @@ def test_the_database_refuses_to_change_a_verdict_in_place(shop: Workshop) -> No
     shop.end(shop.job(job_id).fence)
     change = "update jobs set state = 'failure' where id = ?"
     with pytest.raises(Exception, match="may not make this move"):
-        shop.db.write_now(lambda tx: tx.run(change, job_id))
+        shop.db.write_blocking(lambda tx: tx.execute(change, job_id))
     assert shop.stands(job_id) == "finished/normal"
 
 
@@ -164,5 +166,5 @@ def test_a_job_has_one_live_attempt_at_most(shop: Workshop) -> None:
         " from attempts where job_id = ?"
     )
     with pytest.raises(Exception, match=r"(?i)unique"):
-        shop.db.write_now(lambda tx: tx.run(again, job_id))
+        shop.db.write_blocking(lambda tx: tx.execute(again, job_id))
     assert len(shop.attempts(job_id)) == 1

@@ -27,7 +27,7 @@ THREADS = 8
 
 
 def _end(shop: Workshop, end: Reported) -> Any:
-    return shop.db.write_now(finish, [end])[0]
+    return shop.db.write_blocking(finish, [end])[0]
 
 
 def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
@@ -46,7 +46,7 @@ def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
 
 
 def sound(shop: Workshop) -> None:
-    assert shop.db.write_now(consistency.check, "", 10_000) == []
+    assert shop.db.write_blocking(consistency.check, "", 10_000) == []
 
 
 def test_it_works(shop: Workshop) -> None:
@@ -64,13 +64,13 @@ def test_eight_claimers_never_pass_the_limit_and_take_nothing_twice(shop: Worksh
     most = 0
 
     def claim() -> list[queue.Claimed]:
-        return shop.db.write_now(queue.claim, shop.host_id, shop.session)
+        return shop.db.write_blocking(queue.claim, shop.host_id, shop.session)
 
     for _ in range(40):
         for got in at_once([claim] * THREADS):
             assert isinstance(got, list), got
             claimed += [one.job.id for one in got]
-        running = shop.db.write_now(
+        running = shop.db.write_blocking(
             lambda tx: tx.rows("select task_id, fence from jobs where lifecycle = 'assigned'")
         )
         assert len(running) <= 20
@@ -80,7 +80,7 @@ def test_eight_claimers_never_pass_the_limit_and_take_nothing_twice(shop: Worksh
         if not running:
             break
         some = random.Random(1).sample(running, max(1, len(running) // 2))
-        shop.db.write_now(
+        shop.db.write_blocking(
             finish, [Reported(shop.host_id, fence, Report("exit")) for _, fence in some]
         )
     assert most == 3
@@ -101,7 +101,7 @@ def test_claimers_of_different_hosts_get_different_fences(shop: Workshop) -> Non
     fences: list[int] = []
     for _ in range(4):
         calls = [
-            (lambda host_id=host_id: shop.db.write_now(queue.claim, host_id, 1))
+            (lambda host_id=host_id: shop.db.write_blocking(queue.claim, host_id, 1))
             for host_id in hosts
         ]
         got = at_once(calls)  # type: ignore[arg-type]
@@ -109,7 +109,7 @@ def test_claimers_of_different_hosts_get_different_fences(shop: Workshop) -> Non
         taken = [(one.job.host_id, one.job.fence) for some in got for one in some]
         fences += [fence for _, fence in taken]
         ends = [Reported(host, fence, Report("exit")) for host, fence in taken]
-        shop.db.write_now(finish, ends)
+        shop.db.write_blocking(finish, ends)
     assert len(fences) == len(set(fences)) == THREADS * 10
     sound(shop)
 
@@ -119,7 +119,7 @@ def test_of_two_reports_one_counts(shop: Workshop) -> None:
     for _ in range(20):
         job = shop.assigned(task_id)
         reports = [Reported(shop.host_id, job.fence, Report("exit", code=n)) for n in range(4)]
-        got = at_once([partial(shop.db.write_now, finish, [one]) for one in reports])
+        got = at_once([partial(shop.db.write_blocking, finish, [one]) for one in reports])
         words = sorted(outcome.as_ for [outcome] in got)
         assert words == ["counted", "late", "late", "late"]
     sound(shop)
@@ -134,7 +134,7 @@ def test_cancel_and_end_have_one_winner(shop: Workshop) -> None:
         outcome, canceled = at_once(
             [
                 partial(_end, shop, end),
-                partial(shop.db.write_now, actions.cancel, shop.cast.ada, job.id),
+                partial(shop.db.write_blocking, actions.cancel, shop.cast.ada, job.id),
             ]
         )
         assert isinstance(outcome, Outcome) and outcome.as_ == "counted"
@@ -151,7 +151,7 @@ def test_cancel_and_claim_have_one_winner(shop: Workshop) -> None:
     for _ in range(30):
         job = shop.create(task_id)
         claimed, canceled = at_once(
-            [shop.claim, partial(shop.db.write_now, actions.cancel, shop.cast.ada, job.id)]
+            [shop.claim, partial(shop.db.write_blocking, actions.cancel, shop.cast.ada, job.id)]
         )
         found = shop.job(job.id)
         assert not isinstance(canceled, Exception)
@@ -172,7 +172,9 @@ def test_resolve_and_a_late_result_have_one_winner(shop: Workshop) -> None:
         outcome, resolved = at_once(
             [
                 partial(_end, shop, end),
-                partial(shop.db.write_now, actions.resolve, shop.cast.ada, job.id, "success", ""),
+                partial(
+                    shop.db.write_blocking, actions.resolve, shop.cast.ada, job.id, "success", ""
+                ),
             ]
         )
         found = shop.job(job.id)
@@ -208,8 +210,8 @@ def test_approve_and_reject_have_one_winner(shop: Workshop) -> None:
         job = shop.create(task_id)
         got = at_once(
             [
-                partial(shop.db.write_now, votes.approve, shop.cast.uma, job.id),
-                partial(shop.db.write_now, votes.reject, shop.cast.max, job.id),
+                partial(shop.db.write_blocking, votes.approve, shop.cast.uma, job.id),
+                partial(shop.db.write_blocking, votes.reject, shop.cast.max, job.id),
             ]
         )
         [won] = [one for one in got if not isinstance(one, Exception)]
@@ -226,14 +228,14 @@ def test_a_hundred_requests_with_one_key_make_one_job(shop: Workshop) -> None:
     def ask() -> Any:
         next(numbers)
         wanted = NewJob(shop.cast.ada, task_id, None, once=Once("POST /job", "k", "d"))
-        return shop.db.write_now(create, [wanted])[0]
+        return shop.db.write_blocking(create, [wanted])[0]
 
     got = [one for _ in range(13) for one in at_once([ask] * THREADS)]
     made = [one for one in got if isinstance(one, Created)]
     assert len(made) == len(got) == 104
     assert len({one.job.id for one in made}) == 1
     assert [one.replayed for one in made].count(False) == 1
-    assert shop.db.write_now(lambda tx: tx.value("select count(*) from jobs")) == 1
+    assert shop.db.write_blocking(lambda tx: tx.value("select count(*) from jobs")) == 1
 
 
 def test_a_returning_agent_and_an_end_leave_one_truth(shop: Workshop) -> None:

@@ -12,20 +12,20 @@ def unreachable(shop: Workshop) -> str:
     job = shop.assigned()
     shop.clock.move(31)
     sweeping.mark_silent(shop.db)
-    shop.db.write_now(timeouts.mark_unreachable)
+    shop.db.write_blocking(timeouts.mark_unreachable)
     return job.id
 
 
 def test_it_works(shop: Workshop) -> None:
     job = shop.lost()
     shop.clock.move(5)
-    found = shop.db.write_now(actions.resolve, shop.cast.ada, job.id, "success", "I looked.")
+    found = shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, "success", "I looked.")
     assert found == shop.job(job.id)
     assert (found.lifecycle, found.state, found.trigger_name) == ("finished", "success", "success")
     assert (found.resolved_by, found.reason, found.ran) == ("ada@acme.test", "I looked.", "maybe")
     assert found.ended_at == shop.clock.now
     assert shop.kinds(job.id)[-1] == "resolved"
-    audited = shop.db.write_now(
+    audited = shop.db.write_blocking(
         lambda tx: tx.rows("select object_id from audit where action = 'job.resolve'")
     )
     assert audited == [(job.id,)]
@@ -37,13 +37,13 @@ def test_it_works(shop: Workshop) -> None:
 )
 def test_the_outcome_is_as_told(shop: Workshop, outcome: str, state: str, trigger: str) -> None:
     job = shop.lost()
-    found = shop.db.write_now(actions.resolve, shop.cast.ada, job.id, outcome, "")
+    found = shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, outcome, "")
     assert (found.state, found.trigger_name, found.reason) == (state, trigger, "keeper_lost")
 
 
 def test_a_job_of_an_unreachable_agent_can_be_resolved(shop: Workshop) -> None:
     job_id = unreachable(shop)
-    found = shop.db.write_now(actions.resolve, shop.cast.ada, job_id, "failure", "")
+    found = shop.db.write_blocking(actions.resolve, shop.cast.ada, job_id, "failure", "")
     assert (found.lifecycle, found.unreachable_at, found.ran) == ("finished", None, "maybe")
     assert [attempt.state for attempt in shop.attempts(job_id)] == ["resolved"]
 
@@ -51,7 +51,7 @@ def test_a_job_of_an_unreachable_agent_can_be_resolved(shop: Workshop) -> None:
 def test_an_agent_that_comes_back_is_told_to_stop(shop: Workshop) -> None:
     job_id = unreachable(shop)
     fence = shop.job(job_id).fence
-    shop.db.write_now(actions.resolve, shop.cast.ada, job_id, "failure", "")
+    shop.db.write_blocking(actions.resolve, shop.cast.ada, job_id, "failure", "")
     assert shop.connect({fence: "live"}).stop == [fence]
 
 
@@ -59,15 +59,15 @@ def test_an_agent_that_is_there_already_is_told_too(shop: Workshop) -> None:
     """A lost job may still run on an agent that came back before the person decided."""
     job = shop.lost()
     heard: list[set[str]] = []
-    shop.db.on_rung = lambda topics: heard.append(set(topics))
-    shop.db.write_now(actions.resolve, shop.cast.ada, job.id, "normal", "")
+    shop.db.on_signals = lambda topics: heard.append(set(topics))
+    shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, "normal", "")
     assert f"cancel:{shop.host_id}" in heard[-1]
     assert [attempt.state for attempt in shop.attempts(job.id)] == ["resolved"]
 
 
 def test_a_late_result_does_not_unsay_it(shop: Workshop) -> None:
     job = shop.lost()
-    shop.db.write_now(actions.resolve, shop.cast.ada, job.id, "success", "")
+    shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, "success", "")
     assert shop.end(job.fence, code=1).as_ == "late"
     assert shop.stands(job.id) == "finished/success"
 
@@ -75,7 +75,7 @@ def test_a_late_result_does_not_unsay_it(shop: Workshop) -> None:
 def test_it_refuses_a_job_whose_agent_can_be_reached(shop: Workshop) -> None:
     job = shop.assigned()
     with pytest.raises(Conflict) as refusal:
-        shop.db.write_now(actions.resolve, shop.cast.ada, job.id, "success", "")
+        shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, "success", "")
     assert refusal.value.code == "still_reachable"
 
 
@@ -83,17 +83,17 @@ def test_it_refuses_a_job_whose_agent_can_be_reached(shop: Workshop) -> None:
 def test_it_refuses_a_job_that_waits(shop: Workshop, lifecycle: str) -> None:
     job = shop.create(lifecycle=lifecycle)
     with pytest.raises(Conflict):
-        shop.db.write_now(actions.resolve, shop.cast.ada, job.id, "success", "")
+        shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, "success", "")
 
 
 def test_it_refuses_what_is_over_or_resolved(shop: Workshop) -> None:
     ended = shop.assigned()
     shop.end(ended.fence, "timeout")
     resolved = shop.lost()
-    shop.db.write_now(actions.resolve, shop.cast.ada, resolved.id, "success", "")
+    shop.db.write_blocking(actions.resolve, shop.cast.ada, resolved.id, "success", "")
     for job_id in (ended.id, resolved.id):
         with pytest.raises(Conflict):
-            shop.db.write_now(actions.resolve, shop.cast.ada, job_id, "failure", "")
+            shop.db.write_blocking(actions.resolve, shop.cast.ada, job_id, "failure", "")
     assert shop.stands(resolved.id) == "finished/success"
 
 
@@ -101,7 +101,7 @@ def test_it_refuses_what_is_over_or_resolved(shop: Workshop) -> None:
 def test_it_refuses_any_other_outcome(shop: Workshop, outcome: str) -> None:
     job = shop.lost()
     with pytest.raises(Invalid) as refusal:
-        shop.db.write_now(actions.resolve, shop.cast.ada, job.id, outcome, "")
+        shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, outcome, "")
     assert refusal.value.code == "invalid_outcome"
     assert shop.stands(job.id) == "terminated/lost"
 
@@ -110,6 +110,6 @@ def test_another_organization_finds_no_job(shop: Workshop) -> None:
     job = shop.lost()
     for job_id in (job.id, MISSING):
         with pytest.raises(NotFound):
-            shop.db.write_now(actions.resolve, shop.cast.eve, job_id, "success", "")
+            shop.db.write_blocking(actions.resolve, shop.cast.eve, job_id, "success", "")
     with pytest.raises(NotFound):
-        shop.db.write_now(actions.resolve, shop.cast.uma, job.id, "success", "")
+        shop.db.write_blocking(actions.resolve, shop.cast.uma, job.id, "success", "")

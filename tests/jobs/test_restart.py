@@ -21,7 +21,7 @@ def ended(shop: Workshop, task_id: str, given: list[str] | None = None) -> str:
 
 def test_it_works(shop: Workshop) -> None:
     job_id = ended(shop, shop.task(task_arguments=[NAME]), ["Ada"])
-    wanted = shop.db.write_now(actions.restart, shop.cast.ada, job_id, None, None)
+    wanted = shop.db.write_blocking(actions.restart, shop.cast.ada, job_id, None, None)
     again = shop.made(wanted).job
     assert again.id != job_id
     assert (again.restarted_from, again.lifecycle, again.fence) == (job_id, "ready", 0)
@@ -31,7 +31,7 @@ def test_it_works(shop: Workshop) -> None:
 
 def test_other_values_may_be_given(shop: Workshop) -> None:
     job_id = ended(shop, shop.task(task_arguments=[NAME]), ["Ada"])
-    wanted = shop.db.write_now(actions.restart, shop.cast.ada, job_id, ["Eva"], None)
+    wanted = shop.db.write_blocking(actions.restart, shop.cast.ada, job_id, ["Eva"], None)
     assert shop.heavy(shop.made(wanted).job.id).arguments == '["Eva"]'
 
 
@@ -39,14 +39,14 @@ def test_a_changed_task_fits_the_old_values_anew(shop: Workshop) -> None:
     task_id = shop.task(task_arguments=[NAME])
     job_id = ended(shop, task_id, ["Ada"])
     change = msgspec.convert({"task_arguments": [NAME, {**NAME, "required": False}]}, TaskBody)
-    shop.db.write_now(task_service.change, shop.cast.ada, task_id, change, whole=False)
-    wanted = shop.db.write_now(actions.restart, shop.cast.ada, job_id, None, None)
+    shop.db.write_blocking(task_service.change, shop.cast.ada, task_id, change, whole=False)
+    wanted = shop.db.write_blocking(actions.restart, shop.cast.ada, job_id, None, None)
     assert shop.heavy(shop.made(wanted).job.id).arguments == '["Ada",""]'
 
 
 def test_a_lost_job_can_be_restarted(shop: Workshop) -> None:
     job = shop.lost()
-    wanted = shop.db.write_now(actions.restart, shop.cast.ada, job.id, None, None)
+    wanted = shop.db.write_blocking(actions.restart, shop.cast.ada, job.id, None, None)
     assert shop.made(wanted).job.lifecycle == "ready"
     assert shop.stands(job.id) == "terminated/lost"
 
@@ -55,7 +55,7 @@ def test_the_same_key_restarts_once(shop: Workshop) -> None:
     job_id = ended(shop, shop.task())
     once = Once("PUT /job/{id}/restart", "k", "digest")
     made = [
-        shop.made(shop.db.write_now(actions.restart, shop.cast.ada, job_id, None, once))
+        shop.made(shop.db.write_blocking(actions.restart, shop.cast.ada, job_id, None, once))
         for _ in range(2)
     ]
     assert made[0].job.id == made[1].job.id
@@ -65,12 +65,12 @@ def test_the_same_key_restarts_once(shop: Workshop) -> None:
 def test_it_refuses_a_job_that_is_not_over(shop: Workshop) -> None:
     for job in (shop.create(), shop.create(lifecycle="onhold")):
         with pytest.raises(Conflict):
-            shop.db.write_now(actions.restart, shop.cast.ada, job.id, None, None)
+            shop.db.write_blocking(actions.restart, shop.cast.ada, job.id, None, None)
 
 
 def test_it_refuses_values_that_do_not_fit(shop: Workshop) -> None:
     job_id = ended(shop, shop.task(task_arguments=[NAME]), ["Ada"])
-    wanted = shop.db.write_now(actions.restart, shop.cast.ada, job_id, [], None)
+    wanted = shop.db.write_blocking(actions.restart, shop.cast.ada, job_id, [], None)
     with pytest.raises(Invalid):
         shop.made(wanted)
 
@@ -81,13 +81,13 @@ def test_whoever_does_not_see_the_job_does_not_find_it(shop: Workshop) -> None:
     for actor in (shop.cast.eve, shop.cast.uma, shop.cast.vic):
         for job_id in (over, waiting, MISSING):
             with pytest.raises(NotFound) as refusal:
-                shop.db.write_now(actions.restart, actor, job_id, None, None)
+                shop.db.write_blocking(actions.restart, actor, job_id, None, None)
             assert refusal.value.code == "job_not_found"
 
 
 def test_seeing_is_not_running(shop: Workshop) -> None:
     task_id = shop.task(acl=["vic@acme.test"])
     job_id = ended(shop, task_id)
-    wanted = shop.db.write_now(actions.restart, shop.cast.vic, job_id, None, None)
+    wanted = shop.db.write_blocking(actions.restart, shop.cast.vic, job_id, None, None)
     with pytest.raises(Forbidden):
         shop.made(wanted)

@@ -16,14 +16,14 @@ from jobs.workshop import JOURNAL, Workshop
 
 def restore_database(shop: Workshop) -> None:
     """The step of the operator, and the start that follows it."""
-    shop.db.write_now(restore.was_restored)
-    shop.db.write_now(installation.raise_epoch)
-    assert shop.db.write_now(restore.settle) is not None
+    shop.db.write_blocking(restore.was_restored)
+    shop.db.write_blocking(installation.raise_epoch)
+    assert shop.db.write_blocking(restore.settle) is not None
 
 
 def reunite(shop: Workshop, *entries: Entry) -> resync.Reunion:
-    fence = shop.db.write_now(restored.known, shop.host_id).restored_fence
-    return shop.db.write_now(resync.reunite, shop.host_id, JOURNAL, list(entries), 0, fence)
+    fence = shop.db.write_blocking(restored.known, shop.host_id).restored_fence
+    return shop.db.write_blocking(resync.reunite, shop.host_id, JOURNAL, list(entries), 0, fence)
 
 
 def test_held_jobs_are_not_claimed(shop: Workshop) -> None:
@@ -41,14 +41,14 @@ def test_held_jobs_are_not_claimed(shop: Workshop) -> None:
 def test_a_start_without_a_restore_holds_nothing(shop: Workshop) -> None:
     job = shop.create()
     for _ in range(2):
-        assert shop.db.write_now(restore.settle) is None
+        assert shop.db.write_blocking(restore.settle) is None
     assert shop.stands(job.id) == "ready/in_progress"
 
 
 def test_a_restore_is_settled_once(shop: Workshop) -> None:
     restore_database(shop)
     shop.create()
-    assert shop.db.write_now(restore.settle) is None
+    assert shop.db.write_blocking(restore.settle) is None
 
 
 def test_an_attempt_of_before_is_lost_when_the_journal_lacks_it(shop: Workshop) -> None:
@@ -69,7 +69,7 @@ def test_an_attempt_of_before_goes_on_when_the_journal_has_it(shop: Workshop) ->
 
 def test_a_fence_that_only_the_agent_knows_is_bound_to_its_job(shop: Workshop) -> None:
     job = shop.create()
-    fence = shop.db.write_now(installation.newest_fence) + 1
+    fence = shop.db.write_blocking(installation.newest_fence) + 1
     restore_database(shop)
     told = reunite(shop, Entry(fence, "live", job.id))
     assert (told.live, told.stop) == ([fence], [])
@@ -89,7 +89,7 @@ def test_a_later_attempt_of_the_agent_replaces_the_one_of_the_backup(shop: Works
 
 
 def test_a_script_of_an_unknown_job_is_not_stopped(shop: Workshop) -> None:
-    fence = shop.db.write_now(installation.newest_fence) + 1
+    fence = shop.db.write_blocking(installation.newest_fence) + 1
     restore_database(shop)
     assert reunite(shop, Entry(fence, "live", "f" * 24)).stop == []
 
@@ -100,20 +100,20 @@ def test_only_an_admin_releases(shop: Workshop) -> None:
     restore_database(shop)
     user = msgspec.structs.replace(shop.cast.ada, level=Level.USER)
     with pytest.raises(Forbidden):
-        shop.db.write_now(hold.release, user, job.id)
-    shop.db.write_now(hold.release, shop.cast.ada, job.id)
+        shop.db.write_blocking(hold.release, user, job.id)
+    shop.db.write_blocking(hold.release, shop.cast.ada, job.id)
     assert [one.job.id for one in shop.claim()] == [job.id]
     with pytest.raises(Conflict):
-        shop.db.write_now(hold.release, shop.cast.ada, job.id)
+        shop.db.write_blocking(hold.release, shop.cast.ada, job.id)
 
 
 def test_a_held_job_is_resolved_or_cancelled_but_takes_no_input(shop: Workshop) -> None:
     ran, stale = shop.create(), shop.create()
     restore_database(shop)
     with pytest.raises(Conflict):
-        shop.db.write_now(actions.give_input, shop.cast.ada, ran.id, [])
-    shop.db.write_now(actions.resolve, shop.cast.ada, ran.id, "success", "seen on the host")
-    shop.db.write_now(actions.cancel, shop.cast.ada, stale.id)
+        shop.db.write_blocking(actions.give_input, shop.cast.ada, ran.id, [])
+    shop.db.write_blocking(actions.resolve, shop.cast.ada, ran.id, "success", "seen on the host")
+    shop.db.write_blocking(actions.cancel, shop.cast.ada, stale.id)
     assert (shop.stands(ran.id), shop.job(ran.id).ran) == ("finished/success", "maybe")
     assert (shop.stands(stale.id), shop.job(stale.id).ran) == ("canceled/canceled", "maybe")
 
@@ -134,18 +134,18 @@ def check(shop: Workshop, said: Hello) -> int:
             restore.settle_host(tx, shop.host_id, fence)
         return fence
 
-    return shop.db.write_now(work)
+    return shop.db.write_blocking(work)
 
 
 def test_a_fence_that_was_never_given_out_shows_a_restore(shop: Workshop) -> None:
     job = shop.create()
-    newest = shop.db.write_now(installation.newest_fence)
+    newest = shop.db.write_blocking(installation.newest_fence)
     assert check(shop, hello(newest + 5)) == newest + 5
     assert shop.stands(job.id) == "onhold/in_progress"
-    raised = shop.db.write_now(installation.newest_fence)
+    raised = shop.db.write_blocking(installation.newest_fence)
     assert installation.epoch_of(raised) == installation.epoch_of(newest) + 1
     # The next start does not take it for another restore.
-    assert shop.db.write_now(restore.settle) is None
+    assert shop.db.write_blocking(restore.settle) is None
 
 
 def test_a_fence_that_was_given_out_shows_nothing(shop: Workshop) -> None:
@@ -154,11 +154,11 @@ def test_a_fence_that_was_given_out_shows_nothing(shop: Workshop) -> None:
 
 
 def test_an_agent_cannot_use_up_the_epochs(shop: Workshop) -> None:
-    newest = shop.db.write_now(installation.newest_fence)
+    newest = shop.db.write_blocking(installation.newest_fence)
     with pytest.raises(Conflict, match="mark-restored"):
         check(shop, hello(newest + (1 << 60)))
     check(shop, hello(newest + 1))
-    raised = shop.db.write_now(installation.newest_fence)
+    raised = shop.db.write_blocking(installation.newest_fence)
     with pytest.raises(Conflict, match="10 minutes"):
         check(shop, hello(raised + 1))
     shop.clock.move(restore.MIN_RAISE_INTERVAL)
@@ -169,7 +169,7 @@ def test_a_deleted_attempt_is_no_sign_of_a_restore(shop: Workshop) -> None:
     first, job = shop.assigned(), shop.assigned()
     for one in (first, job):
         shop.end(one.fence)
-    shop.db.write_now(retention.drop, [job.id])
+    shop.db.write_blocking(retention.drop, [job.id])
     assert check(shop, hello(job.fence)) == 0
 
 
@@ -180,14 +180,14 @@ def fail_over(shop: Workshop, said: Hello) -> int:
     def work(tx: Tx) -> None:
         restored.mark_failover(tx, installation.raise_epoch(tx))
 
-    shop.db.write_now(work)
+    shop.db.write_blocking(work)
     return check(shop, said)
 
 
 def test_jobs_are_held_when_a_failover_lost_a_claim_of_their_host(shop: Workshop) -> None:
     shop.connect({})
     job = shop.create()
-    lost_fence = shop.db.write_now(installation.newest_fence) + 1
+    lost_fence = shop.db.write_blocking(installation.newest_fence) + 1
     assert fail_over(shop, hello(lost_fence)) == lost_fence
     assert shop.stands(job.id) == "onhold/in_progress"
 
@@ -203,12 +203,12 @@ def test_nothing_is_held_when_a_failover_lost_nothing(shop: Workshop) -> None:
 def test_a_session_from_before_a_failover_gets_no_job(shop: Workshop) -> None:
     shop.connect({})
     shop.create()
-    shop.db.write_now(restored.mark_failover, shop.db.write_now(installation.raise_epoch))
+    shop.db.write_blocking(restored.mark_failover, shop.db.write_blocking(installation.raise_epoch))
     assert shop.claim() == []
 
 
 def test_a_timeline_that_changes_is_not_taken_for_a_restored_backup(shop: Workshop) -> None:
     for timeline in ("00000001", "00000002"):
-        shop.db.write_now(restore.record_timeline, timeline)
-    assert shop.db.write_now(restored.known, shop.host_id).is_failover
-    assert shop.db.write_now(restore.settle) is None
+        shop.db.write_blocking(restore.record_timeline, timeline)
+    assert shop.db.write_blocking(restored.known, shop.host_id).is_failover
+    assert shop.db.write_blocking(restore.settle) is None

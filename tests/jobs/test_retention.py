@@ -24,12 +24,12 @@ def ended(shop: Workshop, task_id: str) -> str:
 
 
 def purge(shop: Workshop) -> None:
-    while shop.db.write_now(retention.purge):
+    while shop.db.write_blocking(retention.purge):
         pass
 
 
 def there(shop: Workshop) -> list[str]:
-    rows = shop.db.write_now(lambda tx: tx.rows("select id from jobs order by id"))
+    rows = shop.db.write_blocking(lambda tx: tx.rows("select id from jobs order by id"))
     return [job_id for (job_id,) in rows]
 
 
@@ -49,7 +49,7 @@ def test_old_ones_go_by_age(shop: Workshop) -> None:
     young = ended(shop, task_id)
     purge(shop)
     shop.clock.move(12 * 3600 + 1)
-    shop.db.write_now(limits.start_over)
+    shop.db.write_blocking(limits.start_over)
     purge(shop)
     assert there(shop) == [young]
     assert old != young
@@ -59,7 +59,7 @@ def test_a_task_that_no_longer_runs_grows_old_too(shop: Workshop) -> None:
     ended(shop, shop.task(history={"count": 100, "days": 1}))
     purge(shop)
     shop.clock.move(10 * 24 * 3600)
-    shop.db.write_now(limits.start_over)
+    shop.db.write_blocking(limits.start_over)
     purge(shop)
     assert there(shop) == []
 
@@ -88,7 +88,7 @@ def test_each_task_is_looked_at_once_however_much_it_keeps(
     purge(shop)
     assert looked == tasks[:2] * 2
     looked.clear()
-    shop.db.write_now(limits.start_over)
+    shop.db.write_blocking(limits.start_over)
     purge(shop)
     assert looked == tasks
 
@@ -100,7 +100,7 @@ def test_many_tasks_are_looked_at_a_few_at_a_time(
     purge(shop)
     tasks = [shop.task(history={"count": 1, "days": 90}) for _ in range(5)]
     ids = [ended(shop, task_id) for task_id in tasks * 2]
-    assert shop.db.write_now(retention.purge)
+    assert shop.db.write_blocking(retention.purge)
     assert there(shop) == ids[2:]
     purge(shop)
     assert there(shop) == ids[5:]
@@ -110,16 +110,16 @@ def test_work_that_never_ceases_keeps_nothing_from_growing_old(shop: Workshop) -
     idle = ended(shop, shop.task(history={"count": 100, "days": 1}))
     purge(shop)
     shop.clock.move(10 * 24 * 3600)
-    shop.db.write_now(limits.start_over)
+    shop.db.write_blocking(limits.start_over)
     busy = shop.task(history={"count": 1, "days": 90})
     for _ in range(8):
         ended(shop, busy)
         ended(shop, busy)
-        shop.db.write_now(retention.purge)
+        shop.db.write_blocking(retention.purge)
     assert idle not in there(shop)
     # However many come, a look has an end.
     ended(shop, busy)
-    assert not shop.db.write_now(retention.purge)
+    assert not shop.db.write_blocking(retention.purge)
     assert len(there(shop)) == 1
 
 
@@ -159,7 +159,7 @@ def test_open_and_lost_jobs_stay_whatever_their_number(shop: Workshop) -> None:
     lost = shop.lost(task_id).id
     gone = ended(shop, task_id)
     shop.clock.move(400 * 24 * 3600)
-    shop.db.write_now(limits.start_over)
+    shop.db.write_blocking(limits.start_over)
     purge(shop)
     assert set(there(shop)) == {waiting, running, lost}
     assert gone not in there(shop)
@@ -180,7 +180,7 @@ def test_open_and_lost_jobs_take_no_place_of_a_finished_one(shop: Workshop) -> N
 def test_history_of_a_deleted_task_is_kept_and_trimmed_too(shop: Workshop) -> None:
     task_id = shop.task(history={"count": 1, "days": 90})
     ids = [ended(shop, task_id) for _ in range(2)]
-    shop.db.write_now(task_service.delete, shop.cast.ada, task_id)
+    shop.db.write_blocking(task_service.delete, shop.cast.ada, task_id)
     purge(shop)
     assert there(shop) == ids[-1:]
 
@@ -191,7 +191,7 @@ def test_it_takes_small_batches(shop: Workshop, monkeypatch: pytest.MonkeyPatch)
     purge(shop)
     for _ in range(6):
         ended(shop, task_id)
-    assert shop.db.write_now(retention.purge)
+    assert shop.db.write_blocking(retention.purge)
     assert len(there(shop)) == 4
     purge(shop)
     assert len(there(shop)) == 1
@@ -204,12 +204,12 @@ def test_deleted_jobs_are_gone_for_every_reader_at_once(shop: Workshop) -> None:
     task_id = shop.task()
     ids = [ended(shop, task_id) for _ in range(3)]
     waiting = shop.create(task_id).id
-    assert shop.db.write_now(retention.delete_finished, shop.cast.ada, None, None) == 3
+    assert shop.db.write_blocking(retention.delete_finished, shop.cast.ada, None, None) == 3
     for job_id in ids:
         with pytest.raises(NotFound):
-            shop.db.write_now(permissions.to_see, shop.cast.ada, job_id)
+            shop.db.write_blocking(permissions.to_see, shop.cast.ada, job_id)
         with pytest.raises(NotFound):
-            shop.db.write_now(actions.cancel, shop.cast.ada, job_id)
+            shop.db.write_blocking(actions.cancel, shop.cast.ada, job_id)
     assert shop.stands(waiting) == "ready/in_progress"
     purge(shop)
     assert there(shop) == [waiting]
@@ -219,16 +219,16 @@ def test_it_deletes_nothing_twice(shop: Workshop) -> None:
     task_id = shop.task()
     ended(shop, task_id)
     delete = retention.delete_finished
-    assert shop.db.write_now(delete, shop.cast.ada, None, None) == 1
-    assert shop.db.write_now(delete, shop.cast.ada, None, None) == 0
+    assert shop.db.write_blocking(delete, shop.cast.ada, None, None) == 1
+    assert shop.db.write_blocking(delete, shop.cast.ada, None, None) == 0
     shop.clock.move(1)
     ended(shop, task_id)
-    assert shop.db.write_now(delete, shop.cast.ada, None, None) == 1
+    assert shop.db.write_blocking(delete, shop.cast.ada, None, None) == 1
 
 
 def test_an_unresolved_lost_job_stays_until_somebody_settles_it(shop: Workshop) -> None:
     job = shop.lost()
-    assert shop.db.write_now(retention.delete_finished, shop.cast.ada, None, None) == 0
+    assert shop.db.write_blocking(retention.delete_finished, shop.cast.ada, None, None) == 0
     purge(shop)
     assert shop.stands(job.id) == "terminated/lost"
     shop.clock.move(1)
@@ -239,7 +239,7 @@ def test_an_unresolved_lost_job_stays_until_somebody_settles_it(shop: Workshop) 
 def test_it_can_be_narrowed_to_one_task(shop: Workshop) -> None:
     mine, other = shop.task(), shop.task(name="other")
     gone, stays = ended(shop, mine), ended(shop, other)
-    assert shop.db.write_now(retention.delete_finished, shop.cast.ada, "Task", mine) == 1
+    assert shop.db.write_blocking(retention.delete_finished, shop.cast.ada, "Task", mine) == 1
     assert there(shop) == [stays]
     assert gone not in there(shop)
 
@@ -252,7 +252,7 @@ async def test_a_long_history_goes_in_batches(
     for _ in range(5):
         ended(shop, mine)
     stays = ended(shop, other)
-    assert shop.db.write_now(retention.delete_finished, shop.cast.ada, "Task", mine) == 2
+    assert shop.db.write_blocking(retention.delete_finished, shop.cast.ada, "Task", mine) == 2
     assert await retention.delete_history(shop.db, shop.cast.ada, "Task", mine) == 3
     assert there(shop) == [stays]
 
@@ -261,9 +261,9 @@ def test_another_organization_deletes_nothing_of_ours(shop: Workshop) -> None:
     task_id = shop.task()
     job_id = ended(shop, task_id)
     delete = retention.delete_finished
-    assert shop.db.write_now(delete, shop.cast.eve, None, None) == 0
-    assert shop.db.write_now(delete, shop.cast.eve, "Task", task_id) == 0
-    assert shop.db.write_now(delete, shop.cast.ada, "Task", MISSING) == 0
+    assert shop.db.write_blocking(delete, shop.cast.eve, None, None) == 0
+    assert shop.db.write_blocking(delete, shop.cast.eve, "Task", task_id) == 0
+    assert shop.db.write_blocking(delete, shop.cast.ada, "Task", MISSING) == 0
     purge(shop)
     assert there(shop) == [job_id]
 
@@ -276,7 +276,7 @@ def test_half_a_question_is_refused(
     shop: Workshop, kind: str | None, object_id: str | None
 ) -> None:
     with pytest.raises(Invalid):
-        shop.db.write_now(retention.delete_finished, shop.cast.ada, kind, object_id)
+        shop.db.write_blocking(retention.delete_finished, shop.cast.ada, kind, object_id)
 
 
 # Logs follow their jobs.
@@ -286,35 +286,35 @@ def test_logs_of_dropped_jobs_are_forgotten(shop: Workshop, logs: Database) -> N
     task_id = shop.task(history={"count": 1, "days": 90})
     ids = [ended(shop, task_id) for _ in range(2)]
     for fence, job_id in enumerate(ids, start=1):
-        logs.write_now(joblog.append, [Output(fence, job_id, 0, 0, b"x\n")])
+        logs.write_blocking(joblog.append, [Output(fence, job_id, 0, 0, b"x\n")])
     purge(shop)
-    dropped = shop.db.write_now(retention.dropped)
+    dropped = shop.db.write_blocking(retention.dropped)
     assert dropped == ids[:1]
-    logs.write_now(retention.forget_logs, dropped)
-    shop.db.write_now(retention.logs_forgotten, dropped)
-    assert logs.write_now(joblog.find, 1) is None
-    assert logs.write_now(joblog.chunks, 1, 0) == []
-    assert logs.write_now(joblog.find, 2) is not None
-    assert shop.db.write_now(retention.dropped) == []
+    logs.write_blocking(retention.forget_logs, dropped)
+    shop.db.write_blocking(retention.logs_forgotten, dropped)
+    assert logs.write_blocking(joblog.find, 1) is None
+    assert logs.write_blocking(joblog.chunks, 1, 0) == []
+    assert logs.write_blocking(joblog.find, 2) is not None
+    assert shop.db.write_blocking(retention.dropped) == []
 
 
 def test_a_purged_job_is_missing_for_a_late_report(shop: Workshop) -> None:
     job = shop.assigned()
     shop.end(job.fence)
-    shop.db.write_now(retention.drop, [job.id])
+    shop.db.write_blocking(retention.drop, [job.id])
     assert shop.end(job.fence).as_ == "foreign"
-    assert shop.db.write_now(attempts_of, job.id) == []
+    assert shop.db.write_blocking(attempts_of, job.id) == []
 
 
 # Clocks that are set back.
 
 
 def delete_all(shop: Workshop) -> int:
-    return shop.db.write_now(retention.delete_finished, shop.cast.ada, None, None)
+    return shop.db.write_blocking(retention.delete_finished, shop.cast.ada, None, None)
 
 
 def sees(shop: Workshop, job_id: str) -> bool:
-    return shop.db.write_now(permissions.sees, shop.cast.ada, job_id)
+    return shop.db.write_blocking(permissions.sees, shop.cast.ada, job_id)
 
 
 def test_what_ends_after_a_clock_was_set_back_is_seen(shop: Workshop) -> None:

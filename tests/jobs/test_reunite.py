@@ -59,7 +59,7 @@ def test_a_journal_in_doubt_proves_nothing_of_what_was_claimed_before(shop: Work
     until = shop.clock()
     shop.clock.move(1)
     after = shop.assigned(task_id)
-    shop.db.write_now(resync.reunite, shop.host_id, JOURNAL, [], until)
+    shop.db.write_blocking(resync.reunite, shop.host_id, JOURNAL, [], until)
     assert [shop.job(job.id).state for job in (before, after)] == ["lost", "in_progress"]
     assert shop.job(after.id).lifecycle == "ready"
 
@@ -67,7 +67,7 @@ def test_a_journal_in_doubt_proves_nothing_of_what_was_claimed_before(shop: Work
 def test_a_journal_in_doubt_does_not_prove_that_a_lost_job_never_ran(shop: Workshop) -> None:
     job = shop.assigned()
     _lose_all(shop)
-    shop.db.write_now(resync.reunite, shop.host_id, JOURNAL, [], shop.clock())
+    shop.db.write_blocking(resync.reunite, shop.host_id, JOURNAL, [], shop.clock())
     assert shop.job(job.id).ran == "maybe"
 
 
@@ -75,7 +75,7 @@ def test_after_a_failover_what_the_agent_may_have_reported_is_unknown(shop: Work
     """The agent forgets an attempt once its report was taken; the database has lost the report."""
     task_id = shop.task()
     reported, never = shop.assigned(task_id), shop.assigned(task_id)
-    shop.db.write_now(resync.reunite, shop.host_id, JOURNAL, [], 0, reported.fence)
+    shop.db.write_blocking(resync.reunite, shop.host_id, JOURNAL, [], 0, reported.fence)
     assert [shop.job(job.id).state for job in (reported, never)] == ["lost", "in_progress"]
     assert shop.job(never.id).lifecycle == "ready"
 
@@ -144,13 +144,13 @@ def test_it_hides_no_attempt_that_ran_before(shop: Workshop) -> None:
     shop.claim()
     shop.connect({})
     assert (shop.stands(job.id), shop.job(job.id).ran) == ("ready/in_progress", "yes")
-    shop.db.write_now(actions.cancel, shop.cast.ada, job.id)
+    shop.db.write_blocking(actions.cancel, shop.cast.ada, job.id)
     assert shop.job(job.id).ran == "yes"
 
 
 def test_one_that_shall_be_cancelled_is_cancelled_for_certain(shop: Workshop) -> None:
     job = shop.assigned()
-    shop.db.write_now(actions.cancel, shop.cast.ada, job.id)
+    shop.db.write_blocking(actions.cancel, shop.cast.ada, job.id)
     shop.connect({})
     found = shop.job(job.id)
     assert (found.lifecycle, found.state, found.ran) == ("canceled", "canceled", "no")
@@ -165,7 +165,7 @@ def test_a_live_one_is_reachable_again(shop: Workshop) -> None:
     job = shop.assigned()
     shop.clock.move(31)
     sweeping.mark_silent(shop.db)
-    shop.db.write_now(timeouts.mark_unreachable)
+    shop.db.write_blocking(timeouts.mark_unreachable)
     assert shop.job(job.id).unreachable_at is not None
     shop.connect({job.fence: "live"})
     assert shop.job(job.id).unreachable_at is None
@@ -174,7 +174,7 @@ def test_a_live_one_is_reachable_again(shop: Workshop) -> None:
 
 def test_a_live_one_that_shall_be_cancelled_is_named(shop: Workshop) -> None:
     job = shop.assigned()
-    shop.db.write_now(actions.cancel, shop.cast.ada, job.id)
+    shop.db.write_blocking(actions.cancel, shop.cast.ada, job.id)
     assert shop.connect({job.fence: "live"}).cancel == [job.fence]
     assert shop.stands(job.id) == "assigned/in_progress"
 
@@ -252,10 +252,10 @@ def test_it_skips_what_was_settled_while_it_waited(shop: Workshop) -> None:
 
     def late(tx):  # type: ignore[no-untyped-def]
         # The attempt still reads as live, its job is over already.
-        tx.run("update jobs set lifecycle = 'finished', state = 'normal' where id = ?", job.id)
+        tx.execute("update jobs set lifecycle = 'finished', state = 'normal' where id = ?", job.id)
         return resync.reunite(tx, shop.host_id, "journal-1", [Entry(1, "live")])
 
-    told = shop.db.write_now(late)
+    told = shop.db.write_blocking(late)
     assert (told.live, told.stop) == ([], [1])
     assert shop.stands(job.id) == "finished/normal"
 
@@ -287,7 +287,7 @@ def test_a_start_of_anything_else_is_ignored(shop: Workshop) -> None:
     job = shop.assigned()
     shop.started(777)
     other = shop.host("web-2")
-    shop.db.write_now(resync.started, [(other, job.fence, 0)])
+    shop.db.write_blocking(resync.started, [(other, job.fence, 0)])
     assert shop.job(job.id).started_at is None
     shop.end(job.fence)
     before = shop.job(job.id)
@@ -303,4 +303,4 @@ def test_the_next_attempt_starts_anew(shop: Workshop) -> None:
     assert again.job.started_at is None
     shop.started(job.fence)
     assert shop.job(job.id).started_at is None
-    assert shop.db.write_now(claim.to_cancel) == []
+    assert shop.db.write_blocking(claim.to_cancel) == []

@@ -23,7 +23,7 @@ from belvedere.jobs.lifecycle.finish import Reported, finish
 from belvedere.jobs.model import JobRow
 from belvedere.protocol import Order, Report
 from belvedere.server.agents.connection import Link as AgentLink
-from belvedere.server.agents.registry import Links
+from belvedere.server.agents.registry import AgentRegistry
 from jobs.test_races import at_once
 from jobs.workshop import Workshop
 
@@ -53,16 +53,16 @@ class Office:
 
     def __init__(self, shop: Workshop, db: Database, slots: int = 4) -> None:
         self.shop, self.db = shop, db
-        self.links = Links("http://belvedere.test", shop.keys)
+        self.links = AgentRegistry("http://belvedere.test", shop.keys)
         if not shop.session:
             shop.connect(slots=slots)
         self.link = Link(shop.host_id, shop.session)
         self.links.add(cast(Any, self.link))
-        db.closing = self.links.close_transaction
+        db.before_commit = self.links.claim_for_signalled_hosts
 
     def ask(self, *task_ids: str, **rest: Any) -> list[Any]:
         wanted = [NewJob(self.shop.cast.ada, task_id, None, **rest) for task_id in task_ids]
-        return list(self.db.write_now(self.links.create, wanted))
+        return list(self.db.write_blocking(self.links.create, wanted))
 
     def create(self, task_id: str, **rest: Any) -> JobRow:
         [made] = self.ask(task_id, **rest)
@@ -76,7 +76,7 @@ def office(shop: Workshop) -> Office:
 
 
 def sound(shop: Workshop) -> None:
-    assert shop.db.write_now(consistency.check, "", 10_000) == []
+    assert shop.db.write_blocking(consistency.check, "", 10_000) == []
 
 
 def test_it_works(shop: Workshop, office: Office) -> None:
@@ -97,7 +97,7 @@ def test_it_is_told_as_two_moves(shop: Workshop, office: Office) -> None:
     made = office.create(shop.task())
     told = [
         (event.kind, (data := msgspec.json.decode(event.data))["lifecycle"], data["version"])
-        for event in shop.db.write_now(of_object, made.id)
+        for event in shop.db.write_blocking(of_object, made.id)
     ]
     assert told == [("job.created", "ready", 1), ("job.assigned", "assigned", 2)]
 
@@ -188,14 +188,14 @@ def test_a_disabled_or_draining_host_gets_nothing(
     shop: Workshop, office: Office, change: HostChange
 ) -> None:
     task_id = shop.task()
-    shop.db.write_now(host_service.change, shop.cast.ada, shop.host_id, change)
+    shop.db.write_blocking(host_service.change, shop.cast.ada, shop.host_id, change)
     assert shop.stands(office.create(task_id).id) == "ready/in_progress"
     assert office.link.given == []
 
 
 def test_a_disabled_organization_runs_nothing(shop: Workshop, office: Office) -> None:
     task_id = shop.task()
-    shop.db.write_now(lambda tx: tx.run("update customers set enabled = 0"))
+    shop.db.write_blocking(lambda tx: tx.execute("update customers set enabled = 0"))
     assert shop.stands(office.create(task_id).id) == "ready/in_progress"
     assert office.link.given == []
 
@@ -257,7 +257,7 @@ def test_a_verb_that_fails_behind_it_leaves_neither_job_nor_order(
         raise Refused("No.", code="no")
 
     async def join() -> Any:
-        return await shop.db.join(office.links.create, wanted)
+        return await shop.db.write_batched(office.links.create, wanted)
 
     async def run() -> list[Any]:
         """In one transaction with a neighbour, where verbs share one."""
@@ -266,8 +266,8 @@ def test_a_verb_that_fails_behind_it_leaves_neither_job_nor_order(
     fault, made = asyncio.run(run())
     assert isinstance(fault, Refused)
     assert office.link.job_ids == [made.job.id]
-    assert shop.db.write_now(lambda tx: tx.rows("select id from jobs")) == [(made.job.id,)]
-    assert len(shop.db.write_now(lambda tx: tx.rows("select fence from attempts"))) == 1
+    assert shop.db.write_blocking(lambda tx: tx.rows("select id from jobs")) == [(made.job.id,)]
+    assert len(shop.db.write_blocking(lambda tx: tx.rows("select fence from attempts"))) == 1
 
 
 async def _written(db: Database, verb: Any) -> None:
@@ -284,7 +284,7 @@ def test_a_lone_verb_that_fails_leaves_nothing(shop: Workshop, office: Office) -
     with pytest.raises(Refused):
         asyncio.run(_written(shop.db, verb))
     assert office.link.given == []
-    assert shop.db.write_now(lambda tx: tx.rows("select id from jobs")) == []
+    assert shop.db.write_blocking(lambda tx: tx.rows("select id from jobs")) == []
 
 
 def test_an_order_that_cannot_be_made_stops_no_creation(shop: Workshop, office: Office) -> None:
@@ -321,10 +321,10 @@ def test_two_servers_at_once_never_pass_the_slots(shop: Workshop, beside: Databa
         both = [(office, one) for office in offices * 3 for one in (task_id, narrow)]
         for answer in at_once([partial(office.ask, one) for office, one in both]):
             assert isinstance(answer, list) and isinstance(answer[0], Created), answer
-        fences = shop.db.write_now(live)
+        fences = shop.db.write_blocking(live)
         assert 1 <= len(fences) <= 3
         ends = [Reported(shop.host_id, fence, Report("exit")) for fence in fences]
-        shop.db.write_now(finish, ends)
+        shop.db.write_blocking(finish, ends)
     given = [order.fence for office in offices for order in office.link.given]
     assert len(given) == len(set(given))
     sound(shop)

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from belvedere.access.actor import Actor
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
 from belvedere.events import Event, of_object
 from belvedere.hosts import presence
@@ -34,7 +34,7 @@ JOURNAL = "journal-1"
 class Workshop:
     """Every word is one transaction."""
 
-    def __init__(self, db: Database, keys: Keys, cast: Cast, clock: HandClock) -> None:
+    def __init__(self, db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
         self.db = db
         self.keys = keys
         self.cast = cast
@@ -46,7 +46,7 @@ class Workshop:
 
     def host(self, name: str, customer_id: str = "") -> str:
         customer = customer_id or self.cast.acme.id
-        return self.db.write_now(host_store.insert, customer, name, name, "192.0.2.7").id
+        return self.db.write_blocking(host_store.insert, customer, name, name, "192.0.2.7").id
 
     def task(self, **fields: Any) -> str:
         """A script task of acme, open to everybody it names; other kinds bring their own fields."""
@@ -56,13 +56,13 @@ class Workshop:
             fields.setdefault("script", {"filename": "a.sh", "source": "#!/bin/sh\n"})
         fields.setdefault("name", "greet")
         body = msgspec.convert(fields, TaskBody, strict=False)
-        view, _ = self.db.write_now(task_service.create, self.keys, self.cast.ada, body)
+        view, _ = self.db.write_blocking(task_service.create, self.keys, self.cast.ada, body)
         return view.id
 
     # What happens
 
     def made(self, wanted: NewJob) -> Created:
-        [answer] = self.db.write_now(create, [wanted])
+        [answer] = self.db.write_blocking(create, [wanted])
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -92,13 +92,13 @@ class Workshop:
         held: Any = [Entry(fence, state) for fence, state in (entries or {}).items()]  # type: ignore[arg-type]
         name = "web-1" if host == self.host_id else "web-2"
         hello = Hello(name, "1", name, journal, "boot-1", slots, held)
-        session = self.db.write_now(presence.connect, host, hello, "")
+        session = self.db.write_blocking(presence.connect, host, hello, "")
         if host == self.host_id:
             self.session = session
-        return self.db.write_now(resync.reunite, host, journal, held)
+        return self.db.write_blocking(resync.reunite, host, journal, held)
 
     def claim(self) -> list[Claimed]:
-        return self.db.write_now(queue.claim, self.host_id, self.session)
+        return self.db.write_blocking(queue.claim, self.host_id, self.session)
 
     def assigned(self, task_id: str = "", **rest: Any) -> JobRow:
         """A job that its agent has."""
@@ -110,11 +110,11 @@ class Workshop:
         return claimed.job
 
     def started(self, fence: int, ago_ms: int = 0) -> None:
-        self.db.write_now(resync.started, [(self.host_id, fence, ago_ms)])
+        self.db.write_blocking(resync.started, [(self.host_id, fence, ago_ms)])
 
     def end(self, fence: int, ending: Any = "exit", **report: Any) -> Outcome:
         item = Reported(self.host_id, fence, Report(ending, **report))
-        [outcome] = self.db.write_now(finish, [item])
+        [outcome] = self.db.write_blocking(finish, [item])
         assert isinstance(outcome, Outcome)
         return outcome
 
@@ -127,16 +127,16 @@ class Workshop:
     # What it looks like
 
     def job(self, job_id: str) -> JobRow:
-        return self.db.write_now(store.find, self.cast.acme.id, job_id)
+        return self.db.write_blocking(store.find, self.cast.acme.id, job_id)
 
     def heavy(self, job_id: str) -> Heavy:
-        return self.db.write_now(store.heavy, job_id)
+        return self.db.write_blocking(store.heavy, job_id)
 
     def attempts(self, job_id: str) -> list[Attempt]:
-        return self.db.write_now(attempts_of, job_id)
+        return self.db.write_blocking(attempts_of, job_id)
 
     def events(self, job_id: str) -> list[Event]:
-        return self.db.write_now(of_object, job_id)
+        return self.db.write_blocking(of_object, job_id)
 
     def kinds(self, job_id: str) -> list[str]:
         return [event.kind.removeprefix("job.") for event in self.events(job_id)]

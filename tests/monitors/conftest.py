@@ -2,7 +2,7 @@
 
 import pytest
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
 from cast import Cast
 from handclock import HandClock
@@ -10,5 +10,5 @@ from monitors.watchtower import Tower
 
 
 @pytest.fixture
-def tower(db: Database, keys: Keys, cast: Cast, clock: HandClock) -> Tower:
+def tower(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> Tower:
     return Tower(db, keys, cast, clock).build()

@@ -82,14 +82,14 @@ def test_what_cannot_be_stored_is_left_out(tower: Tower) -> None:
     )
     last = json.loads(tower.show(shop).last_event)
     assert len(last["message"]) == 1_000 and last["data"] == {}
-    found = tower.db.write_now(history.history, tower.cast.vic, shop, None, None, 0)
+    found = tower.db.write_blocking(history.history, tower.cast.vic, shop, None, None, 0)
     assert list(found.points[0].values) == ["fine"]
 
 
 def test_an_event_starts_a_task_with_the_failing_values(tower: Tower) -> None:
     shop = tower.make(fail_threshold=1, headers={"Authorization": "Basic canary"})
     target = Trigger("monitor", shop, "failure", "task", "f" * 24)
-    tower.db.write_now(attach, tower.cast.acme.id, [target])
+    tower.db.write_blocking(attach, tower.cast.acme.id, [target])
     tower.sample(shop, "failure", message="status 500", data={"status": 500})
     tower.sample(shop, "normal")
     (fired,) = tower.fired()
@@ -114,7 +114,7 @@ def test_misses_in_maintenance_count_for_nothing(tower: Tower) -> None:
     shop = tower.make(fail_threshold=1, maintenance=[window])
     tower.sample(shop, "failure", "failure")
     assert tower.state(shop) == "unknown" and tower.told() == []
-    found = tower.db.write_now(history.history, tower.cast.vic, shop, None, None, None)
+    found = tower.db.write_blocking(history.history, tower.cast.vic, shop, None, None, None)
     assert found.uptime is None
     tower.clock.move(120)
     tower.sample(shop, "failure")
@@ -130,7 +130,9 @@ def test_history_rolls_up(tower: Tower) -> None:
         tower.clock.move(10)
 
     def show(step: int) -> history.History:
-        return tower.db.write_now(history.history, tower.cast.vic, shop, first, tower.clock(), step)
+        return tower.db.write_blocking(
+            history.history, tower.cast.vic, shop, first, tower.clock(), step
+        )
 
     singles, minutes, hours = show(0), show(MINUTE), show(3_600_000)
     assert len(singles.points) == singles.checks == 12
@@ -150,9 +152,11 @@ def test_time_without_checks_is_neither_up_nor_down(tower: Tower) -> None:
         tower.sample(shop, "normal")
         tower.clock.move(60)
     tower.clock.move(300)
-    found = tower.db.write_now(history.history, tower.cast.vic, shop, first, tower.clock(), None)
+    found = tower.db.write_blocking(
+        history.history, tower.cast.vic, shop, first, tower.clock(), None
+    )
     assert (found.uptime, found.known, found.checks) == (100.0, 50.0, 5)
-    none = tower.db.write_now(
+    none = tower.db.write_blocking(
         history.history, tower.cast.vic, shop, first - 600_000, first - 1, None
     )
     assert (none.uptime, none.known, none.points) == (None, 0.0, [])
@@ -162,12 +166,12 @@ def test_old_samples_go_and_roll_ups_stay_longer(tower: Tower) -> None:
     shop = tower.make()
     tower.sample(shop, "normal", measured={"ms": 1.0})
     tower.clock.move(3 * 24 * 3_600)
-    assert tower.db.write_now(rollups.forget_old) is False
-    left = tower.db.write_now(
+    assert tower.db.write_blocking(rollups.forget_old) is False
+    left = tower.db.write_blocking(
         lambda tx: tx.rows("select distinct step from monitor_rollups order by step")
     )
     assert [step for (step,) in left] == [600_000, 3_600_000, 86_400_000]
-    assert tower.db.write_now(lambda tx: tx.rows("select 1 from monitor_samples")) == []
+    assert tower.db.write_blocking(lambda tx: tx.rows("select 1 from monitor_samples")) == []
 
 
 def test_a_flapping_one_is_told_once(tower: Tower) -> None:

@@ -27,7 +27,7 @@ TCP = {"type": "tcp", "url": None, "status_code": None, "target": "127.0.0.1", "
 def following(tower: Tower, at: Position) -> tuple[list[Watch], Position]:
     """Everything that an agent at this position is told."""
     told = []
-    while news := tower.db.write_now(agent_config.next_message, tower.host_id, at, tower.keys):
+    while news := tower.db.write_blocking(agent_config.next_message, tower.host_id, at, tower.keys):
         watch, at = news
         told.append(watch)
     return told, at
@@ -41,7 +41,7 @@ def fill(tower: Tower, count: int) -> None:
             store.insert(tx, row)
             watch_changes.changed(tx, tower.host_id, row.id)
 
-    tower.db.write_now(add)
+    tower.db.write_blocking(add)
 
 
 def test_it_works(tower: Tower) -> None:
@@ -50,7 +50,7 @@ def test_it_works(tower: Tower) -> None:
     assert (first.since, {one.id for one in first.monitors}) == (None, {shop, blog})
     assert following(tower, at) == ([], at)
     tower.edit(shop, looptime=5_000)
-    tower.db.write_now(service.delete, tower.cast.ada, blog)
+    tower.db.write_blocking(service.delete, tower.cast.ada, blog)
     new = tower.make(name="new")
     (second,), at = following(tower, at)
     assert (second.since, second.removed) == (first.number, [blog])
@@ -62,28 +62,28 @@ def test_a_pause_and_a_move_are_differences(tower: Tower) -> None:
     other = Tower(tower.db, tower.keys, tower.cast, tower.clock).build("web-2")
     shop, blog = tower.make(), tower.make(name="blog")
     _, at = following(tower, Position())
-    tower.db.write_now(service.pause, tower.cast.ada, shop, None)
+    tower.db.write_blocking(service.pause, tower.cast.ada, shop, None)
     tower.edit(blog, host_id=other.host_id)
     (told,), at = following(tower, at)
     assert (set(told.removed), told.monitors) == ({shop, blog}, [])
-    tower.db.write_now(service.resume, tower.cast.ada, shop)
+    tower.db.write_blocking(service.resume, tower.cast.ada, shop)
     (told,), at = following(tower, at)
     assert [one.id for one in told.monitors] == [shop]
 
 
 def test_another_script_or_secret_is_a_difference(tower: Tower) -> None:
     change = FileChange(filename="look.sh", content=b"#!/bin/sh\n")
-    script = tower.db.write_now(files.create, tower.cast.ada, change).id
+    script = tower.db.write_blocking(files.create, tower.cast.ada, change).id
     look = tower.make(type="script", name="look", script_id=script, url=None, status_code=None)
     secret = tower.make(name="with a secret", headers={"X-Token": "{{secret:TOKEN}}"})
     tower.make(name="other")
     _, at = following(tower, Position())
     better = FileChange(content=b"#!/bin/sh\necho better\n")
-    tower.db.write_now(file_service.change, tower.cast.ada, script, better)
-    tower.db.write_now(agent_config.script_changed, tower.cast.acme.id, script)
+    tower.db.write_blocking(file_service.change, tower.cast.ada, script, better)
+    tower.db.write_blocking(agent_config.script_changed, tower.cast.acme.id, script)
     (told,), at = following(tower, at)
     assert [one.id for one in told.monitors] == [look]
-    tower.db.write_now(agent_config.secret_changed, tower.cast.acme.id)
+    tower.db.write_blocking(agent_config.secret_changed, tower.cast.acme.id)
     (told,), at = following(tower, at)
     assert [one.id for one in told.monitors] == [secret]
 
@@ -133,10 +133,10 @@ def test_a_server_of_the_previous_version_may_change_the_list_too(tower: Tower) 
     old = "update watches set number = number + 1 where host_id = ?"
     shop = tower.make()
     _, at = following(tower, Position())
-    tower.db.write_now(lambda tx: tx.run(old, tower.host_id))
+    tower.db.write_blocking(lambda tx: tx.execute(old, tower.host_id))
     (told,), at = following(tower, at)
     assert told.since is None
-    tower.db.write_now(lambda tx: tx.run(old, tower.host_id))
+    tower.db.write_blocking(lambda tx: tx.execute(old, tower.host_id))
     tower.edit(shop, looptime=5_000)
     (told,), at = following(tower, at)
     assert told.since is None
@@ -148,11 +148,11 @@ def test_a_server_of_the_previous_version_may_change_the_list_too(tower: Tower) 
 def test_changes_of_purged_monitors_are_forgotten(tower: Tower) -> None:
     shop = tower.make()
     _, at = following(tower, Position())
-    tower.db.write_now(service.delete, tower.cast.ada, shop)
+    tower.db.write_blocking(service.delete, tower.cast.ada, shop)
     tower.clock.move((retention.AFTER + DAY) / 1_000)
-    tower.db.write_now(retention.purge)
+    tower.db.write_blocking(retention.purge)
     count = "select count(*) from watch_changes where monitor_id = ?"
-    assert tower.db.write_now(lambda tx: tx.value(count, shop)) == 0
+    assert tower.db.write_blocking(lambda tx: tx.value(count, shop)) == 0
     # An agent that was told nothing since gets the whole list.
     (told,), _ = following(tower, at)
     assert (told.since, told.monitors) == (None, [])
@@ -194,7 +194,7 @@ STEPS = ["make", "edit", "delete", "pause", "resume", "all", "follow", "lose", "
 
 
 def take_step(tower: Tower, agent: Agent, dice: random.Random, step: str, ids: list[str]) -> None:
-    one, ada, write = dice.choice(ids), tower.cast.ada, tower.db.write_now
+    one, ada, write = dice.choice(ids), tower.cast.ada, tower.db.write_blocking
     match step:
         case "make":
             ids.append(tower.make(**{**TCP, "name": f"m{dice.random()}"}))
@@ -235,4 +235,4 @@ def test_the_agent_ends_with_the_server_s_list(tower: Tower, seed: int, steps: l
         assert agent.list.number == tower.watch().number
         assert agent.checks == {one.id: one for one in tower.watch().monitors}
         for one in ids:
-            tower.db.write_now(service.delete, tower.cast.ada, one)
+            tower.db.write_blocking(service.delete, tower.cast.ada, one)

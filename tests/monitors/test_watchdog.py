@@ -97,7 +97,7 @@ def test_a_paused_one_is_left_alone_until_its_pause_ends(tower: Tower) -> None:
     shop = tower.make()
     tower.sample(shop, "normal")
     until = tower.clock() + 600_000
-    tower.db.write_now(service.pause, tower.cast.ada, shop, until)
+    tower.db.write_blocking(service.pause, tower.cast.ada, shop, until)
     assert tower.watch().monitors == []
     tower.turn(590)
     assert tower.state(shop) == "paused"
@@ -110,7 +110,7 @@ def test_a_paused_one_is_left_alone_until_its_pause_ends(tower: Tower) -> None:
 def test_a_mute_ends_by_itself(tower: Tower) -> None:
     shop = tower.make()
     ada = tower.cast.ada
-    tower.db.write_now(service.mute, ada, shop, False, tower.clock() + 60_000)
+    tower.db.write_blocking(service.mute, ada, shop, False, tower.clock() + 60_000)
     assert tower.show(shop).alerts == 0
     tower.turn(61)
     assert (tower.show(shop).alerts, tower.show(shop).muted_until) == (1, None)
@@ -139,12 +139,12 @@ def test_a_nested_one_is_as_good_as_its_members(tower: Tower) -> None:
 def test_a_turn_with_nothing_to_do_writes_nothing(tower: Tower) -> None:
     tower.turn(5)
     tower.sample(tower.make(), "normal")
-    assert tower.db.write_now(watchdog.waits) is False
+    assert tower.db.write_blocking(watchdog.waits) is False
 
 
 def test_a_deleted_host_takes_its_monitors_along(tower: Tower) -> None:
     shop = tower.make()
-    tower.db.write_now(housekeeping.host_went, tower.host_id)
+    tower.db.write_blocking(housekeeping.host_went, tower.host_id)
     with pytest.raises(NotFound):
         tower.show(shop)
     assert tower.watch().monitors == []

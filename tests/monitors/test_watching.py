@@ -26,7 +26,7 @@ FIELDS = {
 
 def store(tower: Tower, source: bytes) -> str:
     change = FileChange(filename="look.sh", content=source)
-    row = tower.db.write_now(files.create, tower.cast.ada, change)
+    row = tower.db.write_blocking(files.create, tower.cast.ada, change)
     return row.id
 
 
@@ -56,11 +56,11 @@ def test_every_change_has_a_higher_number(tower: Tower) -> None:
     numbers.append(tower.watch().number)
     tower.edit(shop, looptime=2_000)
     assert tower.watch().number == numbers[-1]
-    tower.db.write_now(service.delete, tower.cast.ada, shop)
+    tower.db.write_blocking(service.delete, tower.cast.ada, shop)
     numbers.append(tower.watch().number)
     assert numbers == sorted(set(numbers))
     host_id = tower.host_id
-    assert tower.db.write_now(watch_changes.numbers, [host_id]) == {host_id: numbers[-1]}
+    assert tower.db.write_blocking(watch_changes.numbers, [host_id]) == {host_id: numbers[-1]}
 
 
 def test_a_monitor_that_moves_is_told_to_both_hosts(tower: Tower) -> None:
@@ -82,8 +82,8 @@ def test_a_script_travels_with_its_monitor(tower: Tower) -> None:
     assert (one.config["filename"], one.config["runas"]) == ("look.sh", ["sudo", "%script%"])
     before = tower.watch().number
     change = FileChange(content=b"#!/bin/sh\necho better\n")
-    tower.db.write_now(file_service.change, tower.cast.ada, script, change)
-    tower.db.write_now(agent_config.script_changed, tower.cast.acme.id, script)
+    tower.db.write_blocking(file_service.change, tower.cast.ada, script, change)
+    tower.db.write_blocking(agent_config.script_changed, tower.cast.acme.id, script)
     after = tower.watch()
     assert after.number > before
     assert b"better" in base64.b64decode(after.monitors[0].config["source"])
@@ -113,24 +113,24 @@ def test_a_nested_one_cannot_hold_a_nested_one_or_a_stranger(tower: Tower) -> No
 def test_a_script_that_a_monitor_runs_stays(tower: Tower) -> None:
     script = store(tower, b"#!/bin/sh\n")
     monitor = tower.make(type="script", name="look", script_id=script)
-    (link,) = tower.db.write_now(file_service.linked, tower.cast.max, script)
+    (link,) = tower.db.write_blocking(file_service.linked, tower.cast.max, script)
     assert (link.id, link.model) == (monitor, "Monitor")
     with pytest.raises(Conflict, match="look") as refusal:
-        tower.db.write_now(file_service.delete, tower.cast.ada, script)
+        tower.db.write_blocking(file_service.delete, tower.cast.ada, script)
     assert refusal.value.code == "file_in_use"
-    tower.db.write_now(service.delete, tower.cast.ada, monitor)
-    tower.db.write_now(file_service.delete, tower.cast.ada, script)
+    tower.db.write_blocking(service.delete, tower.cast.ada, monitor)
+    tower.db.write_blocking(file_service.delete, tower.cast.ada, script)
 
 
 def test_an_organization_can_forbid_inner_addresses(tower: Tower) -> None:
     tower.make()
     assert "outer_only" not in tower.watch().monitors[0].config
     before = tower.watch().number
-    tower.db.write_now(customers.allow_inner, tower.cast.olga, False)
-    tower.db.write_now(agent_config.customer_changed, tower.cast.acme.id)
+    tower.db.write_blocking(customers.allow_inner, tower.cast.olga, False)
+    tower.db.write_blocking(agent_config.customer_changed, tower.cast.acme.id)
     assert tower.watch().monitors[0].config["outer_only"] is True
     assert tower.watch().number > before
-    tower.db.write_now(customers.allow_inner, tower.cast.olga, True)
+    tower.db.write_blocking(customers.allow_inner, tower.cast.olga, True)
     assert "outer_only" not in tower.watch().monitors[0].config
     with pytest.raises(Forbidden):
-        tower.db.write_now(customers.allow_inner, tower.cast.ada, False)
+        tower.db.write_blocking(customers.allow_inner, tower.cast.ada, False)

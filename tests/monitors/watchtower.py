@@ -8,7 +8,7 @@ import msgspec
 import sweeping
 from belvedere import hosts
 from belvedere.access.credentials.enrolment import create_enrolment
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
 from belvedere.events import Event
 from belvedere.hosts.service import enrol
@@ -26,7 +26,7 @@ SCRAPER = {"type": "scraper", "name": "shop", "url": "http://shop.test/", "statu
 @dataclass
 class Tower:
     db: Database
-    keys: Keys
+    keys: Keyring
     cast: Cast
     clock: HandClock
     host_id: str = ""
@@ -36,42 +36,42 @@ class Tower:
     versions: dict[str, int] = field(default_factory=dict)
 
     def build(self, hostname: str = "web-1") -> "Tower":
-        _, text = self.db.write_now(create_enrolment, self.keys, self.cast.ada)
-        made = self.db.write_now(enrol, self.keys, text, hostname, f"m-{hostname}", ADDRESS)
+        _, text = self.db.write_blocking(create_enrolment, self.keys, self.cast.ada)
+        made = self.db.write_blocking(enrol, self.keys, text, hostname, f"m-{hostname}", ADDRESS)
         self.host_id = made.host_id
         self.connect()
         return self
 
     def connect(self) -> None:
         hello = Hello("web-1", "0.1", "m-web-1", "j", "b", 16, [])
-        self.session = self.db.write_now(hosts.connect, self.host_id, hello, ADDRESS)
-        self.db.write_now(housekeeping.host_came, self.cast.acme.id, self.host_id)
+        self.session = self.db.write_blocking(hosts.connect, self.host_id, hello, ADDRESS)
+        self.db.write_blocking(housekeeping.host_came, self.cast.acme.id, self.host_id)
 
     def leave(self) -> None:
-        self.db.write_now(hosts.disconnected, self.host_id, self.session)
+        self.db.write_blocking(hosts.disconnected, self.host_id, self.session)
 
     def beat(self) -> None:
-        self.db.write_now(hosts.seen, [(self.host_id, self.session, self.clock())])
+        self.db.write_blocking(hosts.seen, [(self.host_id, self.session, self.clock())])
 
     def make(self, **fields: Any) -> str:
         body = msgspec.convert({**SCRAPER, **fields}, MonitorBody, strict=False)
         ada = self.cast.ada
-        row, *_ = self.db.write_now(service.create, self.keys, ada, body, self.host_id)
+        row, *_ = self.db.write_blocking(service.create, self.keys, ada, body, self.host_id)
         return row.id
 
     def edit(self, monitor_id: str, **fields: Any) -> MonitorView:
         body = msgspec.convert(fields, MonitorBody, strict=False)
         ada = self.cast.ada
-        return self.db.write_now(service.change, ada, monitor_id, body, None, whole=False)[0]
+        return self.db.write_blocking(service.change, ada, monitor_id, body, None, whole=False)[0]
 
     def show(self, monitor_id: str) -> MonitorView:
-        return self.db.write_now(service.show, self.cast.vic, monitor_id)[0]
+        return self.db.write_blocking(service.show, self.cast.vic, monitor_id)[0]
 
     def state(self, monitor_id: str) -> str:
         return self.show(monitor_id).state
 
     def host_monitor(self) -> str:
-        found: str = self.db.write_now(
+        found: str = self.db.write_blocking(
             lambda tx: tx.value(
                 "select id from monitors where type = 'host' and host_id = ?", self.host_id
             )
@@ -79,7 +79,7 @@ class Tower:
         return found
 
     def watch(self) -> Watch:
-        return self.db.write_now(agent_config.of_host, self.host_id, self.keys)
+        return self.db.write_blocking(agent_config.of_host, self.host_id, self.keys)
 
     def sample(self, monitor_id: str, *states: str, **more: Any) -> None:
         """One batch."""
@@ -89,7 +89,7 @@ class Tower:
         self.send(Samples(self.stream, self.batch, made))
 
     def send(self, *batches: Samples) -> int:
-        return self.db.write_now(samples.note, self.host_id, list(batches))
+        return self.db.write_blocking(samples.note, self.host_id, list(batches))
 
     def turn(self, seconds: float = 0, *, beats: bool = True) -> None:
         """Time goes on, the agent beats or not, the watchdog looks."""
@@ -98,12 +98,12 @@ class Tower:
             self.beat()
         else:
             sweeping.mark_silent(self.db)
-        if self.db.write_now(watchdog.waits):
-            self.db.write_now(watchdog.watch)
+        if self.db.write_blocking(watchdog.waits):
+            self.db.write_blocking(watchdog.watch)
 
     def told(self, *kinds: str) -> list[tuple[str, str]]:
         """(kind, object) of the events so far; without `monitor.` and the noise of making."""
-        rows = self.db.write_now(
+        rows = self.db.write_blocking(
             lambda tx: tx.rows(
                 "select kind, object_id from events where object = 'monitor' order by id"
             )
@@ -118,7 +118,7 @@ class Tower:
     def fired(self) -> list[Event]:
         from belvedere.db import columns
 
-        return self.db.write_now(
+        return self.db.write_blocking(
             lambda tx: tx.all(
                 Event, f"select {columns(Event)} from events where kind = 'trigger.fired'"
             )

@@ -13,13 +13,13 @@ _READ = (
 
 def rows_read(db: Database, verb: Callable[..., Any], *arguments: Any) -> int:
     """Rows of tables on PostgreSQL; on SQLite hundreds of steps of its virtual machine."""
-    count = _on_sqlite if db.sql.engine == "sqlite" else _on_postgres
-    return db.write_now(count, verb, *arguments)
+    count = _on_sqlite if db.dialect.engine == "sqlite" else _on_postgres
+    return db.write_blocking(count, verb, *arguments)
 
 
 def _on_postgres(tx: Tx, verb: Callable[..., Any], *arguments: Any) -> int:
     # Of the copied database's template nothing is known; a plan must not depend on that.
-    tx.run("set local enable_seqscan = off")
+    tx.execute("set local enable_seqscan = off")
     before = tx.value(_READ)
     verb(tx, *arguments)
     return int(tx.value(_READ) - before)

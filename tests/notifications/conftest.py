@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import Keys
+from belvedere.access import Keyring
 from belvedere.base.clock import SECOND
 from belvedere.db import Database, Tx
 from belvedere.egress.lanes import Kind, LaneUsage
@@ -34,7 +34,7 @@ class AnyRoom(LaneUsage):
 def claim(db: Database, most: int) -> list[Message]:
     room = AnyRoom(Kind.CHANNEL)
     room.most = most
-    return db.write_now(outbox.claim_fairly, [room])[0]
+    return db.write_blocking(outbox.claim_fairly, [room])[0]
 
 
 @dataclass
@@ -42,21 +42,23 @@ class Desk:
     """Makes channels and rules, and tells of things."""
 
     db: Database
-    keys: Keys
+    keys: Keyring
     cast: Cast
 
     def channel(self, name: str = "ops") -> str:
         body = ChannelBody(name=name, url="https://example.com/hook")
         checked = Outcome(service="Webhook", scheme="https")
-        made = self.db.write_now(service.create_channel, self.keys, self.cast.ada, body, checked)
+        made = self.db.write_blocking(
+            service.create_channel, self.keys, self.cast.ada, body, checked
+        )
         return made.id
 
     def rule(self, *channels: str, **more: Any) -> str:
         body = RuleBody(name="all", channels=list(channels), **{"group": 0, **more})
-        return self.db.write_now(service.create_rule, self.cast.ada, body).id
+        return self.db.write_blocking(service.create_rule, self.cast.ada, body).id
 
     def tell(self, *titles: str, severity: NoticeSeverity = NoticeSeverity.HIGH) -> None:
-        self.db.write_now(self._tell, titles, severity)
+        self.db.write_blocking(self._tell, titles, severity)
 
     def _tell(self, tx: Tx, titles: tuple[str, ...], severity: NoticeSeverity) -> None:
         acme = self.cast.acme.id
@@ -69,19 +71,19 @@ class Desk:
 
     def messages(self) -> list[Message]:
         """All, oldest first."""
-        ids = self.db.write_now(lambda tx: tx.rows("select id from messages order by id"))
+        ids = self.db.write_blocking(lambda tx: tx.rows("select id from messages order by id"))
         acme = self.cast.acme.id
-        return [self.db.write_now(messages.find, acme, id_) for (id_,) in ids]
+        return [self.db.write_blocking(messages.find, acme, id_) for (id_,) in ids]
 
     def claim(self, most: int = 10) -> list[Message]:
         return claim(self.db, most)
 
     def settle(self, message: Message, fault: str = "", for_good: bool = False) -> Message | None:
-        return self.db.write_now(outbox.complete, message, Outcome(fault, for_good), 0.5)
+        return self.db.write_blocking(outbox.complete, message, Outcome(fault, for_good), 0.5)
 
 
 @pytest.fixture
-def desk(db: Database, keys: Keys, cast: Cast) -> Desk:
+def desk(db: Database, keys: Keyring, cast: Cast) -> Desk:
     return Desk(db, keys, cast)
 
 

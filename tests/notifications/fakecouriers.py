@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 
 from belvedere.egress.messages import Outcome, Parcel
-from belvedere.egress.pool import Couriers
+from belvedere.egress.pool import EgressPool
 
 
 @dataclass(slots=True)
-class FakeCouriers(Couriers):
+class FakeCouriers(EgressPool):
     carried: list[Parcel] = field(default_factory=list)
     # One for each parcel; then everything is taken.
     outcomes: list[Outcome] = field(default_factory=list)

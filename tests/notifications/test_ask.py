@@ -11,7 +11,7 @@ from belvedere.base import networks as inner
 from belvedere.egress.asking import MAX_ANSWER
 from belvedere.egress.messages import Parcel
 from belvedere.egress.network_guard import Guard, Stopped
-from belvedere.egress.pool import Couriers
+from belvedere.egress.pool import EgressPool
 from notifications.sinks import LOOPBACK
 
 ANSWERS = {
@@ -51,8 +51,8 @@ def oracle() -> Iterator[str]:
 
 
 @asynccontextmanager
-async def couriers(networks: str = LOOPBACK) -> AsyncIterator[Couriers]:
-    made = Couriers(networks)
+async def couriers(networks: str = LOOPBACK) -> AsyncIterator[EgressPool]:
+    made = EgressPool(networks)
     try:
         yield made
     finally:

@@ -14,15 +14,15 @@ import pytest
 from belvedere.base.errors import Invalid
 from belvedere.egress.messages import Parcel
 from belvedere.egress.network_guard import Guard, Stopped
-from belvedere.egress.pool import Couriers
+from belvedere.egress.pool import EgressPool
 from notifications.sinks import LOOPBACK, http_sink, mail_sink
 
 INNER = "The receiver lies in an inner network, which this server may not call."
 
 
 @asynccontextmanager
-async def couriers(networks: str = LOOPBACK, limit_s: float = 30.0) -> AsyncIterator[Couriers]:
-    made = Couriers(networks, limit_s=limit_s)
+async def couriers(networks: str = LOOPBACK, limit_s: float = 30.0) -> AsyncIterator[EgressPool]:
+    made = EgressPool(networks, limit_s=limit_s)
     try:
         yield made
     finally:
@@ -236,6 +236,6 @@ def test_the_server_itself_never_loads_the_library() -> None:
 
 def test_settings_that_mean_nothing_are_refused() -> None:
     with pytest.raises(Invalid, match="BELVEDERE_INNER_NETWORKS"):
-        Couriers("printer")
+        EgressPool("printer")
     with pytest.raises(Invalid, match="BELVEDERE_MAIL"):
-        Couriers(mail="smtp://x")
+        EgressPool(mail="smtp://x")

@@ -65,7 +65,7 @@ def test_more_tries_can_be_asked_for(desk: Desk, clock: HandClock) -> None:
     desk.tell("x fails")
     desk.settle(desk.claim()[0], "no", for_good=True)
     (dead,) = desk.messages()
-    desk.db.write_now(service.retry, desk.cast.ada, dead.id)
+    desk.db.write_blocking(service.retry, desk.cast.ada, dead.id)
     (again,) = desk.claim()
     assert again.attempts == 2
     waiting = desk.settle(again, "no")
@@ -94,14 +94,14 @@ def test_a_disabled_channel_or_organization_waits(desk: Desk) -> None:
 
     def enable(is_enabled: bool) -> None:
         change = (desk.keys, desk.cast.ada, channel, ChannelBody(enable=is_enabled), None, None)
-        desk.db.write_now(service.change_channel, *change)
+        desk.db.write_blocking(service.change_channel, *change)
 
     enable(False)
     assert desk.claim() == []
     enable(True)
-    desk.db.write_now(customers.disable, desk.cast.olga, "acme")
+    desk.db.write_blocking(customers.disable, desk.cast.olga, "acme")
     assert desk.claim() == []
-    desk.db.write_now(customers.enable, "acme")
+    desk.db.write_blocking(customers.enable, "acme")
     assert len(desk.claim()) == 1
 
 
@@ -142,7 +142,7 @@ def test_what_is_over_is_forgotten_after_a_month(desk: Desk, clock: HandClock) -
     desk.tell("x fails")
     desk.settle(desk.claim()[0])
     clock.move(30 * DAY / SECOND + 1)
-    desk.db.write_now(messages.purge_old)
+    desk.db.write_blocking(messages.purge_old)
     assert [one.state for one in desk.messages()] == ["waiting"]
 
 
@@ -150,9 +150,9 @@ def test_a_deleted_channel_takes_its_messages_along(desk: Desk) -> None:
     channel = desk.channel()
     rule = desk.rule(channel)
     desk.tell("x fails")
-    desk.db.write_now(service.delete_rule, desk.cast.ada, rule)
+    desk.db.write_blocking(service.delete_rule, desk.cast.ada, rule)
     assert len(desk.messages()) == 1
-    desk.db.write_now(service.delete_channel, desk.cast.ada, channel)
+    desk.db.write_blocking(service.delete_channel, desk.cast.ada, channel)
     assert desk.messages() == []
 
 

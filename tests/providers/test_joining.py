@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import Keys, operator
+from belvedere.access import Keyring, operator
 from belvedere.access.credentials import one_time_links
 from belvedere.access.customers import password_recovery
 from belvedere.access.customers import service as customers
@@ -21,16 +21,18 @@ WHERE = Endpoints(AT, f"{AT}/authorize", f"{AT}/token", f"{AT}/keys")
 
 
 @pytest.fixture
-def row(db: Database, keys: Keys, cast: Cast) -> ProviderRow:
+def row(db: Database, keys: Keyring, cast: Cast) -> ProviderRow:
     body = ProviderBody(name="Ours", issuer=AT, client_id="belvedere", level="viewer")
-    return db.write_now(service.create, keys, operator(cast.acme), body, WHERE)
+    return db.write_blocking(service.create, keys, operator(cast.acme), body, WHERE)
 
 
 def claims(subject: str, email: str = "new@acme.test") -> dict[str, Any]:
     return {"sub": subject, "email": email, "email_verified": True}
 
 
-async def at_once(db: Database, keys: Keys, row: ProviderRow, *told: dict[str, Any]) -> list[Any]:
+async def at_once(
+    db: Database, keys: Keyring, row: ProviderRow, *told: dict[str, Any]
+) -> list[Any]:
     calls = (db.write(account_linking.open_session, keys, row, one, "", "") for one in told)
     found = await asyncio.gather(*calls, return_exceptions=True)
     for one in found:
@@ -39,7 +41,7 @@ async def at_once(db: Database, keys: Keys, row: ProviderRow, *told: dict[str, A
     return found
 
 
-async def test_it_works(db: Database, keys: Keys, cast: Cast, row: ProviderRow) -> None:
+async def test_it_works(db: Database, keys: Keyring, cast: Cast, row: ProviderRow) -> None:
     session, _ = await db.write(
         account_linking.open_session, keys, row, claims("s-1"), "192.0.2.9", "Firefox"
     )
@@ -51,7 +53,7 @@ async def test_it_works(db: Database, keys: Keys, cast: Cast, row: ProviderRow) 
 
 
 async def test_of_two_subjects_with_one_email_one_is_let_in(
-    db: Database, keys: Keys, row: ProviderRow
+    db: Database, keys: Keyring, row: ProviderRow
 ) -> None:
     for n in range(5):
         email = f"new{n}@acme.test"
@@ -61,7 +63,7 @@ async def test_of_two_subjects_with_one_email_one_is_let_in(
 
 
 async def test_one_subject_at_once_is_one_member(
-    db: Database, keys: Keys, cast: Cast, row: ProviderRow
+    db: Database, keys: Keyring, cast: Cast, row: ProviderRow
 ) -> None:
     found = await at_once(db, keys, row, *(claims("s-1") for _ in range(4)))
     assert len({session.user_id for session, _ in found}) == 1
@@ -70,7 +72,7 @@ async def test_one_subject_at_once_is_one_member(
 
 
 async def test_a_provider_that_went_meanwhile_lets_nobody_in(
-    db: Database, keys: Keys, cast: Cast, row: ProviderRow
+    db: Database, keys: Keyring, cast: Cast, row: ProviderRow
 ) -> None:
     await db.write(service.delete, operator(cast.acme), row.id)
     with pytest.raises(NotFound):
@@ -78,7 +80,7 @@ async def test_a_provider_that_went_meanwhile_lets_nobody_in(
 
 
 async def test_a_disabled_organization_lets_nobody_in(
-    db: Database, keys: Keys, cast: Cast, row: ProviderRow
+    db: Database, keys: Keyring, cast: Cast, row: ProviderRow
 ) -> None:
     await db.write(customers.disable, operator(cast.acme), "acme")
     with pytest.raises(NotFound):
@@ -86,7 +88,7 @@ async def test_a_disabled_organization_lets_nobody_in(
 
 
 async def test_a_reset_link_of_another_organization_does_not_reach_this_one(
-    db: Database, keys: Keys, cast: Cast, row: ProviderRow
+    db: Database, keys: Keyring, cast: Cast, row: ProviderRow
 ) -> None:
     who = claims("s-1", "eve@globex.test")
     eve = cast.eve
@@ -102,7 +104,7 @@ async def test_a_reset_link_of_another_organization_does_not_reach_this_one(
 
 
 async def test_another_issuer_knows_other_people(
-    db: Database, keys: Keys, cast: Cast, row: ProviderRow
+    db: Database, keys: Keyring, cast: Cast, row: ProviderRow
 ) -> None:
     await db.write(account_linking.open_session, keys, row, claims("s-1"), "", "")
     moved = Endpoints("https://new.example.com", WHERE.authorization, WHERE.token, WHERE.keys)

@@ -39,11 +39,11 @@ EVIL = [
 
 
 def furnish(tx: Tx) -> None:
-    tx.run(
+    tx.execute(
         "create table things (id text, name text, size bigint, enabled bigint, created_at bigint)"
     )
-    tx.run("create table labels (thing_id text, entry text)")
-    tx.many(
+    tx.execute("create table labels (thing_id text, entry text)")
+    tx.execute_many(
         "insert into things values (?, ?, ?, ?, ?)",
         [
             (ALL[0], "ant", 1, 1, 1_000),
@@ -51,7 +51,7 @@ def furnish(tx: Tx) -> None:
             (ALL[2], "cow", None, 1, 3_000),
         ],
     )
-    tx.run("insert into labels values (?, 'ada'), (?, 'max')", ALL[0], ALL[1])
+    tx.execute("insert into labels values (?, 'ada'), (?, 'max')", ALL[0], ALL[1])
 
 
 def found(tx: Tx, query: dict[str, list[str]], of: Listable = THINGS) -> list[str]:
@@ -66,9 +66,9 @@ def found(tx: Tx, query: dict[str, list[str]], of: Listable = THINGS) -> list[st
 
 
 def test_it_works(db: Database) -> None:
-    db.write_now(furnish)
-    assert db.write_now(found, {}) == ALL
-    assert db.write_now(found, {"where[name]": ["bee"]}) == ALL[1:2]
+    db.write_blocking(furnish)
+    assert db.write_blocking(found, {}) == ALL
+    assert db.write_blocking(found, {"where[name]": ["bee"]}) == ALL[1:2]
 
 
 @pytest.mark.parametrize(
@@ -98,21 +98,21 @@ def test_it_works(db: Database) -> None:
 def test_it_means_the_same_on_both_engines(
     db: Database, name: str, values: list[str], expected: str
 ) -> None:
-    db.write_now(furnish)
-    assert db.write_now(found, {name: values}) == [ALL[int(digit) - 1] for digit in expected]
+    db.write_blocking(furnish)
+    assert db.write_blocking(found, {name: values}) == [ALL[int(digit) - 1] for digit in expected]
 
 
 def test_it_pages_backwards(db: Database) -> None:
-    db.write_now(furnish)
+    db.write_blocking(furnish)
     newest = Listable(fields=THINGS.fields, newest_first=True)
-    assert db.write_now(found, {"after": [ALL[2]], "limit": ["1"]}, newest) == [ALL[1]]
+    assert db.write_blocking(found, {"after": [ALL[2]], "limit": ["1"]}, newest) == [ALL[1]]
 
 
 def test_a_count_ignores_the_page(db: Database) -> None:
-    db.write_now(furnish)
+    db.write_blocking(furnish)
     sql = clauses(read({"where[enable]": ["1"], "limit": ["1"], "after": [ALL[0]]}, THINGS))
     text = f"select count(*) from things t where 1 = 1{sql.where}"
-    assert db.write_now(lambda tx: tx.value(text, *sql.params)) == 2
+    assert db.write_blocking(lambda tx: tx.value(text, *sql.params)) == 2
 
 
 values = st.one_of(st.sampled_from(EVIL), st.text(max_size=30), st.text(string.punctuation))
@@ -126,15 +126,15 @@ names = st.sampled_from(
 )
 @hypothesis.given(name=names, value=values)
 def test_no_value_becomes_part_of_the_text(db: Database, name: str, value: str) -> None:
-    if db.write_now(lambda tx: _is_bare(tx)):
-        db.write_now(furnish)
+    if db.write_blocking(lambda tx: _is_bare(tx)):
+        db.write_blocking(furnish)
     try:
         sql = clauses(read({name: [value]}, THINGS))
     except Invalid:
         return
     assert sql.where == clauses(read({name: ["harmless"]}, THINGS)).where
     assert sql.params == (value,)
-    ids = db.write_now(found, {name: [value]})
+    ids = db.write_blocking(found, {name: [value]})
     if name in ("where[name]", "where[name][$in][]", "where[acl]"):
         assert ids == []
     if name == "where[name][$ne]":
@@ -166,7 +166,7 @@ def test_no_name_becomes_part_of_the_text(key: str) -> None:
 
 
 def _is_bare(tx: Tx) -> bool:
-    if tx.sql.engine == "sqlite":
+    if tx.dialect.engine == "sqlite":
         return tx.value("select 1 from sqlite_master where name = 'things'") is None
     return tx.value("select 1 from pg_tables where tablename = 'things'") is None
 
@@ -180,12 +180,12 @@ async def test_it_reads_through_the_event_loop_too(db: Database) -> None:
 def test_a_text_is_found_anywhere_in_a_field(db: Database) -> None:
     def look(tx: Tx) -> list[list[str]]:
         furnish(tx)
-        tx.run("update things set name = '50%_B\\A' where id = ?", ALL[2])
+        tx.execute("update things set name = '50%_B\\A' where id = ?", ALL[2])
         asked = ("E", "%", "_b", "\\", "q")
         texts = [found(tx, {"where[name][$text]": [text]}) for text in asked]
         return [*texts, found(tx, {"where[acl][$text]": ["AD"]})]
 
-    assert db.write_now(look) == [[ALL[1]], [ALL[2]], [ALL[2]], [ALL[2]], [], [ALL[0]]]
+    assert db.write_blocking(look) == [[ALL[1]], [ALL[2]], [ALL[2]], [ALL[2]], [], [ALL[0]]]
 
 
 def test_a_short_list_may_be_skipped_in(db: Database) -> None:
@@ -200,7 +200,7 @@ def test_a_short_list_may_be_skipped_in(db: Database) -> None:
         ]
         return [found(tx, query, of) for query in asked]
 
-    assert db.write_now(look) == [[ALL[1], ALL[0]], [ALL[2]], []]
+    assert db.write_blocking(look) == [[ALL[1], ALL[0]], [ALL[2]], []]
 
 
 @pytest.mark.parametrize("skip", ["-1", "x", "100001"])

@@ -69,10 +69,10 @@ def test_the_audit_log_ends_at_its_budget(
         for _ in range(3):
             audit.record(tx, cast.ada, "task.change", "task", object_id, None, {"a": "x" * 100})
 
-    db.write_now(fill)
+    db.write_blocking(fill)
     wanted = Wanted(object_id=object_id)
     size = len('{"a":""}') + 100 + RECORD_BYTES
     records, more = budget_of
     budget = Budget(records * size + more)
-    rows, is_cut = db.write_now(audit.page, cast.ada, 10, wanted, budget)
+    rows, is_cut = db.write_blocking(audit.page, cast.ada, 10, wanted, budget)
     assert (len(rows), is_cut) == (count, True)

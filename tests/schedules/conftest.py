@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import parse_iso
 from belvedere.db import Database
 from belvedere.hosts import store as hosts
@@ -26,9 +26,9 @@ BEGIN = parse_iso("2026-03-02T09:00:30Z")
 
 
 @pytest.fixture
-def task(db: Database, keys: Keys, cast: Cast) -> Task:
+def task(db: Database, keys: Keyring, cast: Cast) -> Task:
     """Make a script task of acme."""
-    host = db.write_now(hosts.insert, cast.acme.id, "web-1", "machine-1", "")
+    host = db.write_blocking(hosts.insert, cast.acme.id, "web-1", "machine-1", "")
 
     def make(name: str = "tidy", **more: Any) -> str:
         fields = {
@@ -39,7 +39,7 @@ def task(db: Database, keys: Keys, cast: Cast) -> Task:
             **more,
         }
         sent = msgspec.convert(fields, TaskBody, strict=False)
-        return db.write_now(tasks.create, keys, cast.ada, sent)[0].id
+        return db.write_blocking(tasks.create, keys, cast.ada, sent)[0].id
 
     return make
 
@@ -52,7 +52,7 @@ def make(db: Database, cast: Cast, clock: HandClock, task: Task) -> Make:
     def create(repeat: str | None = "*/10 * * * *", of: str = "", **more: Any) -> ScheduleRow:
         sent = {"repeatEvery": repeat, **more}
         body = msgspec.convert(sent, ScheduleBody, strict=False)
-        made = db.write_now(service.create, TARGETS, cast.ada, "task", of or task(), body)
+        made = db.write_blocking(service.create, TARGETS, cast.ada, "task", of or task(), body)
         return made.row
 
     return create
@@ -61,14 +61,14 @@ def make(db: Database, cast: Cast, clock: HandClock, task: Task) -> Make:
 def pass_time(db: Database, clock: HandClock, seconds: float) -> None:
     """The clock moves, then the loop takes its turn."""
     clock.move(seconds)
-    for schedule_id in db.write_now(store.due_ids, 1_000):
-        assert db.write_now(firing.fire, TARGETS, schedule_id)
+    for schedule_id in db.write_blocking(store.due_ids, 1_000):
+        assert db.write_blocking(firing.fire, TARGETS, schedule_id)
 
 
 def lines(db: Database, row: ScheduleRow) -> list[ScheduleRun]:
     """The ledger, oldest first."""
     listing = filters.read({}, run_history.RUNS)
-    return db.write_now(run_history.select_page, row.customer_id, row.id, listing)[::-1]
+    return db.write_blocking(run_history.select_page, row.customer_id, row.id, listing)[::-1]
 
 
 def told(db: Database, row: ScheduleRow) -> list[tuple[str, str, str | None, int]]:
@@ -84,13 +84,13 @@ def clock_time(at: int) -> str:
 
 
 def jobs(db: Database) -> int:
-    return db.write_now(lambda tx: int(tx.value("select count(*) from jobs")))
+    return db.write_blocking(lambda tx: int(tx.value("select count(*) from jobs")))
 
 
 def finish_all(db: Database) -> None:
     """Whatever is open is canceled."""
-    db.write_now(
-        lambda tx: tx.run(
+    db.write_blocking(
+        lambda tx: tx.execute(
             "update jobs set lifecycle = 'canceled', state = 'canceled' where lifecycle = 'ready'"
         )
     )

@@ -32,16 +32,16 @@ def test_it_works(db: Database, clock: HandClock, make: Make) -> None:
     pass_time(db, clock, 30)
     assert told(db, row) == [("09:10:00", "started", None, 1)]
     (line,) = lines(db, row)
-    found = db.write_now(
+    found = db.write_blocking(
         lambda tx: tx.row(
             "select origin, user_id, username, email from jobs where id = ?", line.job_id
         )
     )
     assert found == ("scheduler", "", "", "")
-    kept = db.write_now(store.find, row.customer_id, row.id)
+    kept = db.write_blocking(store.find, row.customer_id, row.id)
     assert (kept.last_at, kept.last_job_id) == (line.nominal_at, line.job_id)
     assert iso(kept.next_at or 0) == "2026-03-02T09:20:00.000Z"
-    fired = db.write_now(events.of_object, row.id)[-1]
+    fired = db.write_blocking(events.of_object, row.id)[-1]
     assert (fired.kind, msgspec.json.decode(fired.data)["job_id"]) == (
         "schedule.fired",
         line.job_id,
@@ -57,12 +57,12 @@ def test_an_instant_never_starts_twice(
     clock.move(-HOUR_S)
     for name in ("a", "b"):
         body = ScheduleBody(name=name, timezone="Etc/UTC" if name == "a" else "UTC")
-        db.write_now(service.change, TARGETS, cast.ada, row.id, body)
+        db.write_blocking(service.change, TARGETS, cast.ada, row.id, body)
     pass_time(db, clock, HOUR_S)
     assert jobs(db) == 1
     # Even with a row that was moved back by hand.
     at = lines(db, row)[0].nominal_at
-    db.write_now(lambda tx: tx.run("update schedules set next_at = ?", at))
+    db.write_blocking(lambda tx: tx.execute("update schedules set next_at = ?", at))
     pass_time(db, clock, 0)
     assert (jobs(db), len(told(db, row))) == (1, 1)
 
@@ -154,7 +154,7 @@ def test_a_year_of_seconds_is_one_line(db: Database, clock: HandClock, make: Mak
 def test_a_pause_ends_by_itself(db: Database, clock: HandClock, make: Make, cast: Cast) -> None:
     row = make()
     until = iso(BEGIN + HOUR)
-    db.write_now(service.pause, TARGETS, cast.ada, row.id, until, "the shop moves")
+    db.write_blocking(service.pause, TARGETS, cast.ada, row.id, until, "the shop moves")
     for _ in range(6):
         pass_time(db, clock, 10 * MINUTE_S)
     pass_time(db, clock, 10 * MINUTE_S)
@@ -162,7 +162,7 @@ def test_a_pause_ends_by_itself(db: Database, clock: HandClock, make: Make, cast
         ("09:10:00", "missed", "paused", 6),
         ("10:10:00", "started", None, 1),
     ]
-    kept = db.write_now(store.find, row.customer_id, row.id)
+    kept = db.write_blocking(store.find, row.customer_id, row.id)
     assert (kept.paused_at, kept.paused_until, kept.pause_note) == (None, None, "")
 
 
@@ -170,10 +170,10 @@ def test_a_pause_without_an_end_ends_when_somebody_says_so(
     db: Database, clock: HandClock, make: Make, cast: Cast
 ) -> None:
     row = make(missed="once")
-    db.write_now(service.pause, TARGETS, cast.ada, row.id, None, "")
+    db.write_blocking(service.pause, TARGETS, cast.ada, row.id, None, "")
     pass_time(db, clock, 30 * 24 * HOUR_S)
     assert told(db, row) == []
-    db.write_now(service.resume, TARGETS, cast.ada, row.id)
+    db.write_blocking(service.resume, TARGETS, cast.ada, row.id)
     pass_time(db, clock, 0)
     assert [line[1:] for line in told(db, row)] == [("missed", "paused", 1_000)]
     # What was paused is not caught up with.
@@ -185,7 +185,7 @@ def test_a_pause_that_ends_while_no_server_runs(
 ) -> None:
     row = make()
     pass_time(db, clock, 5 * MINUTE_S)
-    db.write_now(service.pause, TARGETS, cast.ada, row.id, iso(clock.now + HOUR), "")
+    db.write_blocking(service.pause, TARGETS, cast.ada, row.id, iso(clock.now + HOUR), "")
     pass_time(db, clock, 2 * HOUR_S)
     assert [line[1:] for line in told(db, row)] == [
         ("missed", "paused", 6),
@@ -197,9 +197,9 @@ def test_while_it_is_off_nothing_is_missed(
     db: Database, clock: HandClock, make: Make, cast: Cast
 ) -> None:
     row = make()
-    db.write_now(service.switch, TARGETS, cast.ada, row.id, False)
+    db.write_blocking(service.switch, TARGETS, cast.ada, row.id, False)
     pass_time(db, clock, HOUR_S)
-    db.write_now(service.switch, TARGETS, cast.ada, row.id, True)
+    db.write_blocking(service.switch, TARGETS, cast.ada, row.id, True)
     pass_time(db, clock, 10 * MINUTE_S)
     assert told(db, row) == [("10:10:00", "started", None, 1)]
 
@@ -209,8 +209,8 @@ def test_a_date_runs_once(db: Database, clock: HandClock, make: Make) -> None:
     pass_time(db, clock, 30 * MINUTE_S)
     pass_time(db, clock, 48 * HOUR_S)
     assert told(db, row) == [("09:30:00", "started", None, 1)]
-    assert db.write_now(store.find, row.customer_id, row.id).next_at is None
-    assert db.write_now(store.next_due_at) is None
+    assert db.write_blocking(store.find, row.customer_id, row.id).next_at is None
+    assert db.write_blocking(store.next_due_at) is None
 
 
 def test_a_task_that_cannot_run_is_told_of(
@@ -218,10 +218,10 @@ def test_a_task_that_cannot_run_is_told_of(
 ) -> None:
     row = make()
     off = msgspec.convert({"enable": False}, TaskBody)
-    db.write_now(tasks.change, cast.ada, row.target_id, off, whole=False)
+    db.write_blocking(tasks.change, cast.ada, row.target_id, off, whole=False)
     pass_time(db, clock, 10 * MINUTE_S)
     assert told(db, row) == [("09:10:00", "missed", "task_disabled", 1)]
-    told_last = db.write_now(events.of_object, row.id)[-1]
+    told_last = db.write_blocking(events.of_object, row.id)[-1]
     assert told_last.kind == "schedule.missed"
     assert msgspec.json.decode(told_last.data)["reason"] == "task_disabled"
 
@@ -230,16 +230,16 @@ def test_a_deleted_task_starts_nothing_and_takes_its_schedules_with_it(
     db: Database, clock: HandClock, make: Make, cast: Cast
 ) -> None:
     row = make()
-    db.write_now(tasks.delete, cast.ada, row.target_id)
+    db.write_blocking(tasks.delete, cast.ada, row.target_id)
     pass_time(db, clock, 10 * MINUTE_S)
     assert told(db, row) == [("09:10:00", "missed", "task_not_found", 1)]
-    db.write_now(service.delete_for_target, row.customer_id, row.target_id)
-    assert told(db, row) == [] and db.write_now(store.next_due_at) is None
+    db.write_blocking(service.delete_for_target, row.customer_id, row.target_id)
+    assert told(db, row) == [] and db.write_blocking(store.next_due_at) is None
 
 
 def test_a_disabled_organization_starts_nothing(db: Database, clock: HandClock, make: Make) -> None:
     row = make()
-    db.write_now(lambda tx: tx.run("update customers set enabled = 0 where name = 'acme'"))
+    db.write_blocking(lambda tx: tx.execute("update customers set enabled = 0 where name = 'acme'"))
     pass_time(db, clock, 10 * MINUTE_S)
     assert told(db, row) == [("09:10:00", "missed", "customer_disabled", 1)]
 
@@ -252,7 +252,7 @@ def test_it_gives_the_arguments(db: Database, clock: HandClock, make: Make, task
     assert refused.value.code == "missing_arguments"
     make(of=of, task_arguments=["x", 5])
     pass_time(db, clock, 10 * MINUTE_S)
-    ((customer_id, found),) = db.write_now(
+    ((customer_id, found),) = db.write_blocking(
         lambda tx: tx.rows("select customer_id, arguments from jobs")
     )
     assert '"5"' not in found
@@ -262,7 +262,7 @@ def test_it_gives_the_arguments(db: Database, clock: HandClock, make: Make, task
 def test_a_fault_of_ours_is_set_aside(db: Database, clock: HandClock, make: Make) -> None:
     row = make()
     clock.move(10 * MINUTE_S)
-    db.write_now(firing.skip_failed, row.id)
+    db.write_blocking(firing.skip_failed, row.id)
     assert told(db, row) == [("09:10:00", "missed", "fault", 1)]
     pass_time(db, clock, 10 * MINUTE_S)
     assert told(db, row)[1] == ("09:20:00", "started", None, 1)
@@ -281,13 +281,13 @@ def test_ledgers_do_not_grow_for_ever(db: Database, clock: HandClock, make: Make
             line.decided_at -= n
             run_history.insert(tx, line)
 
-    db.write_now(fill)
+    db.write_blocking(fill)
     schedule_id: str | None = ""
     while schedule_id is not None:
-        schedule_id = db.write_now(run_history.purge_surplus, schedule_id)
+        schedule_id = db.write_blocking(run_history.purge_surplus, schedule_id)
     assert (len(told(db, row)), len(told(db, other))) == (run_history.MAX_RUNS, 1)
     clock.now += run_history.RETENTION + HOUR
-    while db.write_now(run_history.purge_old):
+    while db.write_blocking(run_history.purge_old):
         pass
     assert (told(db, row), told(db, other)) == ([], [])
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import engines
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database, Tx
 from belvedere.db.migrate import open_database
 from belvedere.secrets import environment, service
@@ -17,7 +17,7 @@ from cast import Cast
 @pytest.fixture
 def other(db: Database, database_url: str) -> Iterator[Database]:
     """Another server's; on SQLite there is only one."""
-    if db.sql.engine == "sqlite":
+    if db.dialect.engine == "sqlite":
         yield db
         return
     opened = open_database(database_url)
@@ -25,19 +25,19 @@ def other(db: Database, database_url: str) -> Iterator[Database]:
     engines.closed(opened)
 
 
-def put(db: Database, keys: Keys, cast: Cast, name: str, value: str, **more: Any) -> None:
-    db.write_now(service.put, keys, cast.ada, name, SecretBody(value, **more))
+def put(db: Database, keys: Keyring, cast: Cast, name: str, value: str, **more: Any) -> None:
+    db.write_blocking(service.put, keys, cast.ada, name, SecretBody(value, **more))
 
 
 def version(tx: Tx, customer_id: str) -> int:
     return int(tx.value("select secrets_version from customers where id = ?", customer_id))
 
 
-def env(db: Database, keys: Keys, customer_id: str) -> dict[str, str]:
+def env(db: Database, keys: Keyring, customer_id: str) -> dict[str, str]:
     def sealed(tx: Tx) -> Any:
         return environment.sealed(tx, customer_id, version(tx, customer_id))
 
-    return environment.opened(keys, db.write_now(sealed), None).of_customer
+    return environment.opened(keys, db.write_blocking(sealed), None).of_customer
 
 
 class Silent:
@@ -47,13 +47,13 @@ class Silent:
         self.memo = memo
 
 
-def test_it_works(db: Database, other: Database, keys: Keys, cast: Cast) -> None:
+def test_it_works(db: Database, other: Database, keys: Keyring, cast: Cast) -> None:
     """A change on one server is what the other hands out next."""
     for n in range(3):
         put(db, keys, cast, "A", f"value {n}")
         for server in (db, other):
             assert env(server, keys, cast.acme.id) == {"A": f"value {n}"}
-    db.write_now(service.delete, keys, cast.ada, "A", None)
+    db.write_blocking(service.delete, keys, cast.ada, "A", None)
     assert env(other, keys, cast.acme.id) == {}
 
 
@@ -61,22 +61,22 @@ def test_without_secrets_nothing_is_asked() -> None:
     assert environment.sealed(Silent({}), "acme", 0) == ()  # type: ignore[arg-type]
 
 
-def test_what_did_not_change_is_not_read_again(db: Database, keys: Keys, cast: Cast) -> None:
+def test_what_did_not_change_is_not_read_again(db: Database, keys: Keyring, cast: Cast) -> None:
     put(db, keys, cast, "A", "value")
 
     def twice(tx: Tx) -> None:
         number = version(tx, cast.acme.id)
         first = environment.sealed(tx, cast.acme.id, number)
-        again = environment.sealed(Silent(tx.memo), cast.acme.id, number)  # type: ignore[arg-type]
+        again = environment.sealed(Silent(tx.version_cache), cast.acme.id, number)  # type: ignore[arg-type]
         assert again is first and len(first) == 1
 
-    db.write_now(twice)
+    db.write_blocking(twice)
 
 
-def test_what_is_remembered_is_sealed(db: Database, keys: Keys, cast: Cast) -> None:
+def test_what_is_remembered_is_sealed(db: Database, keys: Keyring, cast: Cast) -> None:
     put(db, keys, cast, "A", "hush-hush")
     assert env(db, keys, cast.acme.id) == {"A": "hush-hush"}
-    db.write_now(lambda tx: _check(tx.memo))
+    db.write_blocking(lambda tx: _check(tx.version_cache))
 
 
 def _check(memo: dict[Any, Any]) -> None:
@@ -84,8 +84,8 @@ def _check(memo: dict[Any, Any]) -> None:
     assert "hush-hush" not in str(memo)
 
 
-def test_organizations_are_apart(db: Database, keys: Keys, cast: Cast) -> None:
+def test_organizations_are_apart(db: Database, keys: Keyring, cast: Cast) -> None:
     put(db, keys, cast, "A", "of acme")
-    db.write_now(service.put, keys, cast.eve, "A", SecretBody("of globex"))
+    db.write_blocking(service.put, keys, cast.eve, "A", SecretBody("of globex"))
     assert env(db, keys, cast.acme.id) == {"A": "of acme"}
     assert env(db, keys, cast.globex.id) == {"A": "of globex"}

@@ -73,13 +73,13 @@ def rows_with_canary(db: Database) -> list[str]:
     def look(tx: Tx) -> list[str]:
         return [name for name in _tables(tx) if leaks(_content(tx, name))]
 
-    return db.write_now(look)
+    return db.write_blocking(look)
 
 
 def _tables(tx: Tx) -> list[str]:
     sql = (
         "select name from sqlite_master where type = 'table'"
-        if tx.sql.engine == "sqlite"
+        if tx.dialect.engine == "sqlite"
         else "select table_name from information_schema.tables where table_schema = 'public'"
     )
     return [name for (name,) in tx.rows(sql)]

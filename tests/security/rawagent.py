@@ -100,7 +100,7 @@ class Stage:
         assert b" 101 " in await agent.connect()
         await agent.say(hello(hostname, **more))
         host_id = self.world.things.hosts[hostname].host_id
-        await until(lambda: self.world.runtime.links.of(host_id) is not None)
+        await until(lambda: self.world.runtime.agents.of(host_id) is not None)
         [wire] = set(self.wires()) - before
         return agent, wire
 

@@ -103,7 +103,7 @@ class Story:
 
     async def operator(self) -> None:
         """The operator makes an organization with the victim as its owner."""
-        db, keys = self.world.runtime.db, self.world.runtime.keys
+        db, keys = self.world.runtime.db, self.world.runtime.keyring
         made = await db.write(
             service.create_organization, keys, "initech", VICTIM, reserved=frozenset()
         )
@@ -138,7 +138,7 @@ class Story:
         return await self.stranger.post(INVITATION, body)
 
     async def _mailed(self, kind: str) -> str:
-        db, keys, acme = self.world.runtime.db, self.world.runtime.keys, self.world.cast.acme.id
+        db, keys, acme = self.world.runtime.db, self.world.runtime.keyring, self.world.cast.acme.id
         sql = "select user_id from members where customer_id = ? and id = ?"
         user_id = await db.read(lambda tx: tx.value(sql, acme, _id(tx, "acme")))
         made = await db.write(
@@ -160,7 +160,7 @@ class Story:
 
     async def _own_globex(self) -> None:
         sql = "update members set level = 'owner' where id = ?"
-        await self.world.runtime.db.write(lambda tx: tx.run(sql, self.world.cast.eve.member_id))
+        await self.world.runtime.db.write(lambda tx: tx.execute(sql, self.world.cast.eve.member_id))
         self.world.runtime.credentials.forget()
 
 

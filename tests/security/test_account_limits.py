@@ -23,7 +23,7 @@ MANY = users.MAX_ACCOUNTS + 1
 
 async def test_accounts_of_older_organizations_do_not_hide_the_named_one(world: World) -> None:
     """The same user name in many organizations, and the last of them is named."""
-    db, keys = world.runtime.db, world.runtime.keys
+    db, keys = world.runtime.db, world.runtime.keyring
 
     def make(tx: Tx) -> None:
         for n in range(MANY):
@@ -53,7 +53,7 @@ def begin(tx: Tx, world: World, provider_id: str | None = None, agent: str = "")
     method = sessions.PROVIDER if provider_id else sessions.PASSWORD
     session, _ = sessions.begin(
         tx,
-        world.runtime.keys,
+        world.runtime.keyring,
         world.cast.uma.user_id,
         "acme",
         "192.0.2.1",
@@ -94,7 +94,7 @@ async def test_sessions_through_a_provider_end_no_others(
 
 async def test_a_provider_session_ends_no_sign_in_of_another_organization(world: World) -> None:
     """The ticket between password and second factor is of globex; the session is of acme."""
-    db, keys, uma = world.runtime.db, world.runtime.keys, world.cast.uma
+    db, keys, uma = world.runtime.db, world.runtime.keyring, world.cast.uma
     by_provider = msgspec.structs.replace(uma, provider_id="p")
     for customer, is_kept in ((world.cast.globex, True), (world.cast.acme, False)):
         make = (keys, uma.user_id, customer.id, login_tickets.TOTP)
@@ -128,7 +128,7 @@ async def test_a_provider_that_changed_meanwhile_binds_nobody(world: World) -> N
     """The attack: the owner leaves a malicious issuer; a sign-in that is on its way would bind a
     subject of the old issuer, which belongs to somebody else at the new one."""
     provider_of(world, PERSON)
-    db, keys, olga = world.runtime.db, world.runtime.keys, world.cast.olga
+    db, keys, olga = world.runtime.db, world.runtime.keyring, world.cast.olga
     row = await db.read(store.find_enabled, await add(world))
     where = msgspec.structs.replace(row.decoded_endpoints, issuer="https://new.example.com")
     await db.write(service.change, keys, olga, row.id, ProviderBody(), where)

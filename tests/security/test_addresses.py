@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import engines
-from belvedere.access import Keys, Level, operator
+from belvedere.access import Keyring, Level, operator
 from belvedere.access.customers import invitations, member_changes, service
 from belvedere.access.people import users
 from belvedere.access.signin import login, sessions
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("plain_passwords")
 async def test_an_invitation_looks_the_same_for_known_and_unknown_people(world: World) -> None:
     """Vic has an account, a name, a session and a second factor in acme; nobody@ has nothing."""
     sql = "update users set name = 'Victor' where id = ?"
-    await world.runtime.db.write(lambda tx: tx.run(sql, world.cast.vic.user_id))
+    await world.runtime.db.write(lambda tx: tx.execute(sql, world.cast.vic.user_id))
     eve = world.client("eve")
     seen = []
     for email in ("vic@acme.test", "nobody@acme.test"):
@@ -70,7 +70,7 @@ async def _use(world: World, email: str, **more: Any) -> Answer:
 
 async def test_one_invitation_costs_as_many_statements_as_the_other(world: World) -> None:
     """The same work for a known address as for an unknown one: nothing to measure."""
-    db, keys, eve = world.runtime.db, world.runtime.keys, world.cast.eve
+    db, keys, eve = world.runtime.db, world.runtime.keyring, world.cast.eve
     counts = []
     for email in ("vic@acme.test", "nobody@acme.test"):
         made: list[str] = []
@@ -123,53 +123,54 @@ def older(database_url: str) -> Iterator[Database]:
     url = database_url if database_url.startswith("postgres") else f"{database_url}.older"
     db = engines.opened(url)
     if database_url.startswith("postgres"):
-        db.write_now(lambda tx: tx.run("drop schema public cascade"))
-        db.write_now(lambda tx: tx.run("create schema public"))
-    for name, text in migrations(db.sql.engine):
+        db.write_blocking(lambda tx: tx.execute("drop schema public cascade"))
+        db.write_blocking(lambda tx: tx.execute("create schema public"))
+    for name, text in migrations(db.dialect.engine):
         if name < "0056":
-            db.write_now(apply, f"migrations/{name}", text)
-    db.write_now(_people_of_before)
+            db.write_blocking(apply, f"migrations/{name}", text)
+    db.write_blocking(_people_of_before)
     yield db
     engines.closed(db)
 
 
 def _people_of_before(tx: Any) -> None:
     for name in ("acme", "globex"):
-        tx.run("insert into customers (id, name, name_key, created_at, updated_at)"
+        tx.execute("insert into customers (id, name, name_key, created_at, updated_at)"
                " values (?, ?, ?, 0, 0)", name, name, name)  # fmt: skip
     for user, places in (("both", ("acme", "globex")), ("single", ("acme",)), ("gone", ())):
-        tx.run("insert into users (id, email, username, password_hash, created_at, updated_at)"
+        tx.execute("insert into users (id, email, username, password_hash, created_at, updated_at)"
                " values (?, ?, ?, 'h', 0, 0)", user, f"{user}@x.test", user)  # fmt: skip
-        tx.run("insert into preferences values (?, '{}', 0)", user)
+        tx.execute("insert into preferences values (?, '{}', 0)", user)
         for place in places:
-            tx.run("insert into members (id, customer_id, user_id, level, created_at, updated_at)"
+            tx.execute(
+            "insert into members (id, customer_id, user_id, level, created_at, updated_at)"
                    " values (?, ?, ?, 'user', 0, 0)", f"{user} {place}", place, user)  # fmt: skip
 
 
-def test_an_upgrade_keeps_who_may_enter_where(older: Database, keys: Keys) -> None:
+def test_an_upgrade_keeps_who_may_enter_where(older: Database, keys: Keyring) -> None:
     migrate(older)
-    found = older.write_now(
+    found = older.write_blocking(
         lambda tx: tx.rows("select id, scope, password_hash, proof from users order by id")
     )
     assert found == [("both", "", "h", ""), ("gone", "", None, ""), ("single", "acme", "h", "")]
     for user, places in (("both", {"acme", "globex"}), ("single", {"acme"})):
-        person = older.write_now(users.by_identifier, user)
+        person = older.write_blocking(users.by_identifier, user)
         assert person is not None
         for place in places:
             entrance_args = (keys, person, None, place, "", "")
-            assert older.write_now(login.sign_in, *entrance_args).session is not None
+            assert older.write_blocking(login.sign_in, *entrance_args).session is not None
 
 
-def test_after_an_upgrade_an_old_password_opens_nothing_new(older: Database, keys: Keys) -> None:
+def test_after_an_upgrade_an_old_password_opens_nothing_new(older: Database, keys: Keyring) -> None:
     """Neither for somebody of one organization nor for somebody of several."""
     migrate(older)
     for user in ("single", "both", "gone"):
-        made = older.write_now(
+        made = older.write_blocking(
             service.create_organization, keys, f"new-{user}", f"{user}@x.test",
             reserved=frozenset(),
         )  # fmt: skip
         assert made.token
-        for person in older.write_now(users.named, user):
+        for person in older.write_blocking(users.named, user):
             if person.password_hash is not None:
-                places = older.write_now(sessions.memberships, person.id)
+                places = older.write_blocking(sessions.memberships, person.id)
                 assert f"new-{user}" not in {place.customer_name for place in places}

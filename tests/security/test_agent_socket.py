@@ -37,7 +37,7 @@ async def test_no_connection_is_accepted_before_authentication(
         assert head.startswith(b"HTTP/1.1 %d " % status)
         assert json.loads(await agent.rest())["message"]
         await until(lambda: not ground.wires())
-        assert len(world.runtime.links) == 0
+        assert len(world.runtime.agents) == 0
 
 
 async def test_the_real_agent_reads_why_it_is_refused(world: World) -> None:
@@ -74,7 +74,7 @@ async def test_nothing_is_answered_while_closing(world: World) -> None:
     async with stage(world) as ground:
         agent, end = await ground.session()
         host_id = world.things.hosts["web-1"].host_id
-        link = world.runtime.links.of(host_id)
+        link = world.runtime.agents.of(host_id)
         assert link is not None
         link.close(4400, "enough")
         await until(lambda: end._closing is not None)
@@ -100,7 +100,7 @@ async def test_a_peer_that_does_not_read_is_aborted_after_a_deadline(
         _, end = await ground.session()
         await _fill(ground, end)
         await until(lambda: not ground.wires())
-        await until(lambda: len(world.runtime.links) == 0)
+        await until(lambda: len(world.runtime.agents) == 0)
 
 
 async def test_a_close_does_not_wait_for_a_peer_that_does_not_read(
@@ -111,7 +111,7 @@ async def test_a_close_does_not_wait_for_a_peer_that_does_not_read(
     async with stage(world) as ground:
         _, end = await ground.session()
         await _fill(ground, end)
-        link = world.runtime.links.of(world.things.hosts["web-1"].host_id)
+        link = world.runtime.agents.of(world.things.hosts["web-1"].host_id)
         assert link is not None
         link.close(4400, "enough")
         await until(lambda: not ground.wires())
@@ -208,7 +208,7 @@ async def test_sessions_of_one_host_have_a_rate(
         for _ in range(3):
             agent, _ = await ground.session()
             agent.close()
-            await until(lambda: len(world.runtime.links) == 0)
+            await until(lambda: len(world.runtime.agents) == 0)
         late = ground.agent(world.things.hosts["web-1"].token)
         assert b" 101 " in await late.connect()
         await late.say(hello())

@@ -280,7 +280,7 @@ async def test_who_joins_with_another_account_stays_the_starter(world: World, ad
 async def test_a_link_to_approve_follows_the_account(world: World, ada: Client) -> None:
     await pat_of_two(world, ada)
     job = await create(ada, await approval(world, ["pat@acme.test"]))
-    db, keys = world.runtime.db, world.runtime.keys
+    db, keys = world.runtime.db, world.runtime.keyring
     member = await db.read(memberships.of_email, world.cast.acme.id, "pat@acme.test")
     assert member is not None
     row = await db.read(store.find, world.cast.acme.id, job["id"])
@@ -293,7 +293,7 @@ async def test_a_link_to_approve_follows_the_account(world: World, ada: Client) 
 
 
 async def forget_starters(world: World) -> None:
-    await world.runtime.db.write(lambda tx: tx.run("delete from job_starters"))
+    await world.runtime.db.write(lambda tx: tx.execute("delete from job_starters"))
 
 
 async def test_an_admin_decides_an_old_approval_that_nobody_else_can(

@@ -183,18 +183,18 @@ async def test_what_a_person_decided_is_not_replaced_by_a_late_log(
 
 def test_an_ended_log_takes_only_what_its_end_declared(logs: Database) -> None:
     def add(at: int, data: bytes) -> None:
-        logs.write_now(joblog.append, [joblog.Output(7, "j", at, 0, data)])
+        logs.write_blocking(joblog.append, [joblog.Output(7, "j", at, 0, data)])
 
     def log() -> joblog.Log:
-        found = logs.write_now(joblog.find, 7)
+        found = logs.write_blocking(joblog.find, 7)
         assert found is not None
         return found
 
     add(0, b"abc")
-    logs.write_now(joblog.close, joblog.Closing(7, "j", 5, 0, "aa"))
+    logs.write_blocking(joblog.close, joblog.Closing(7, "j", 5, 0, "aa"))
     add(3, b"defgh")
     assert (log().bytes_seen, log().is_complete) == (5, True)
     add(5, b"more")
-    logs.write_now(joblog.close, joblog.Closing(7, "j", 9, 0, "bb"))
+    logs.write_blocking(joblog.close, joblog.Closing(7, "j", 9, 0, "bb"))
     add(5, b"more")
     assert (log().bytes_kept, log().bytes_total, log().sha256) == (5, 5, "aa")

@@ -20,7 +20,7 @@ WAITING, LOGIN = "/api/session/invitation", "/api/auth/login"
 async def claimed(world: World, level: str = "admin") -> Traveller:
     """The provider of globex says that somebody is Uma of acme, and lets them in."""
     sql = "update members set level = 'owner' where id = ?"
-    await world.runtime.db.write(lambda tx: tx.run(sql, world.cast.eve.member_id))
+    await world.runtime.db.write(lambda tx: tx.execute(sql, world.cast.eve.member_id))
     world.runtime.credentials.forget()
     one = Traveller(world.client(), provider_of(world, PERSON))
     assert await one.sign_in(await add(world, "eve", level=level)) == "/ui/"
@@ -111,7 +111,7 @@ async def _by_shown_link(world: World) -> str:
 async def _unproved(world: World) -> str:
     """An account in several organizations from before the upgrade."""
     sql = "update users set proof = '' where id = ?"
-    await world.runtime.db.write(lambda tx: tx.run(sql, world.cast.uma.user_id))
+    await world.runtime.db.write(lambda tx: tx.execute(sql, world.cast.uma.user_id))
     return world.credential("uma")
 
 
@@ -144,12 +144,12 @@ async def test_what_is_disabled_or_mine_already_is_not_offered(world: World) -> 
 
 async def _without_password(world: World) -> None:
     sql = "update users set password_hash = null, proof = '' where id = ?"
-    await world.runtime.db.write(lambda tx: tx.run(sql, world.cast.uma.user_id))
+    await world.runtime.db.write(lambda tx: tx.execute(sql, world.cast.uma.user_id))
 
 
 async def _where_passwords_are_off(world: World) -> None:
     sql = "update customers set providers_only = 1 where id = ?"
-    await world.runtime.db.write(lambda tx: tx.run(sql, world.cast.acme.id))
+    await world.runtime.db.write(lambda tx: tx.execute(sql, world.cast.acme.id))
 
 
 @pytest.mark.parametrize("state", [_without_password, _where_passwords_are_off])
@@ -220,7 +220,7 @@ async def test_a_reset_link_used_at_the_same_moment_does_not_take_the_membership
     knows, just before globex is attached to it. What is read under the locks decides."""
     body = {"user": {"email": "uma@acme.test"}, "credential": "viewer"}
     made = (await world.client("eve").post("/api/member", body)).json
-    db, keys, uma = world.runtime.db, world.runtime.keys, world.cast.uma
+    db, keys, uma = world.runtime.db, world.runtime.keyring, world.cast.uma
     _, token = await db.write(password_recovery.issue_link, keys, world.cast.max, uma.member_id)
     hold = users.hold
 

@@ -86,8 +86,8 @@ def test_up_enrols_its_own_agent_again(engine: str, tmp_path: Path) -> None:
 def enrolment_token(world: World, uses: int = 3) -> tuple[str, str]:
     """Id and text of a token for new hosts."""
     runtime, ada = world.runtime, world.cast.ada
-    token, text = runtime.db.write_now(
-        enrolment.create_enrolment, runtime.keys, ada, "new hosts", uses
+    token, text = runtime.db.write_blocking(
+        enrolment.create_enrolment, runtime.keyring, ada, "new hosts", uses
     )
     return token.id, text
 

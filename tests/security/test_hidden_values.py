@@ -96,7 +96,9 @@ async def test_credentials_in_arguments_of_a_script_monitor_are_hidden(
     for path in ("monitor", f"monitor/{monitor}", "audit"):
         assert WORD not in (await ada.get(f"/acme/{path}")).text
     for table in ("monitors", "audit", "events"):
-        rows = world.runtime.db.write_now(lambda tx, name: tx.rows(f"select * from {name}"), table)
+        rows = world.runtime.db.write_blocking(
+            lambda tx, name: tx.rows(f"select * from {name}"), table
+        )
         assert rows and WORD not in str(rows)
     saved = await getattr(ada, verb)(f"/acme/monitor/{monitor}", {**seen, "description": "new"})
     assert saved.status == 200, saved.text
@@ -113,15 +115,17 @@ async def test_rows_of_earlier_versions_are_hidden_as_well(world: World, ada: Cl
         text = msgspec.json.encode({"config": config}).decode()
         (sealed,) = tx.row("select config from monitors where id = ?", monitor)
         clear = open_object(tx, f"monitor/{monitor}", sealed)
-        tx.run("update monitors set config = ? where id = ?", clear, monitor)
-        tx.run("update audit set after = ? where object_id = ?", text, monitor)
+        tx.execute("update monitors set config = ? where id = ?", clear, monitor)
+        tx.execute("update audit set after = ? where object_id = ?", text, monitor)
 
-    world.runtime.db.write_now(as_before)
-    while places := world.runtime.db.write_now(sealing.pending):
+    world.runtime.db.write_blocking(as_before)
+    while places := world.runtime.db.write_blocking(sealing.pending):
         for place in places:
-            world.runtime.db.write_now(sealing.seal_batch, place)
+            world.runtime.db.write_blocking(sealing.seal_batch, place)
     for table in ("monitors", "audit"):
-        rows = world.runtime.db.write_now(lambda tx, name: tx.rows(f"select * from {name}"), table)
+        rows = world.runtime.db.write_blocking(
+            lambda tx, name: tx.rows(f"select * from {name}"), table
+        )
         assert rows and WORD not in str(rows)
     assert (await watched(world, monitor))["script_arguments"] == ARGUMENTS
 
@@ -167,9 +171,9 @@ async def test_an_agent_gets_a_changed_secret_for_its_scripts(world: World, ada:
         assert (await ada.put("/acme/secret/DB", {"value": WORD})).status == 200
         for reaction in consumers.REACTIONS:
             if "secret.changed" in reaction.kinds:
-                while world.runtime.db.write_now(consumers.react, world.runtime, reaction):
+                while world.runtime.db.write_blocking(consumers.react, world.runtime, reaction):
                     pass
-        world.runtime.hub.ring({f"watch:{world.things.hosts['web-1'].host_id}"})
+        world.runtime.signals.emit({f"watch:{world.things.hosts['web-1'].host_id}"})
         (config,) = (one.config for one in (await agent.hear(Watch)).monitors if one.id == monitor)
     assert config["script_arguments"] == ["--password", WORD]
 
@@ -206,9 +210,9 @@ async def test_an_approval_of_an_earlier_version_can_still_be_given(
         (text,) = tx.row("select plan from approvals where job_id = ?", waiting["id"])
         (entry,) = msgspec.json.decode(text)
         old = msgspec.json.encode([{**entry, "digest": plain}]).decode()
-        tx.run("update approvals set plan = ? where job_id = ?", old, waiting["id"])
+        tx.execute("update approvals set plan = ? where job_id = ?", old, waiting["id"])
 
-    world.runtime.db.write_now(as_before)
+    world.runtime.db.write_blocking(as_before)
     assert plain not in str(await show(vic, waiting["id"]))
     approved = await vic.put(f"/acme/job/{waiting['id']}/approve")
     assert approved.status == 200, approved.text

@@ -102,7 +102,7 @@ async def test_output_beyond_the_credit_ends_the_connection(
     async with world.agent() as agent:
         _, order = await running(world, ada, agent)
         # Nothing is stored yet, so nothing is granted.
-        monkeypatch.setattr(world.runtime.logs, "join", lambda *_: asyncio.Future())
+        monkeypatch.setattr(world.runtime.logs, "write_batched", lambda *_: asyncio.Future())
         for at in range(4):
             await agent.write(order.fence, at * CHUNK, 0, b"x" * CHUNK)
         assert await agent.hangs_up() == 4400
@@ -343,14 +343,14 @@ async def test_a_start_is_written_once(
     async with world.agent() as agent:
         _, order = await running(world, ada, agent)
         written = 0
-        join = world.runtime.db.join
+        join = world.runtime.db.write_batched
 
         def counted(verb: Any, item: Any) -> Any:
             nonlocal written
             written += verb.__name__ == "started"
             return join(verb, item)
 
-        monkeypatch.setattr(world.runtime.db, "join", counted)
+        monkeypatch.setattr(world.runtime.db, "write_batched", counted)
         await agent.say(*[Started(order.fence, 0)] * 100)
         await agent.end(order)
         assert written == 1
@@ -374,7 +374,7 @@ async def test_an_agent_that_does_not_read_holds_few_answers(world: World, ada: 
     async with stage(world) as ground:
         agent, end = await ground.session()
         await create(ada, await world.task())
-        link = world.runtime.links.of(world.things.hosts["web-1"].host_id)
+        link = world.runtime.agents.of(world.things.hosts["web-1"].host_id)
         assert link is not None
         await until(lambda: link.jobs)
         [fence] = link.jobs

@@ -209,7 +209,7 @@ async def test_a_client_that_never_reads_costs_bounded_memory(
 def test_a_log_is_read_in_pieces_of_limited_size(logs: Database) -> None:
     """They are kept as long as the client does not read."""
     data = os.urandom(CHUNK)
-    logs.write_now(joblog.append, [Output(7, "0" * 24, n * CHUNK, 0, data) for n in range(32)])
-    read = logs.write_now(joblog.chunks, 7, 0)
+    logs.write_blocking(joblog.append, [Output(7, "0" * 24, n * CHUNK, 0, data) for n in range(32)])
+    read = logs.write_blocking(joblog.chunks, 7, 0)
     assert sum(len(chunk.data) for chunk in read) == joblog.MAX_READ
-    assert logs.write_now(joblog.chunks, 7, 0, 32, 1)[0].data == data
+    assert logs.write_blocking(joblog.chunks, 7, 0, 32, 1)[0].data == data

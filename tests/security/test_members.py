@@ -92,7 +92,7 @@ async def test_members_may_still_leave(world: World, who: str) -> None:
 async def test_a_token_ends_with_the_rights_of_who_made_it(
     world: World, change: str | dict[str, Any], lives: bool
 ) -> None:
-    db, keys, ada, olga = world.runtime.db, world.runtime.keys, world.cast.ada, world.cast.olga
+    db, keys, ada, olga = world.runtime.db, world.runtime.keyring, world.cast.ada, world.cast.olga
     _, text = await db.write(create_token, keys, ada, "ci")
     await db.write(create_enrolment, keys, ada)
     _, others = await db.write(create_token, keys, olga, "of another")

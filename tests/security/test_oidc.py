@@ -58,7 +58,7 @@ class Town:
         """As providers are that were added before each had a callback of its own."""
         sql = "update providers set callback = 'shared' where id = ?"
         rows = [(one,) for one in which]
-        await self.world.runtime.db.write(lambda tx: tx.many(sql, rows))
+        await self.world.runtime.db.write(lambda tx: tx.execute_many(sql, rows))
 
     def told_to_evil(self) -> str:
         return "\n".join(
@@ -77,10 +77,10 @@ async def town(world: World) -> Town:
     honest = Provider(HONEST, person=dict(OLGA), signer=SIGNER, now=now)
     evil = Provider(EVIL, client_id="eve", signer=EVES, now=now, person=dict(OLGA))
     network = Network(providers={HONEST: honest, EVIL: evil})
-    world.runtime.couriers = network
+    world.runtime.egress = network
     made = Town(world, honest, evil, network)
     sql = "update members set level = 'owner' where id = ?"
-    await world.runtime.db.write(lambda tx: tx.run(sql, world.cast.eve.member_id))
+    await world.runtime.db.write(lambda tx: tx.execute(sql, world.cast.eve.member_id))
     world.runtime.credentials.forget()
     made.ours = await _added(world, "olga", BODY)
     made.theirs = await _added(world, "eve", {**BODY, "issuer": EVIL, "client_id": "eve"})
@@ -211,7 +211,7 @@ async def test_an_issuer_that_names_itself_must_do_so(world: World, is_older: bo
         # Saved before the server asked for it: it is looked up when the name is missing.
         sql = "update providers set endpoints = replace(endpoints, ?, ?) where id = ?"
         change = (',"names_itself":false', "", here.ours)
-        await world.runtime.db.write(lambda tx: tx.run(sql, *change))
+        await world.runtime.db.write(lambda tx: tx.execute(sql, *change))
     else:
         await world.client("olga").patch(f"/api/provider/{here.ours}", {})
     one = here.going()

@@ -19,8 +19,8 @@ from contract.world import World
 @pytest.fixture
 def old(world: World, monkeypatch: pytest.MonkeyPatch) -> OldAgent:
     monkeypatch.setattr(polling, "MAX_WAIT_S", 0.05)
-    made, text = world.runtime.db.write_now(
-        enrolment.create_enrolment, world.runtime.keys, world.cast.ada, "old agents", 1
+    made, text = world.runtime.db.write_blocking(
+        enrolment.create_enrolment, world.runtime.keyring, world.cast.ada, "old agents", 1
     )
     return OldAgent(world.client(), made.id, text)
 

@@ -137,7 +137,7 @@ async def test_a_stored_pattern_that_cannot_be_used_gives_a_clear_error(
         (spec,) = tx.row("select spec from tasks where id = ?", task_id)
         changed = spec.replace('"[0-9]+"', r'"(?=a)(b)\\2"').replace(r"\\2", r"\\1")
         assert changed != spec
-        tx.run("update tasks set spec = ? where id = ?", changed, task_id)
+        tx.execute("update tasks set spec = ? where id = ?", changed, task_id)
 
     await world.runtime.db.write(plant)
     assert (await ada.get(f"/acme/task/{task_id}")).json["task_arguments"][0]["pattern"]

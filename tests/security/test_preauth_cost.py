@@ -112,7 +112,7 @@ async def memory_of(site: Site, raw: bytes) -> int:
 def forget_limits(world: World) -> None:
     """Rows must be measured, not refused as too many."""
     limits = type(world.runtime.limits)(world.runtime.clock, per_minute=100_000)
-    world.runtime.limits = world.runtime.turnstile.limits = limits
+    world.runtime.limits = world.runtime.passwords.limits = limits
 
 
 @pytest.fixture
@@ -156,7 +156,9 @@ async def test_a_status_page_reads_the_tags_of_each_monitor_once(world: World, a
     def count_steps(tx: Tx, slug: str) -> int:
         return steps(lambda: status(tx, slug))
 
-    small, large = (world.runtime.db.write_now(count_steps, slug) for slug in ("small", "large"))
+    small, large = (
+        world.runtime.db.write_blocking(count_steps, slug) for slug in ("small", "large")
+    )
     assert large < 10 * small
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from belvedere.access import create_organization
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Refused
 from belvedere.db import Database
 from belvedere.server import operator_socket, scripts_user
@@ -162,51 +162,53 @@ def _user(uid: int) -> Any:
     return pwd.struct_passwd((USER, "x", uid, uid + 1, "", "/", "/bin/sh"))
 
 
-def test_the_refusal_has_a_code_and_comes_with_the_second_only(db: Database, keys: Keys) -> None:
-    db.write_now(scripts_user.note, "here", True)
-    db.write_now(scripts_user.check_another_organization)
+def test_the_refusal_has_a_code_and_comes_with_the_second_only(db: Database, keys: Keyring) -> None:
+    db.write_blocking(scripts_user.note, "here", True)
+    db.write_blocking(scripts_user.check_another_organization)
     reserved: frozenset[str] = frozenset()
-    db.write_now(create_organization, keys, "acme", "ada@acme.example", reserved=reserved)
+    db.write_blocking(create_organization, keys, "acme", "ada@acme.example", reserved=reserved)
     with pytest.raises(Conflict) as refused:
-        db.write_now(scripts_user.check_another_organization)
+        db.write_blocking(scripts_user.check_another_organization)
     assert refused.value.code == "scripts_user_needed"
-    db.write_now(scripts_user.note, "here", False)
-    db.write_now(scripts_user.check_another_organization)
+    db.write_blocking(scripts_user.note, "here", False)
+    db.write_blocking(scripts_user.check_another_organization)
     assert "/organization" in operator_socket.VERBS
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_a_server_does_not_clear_the_marker_of_another_machine(db: Database) -> None:
     """Several installations share only PostgreSQL."""
-    db.write_now(scripts_user.note, "up:/data", True)
-    db.write_now(scripts_user.note, "other:/data", False)
-    assert db.write_now(scripts_user.shares)
-    db.write_now(scripts_user.note, "up:/data", False)
-    assert not db.write_now(scripts_user.shares)
+    db.write_blocking(scripts_user.note, "up:/data", True)
+    db.write_blocking(scripts_user.note, "other:/data", False)
+    assert db.write_blocking(scripts_user.shares)
+    db.write_blocking(scripts_user.note, "up:/data", False)
+    assert not db.write_blocking(scripts_user.shares)
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_a_machine_that_is_gone_stops_counting_after_a_day(db: Database, clock: HandClock) -> None:
-    db.write_now(scripts_user.note, "up:/data", True)
+    db.write_blocking(scripts_user.note, "up:/data", True)
     clock.move(scripts_user.LIFE_MS / 1_000 - 1)
-    assert db.write_now(scripts_user.shares)
-    db.write_now(scripts_user.confirm, "up:/data")
+    assert db.write_blocking(scripts_user.shares)
+    db.write_blocking(scripts_user.confirm, "up:/data")
     clock.move(scripts_user.LIFE_MS / 1_000 - 1)
-    assert db.write_now(scripts_user.shares)
+    assert db.write_blocking(scripts_user.shares)
     clock.move(1)
-    assert not db.write_now(scripts_user.shares)
-    db.write_now(scripts_user.note, "other:/data", False)
-    assert db.write_now(lambda tx: tx.rows("select 1 from meta where name like 'scripts%'")) == []
+    assert not db.write_blocking(scripts_user.shares)
+    db.write_blocking(scripts_user.note, "other:/data", False)
+    assert (
+        db.write_blocking(lambda tx: tx.rows("select 1 from meta where name like 'scripts%'")) == []
+    )
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_a_folder_that_was_stopped_for_long_still_refuses(db: Database, clock: HandClock) -> None:
     """A SQLite database has one installation; its marker does not expire, nor with the machine."""
-    db.write_now(scripts_user.note, "a:/data", True)
+    db.write_blocking(scripts_user.note, "a:/data", True)
     clock.move(scripts_user.LIFE_MS)
-    assert db.write_now(scripts_user.shares)
-    db.write_now(scripts_user.note, "b:/moved", False)
-    assert not db.write_now(scripts_user.shares)
+    assert db.write_blocking(scripts_user.shares)
+    db.write_blocking(scripts_user.note, "b:/moved", False)
+    assert not db.write_blocking(scripts_user.shares)
 
 
 def test_what_is_in_the_data_folder_is_closed_before_others_may_pass(tmp_path: Path) -> None:

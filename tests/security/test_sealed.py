@@ -86,9 +86,9 @@ async def check_values(world: World, ada: Client, made: dict[str, str]) -> None:
 
 
 def seal_old_rows(db: Database) -> None:
-    while places := db.write_now(sealing.pending):
+    while places := db.write_blocking(sealing.pending):
         for place in places:
-            db.write_now(sealing.seal_batch, place)
+            db.write_blocking(sealing.seal_batch, place)
 
 
 async def test_no_row_holds_a_secret_in_clear(world: World, ada: Client) -> None:
@@ -114,7 +114,7 @@ async def test_rows_of_older_versions_are_sealed(world: World, ada: Client) -> N
     db.sealer = None
     made = await fill(world, ada)
     assert {"tasks", "task_versions", "monitors", "jobs", "schedules"} <= set(rows_with_canary(db))
-    db.sealer = world.runtime.keys
+    db.sealer = world.runtime.keyring
     seal_old_rows(db)
     assert rows_with_canary(db) == []
     await check_values(world, ada, made)
@@ -124,7 +124,7 @@ async def test_the_audit_of_older_versions_is_cleaned(world: World) -> None:
     db = world.runtime.db
     await world.task()
     text = f'{{"config":{{"url":"https://h/?token={CANARY}"}},"body":"password={CANARY}"}}'
-    db.write_now(lambda tx: tx.run("update audit set object = 'task', after = ?", text))
+    db.write_blocking(lambda tx: tx.execute("update audit set object = 'task', after = ?", text))
     assert rows_with_canary(db) == ["audit"]
     seal_old_rows(db)
     assert rows_with_canary(db) == []
@@ -136,11 +136,11 @@ async def test_a_new_key_seals_them_again(world: World, ada: Client) -> None:
     file.write_text(bytes(range(32)).hex() + "\n")
     file.chmod(0o600)
     made = await fill(world, ada)
-    runtime.db.write_now(key_rotation.add, runtime, {})
-    while (turn := runtime.db.write_now(key_rotation.rotate, runtime, {}))["left"]:
+    runtime.db.write_blocking(key_rotation.add, runtime, {})
+    while (turn := runtime.db.write_blocking(key_rotation.rotate, runtime, {}))["left"]:
         assert turn["resealed"] > 0
-    assert runtime.db.write_now(key_rotation.drop, runtime, {})["dropped"] == 1
-    runtime.db.write_now(lambda tx: tx.memo.clear())
+    assert runtime.db.write_blocking(key_rotation.drop, runtime, {})["dropped"] == 1
+    runtime.db.write_blocking(lambda tx: tx.version_cache.clear())
     await check_values(world, ada, made)
     assert rows_with_canary(runtime.db) == []
 
@@ -149,7 +149,7 @@ async def stolen_box(world: World, ada: Client) -> dict[str, str]:
     """A sealed value as a backup of the database shows it."""
     script = await world.task("backup", task_arguments=MASKED)
     job = await create(ada, script, GIVEN)
-    text = world.runtime.db.write_now(
+    text = world.runtime.db.write_blocking(
         lambda tx: tx.value("select arguments from jobs where id = ?", job["id"])
     )
     box: dict[str, str] = msgspec.json.decode(text)[1]

@@ -160,7 +160,7 @@ async def test_a_definition_that_is_sent_back_keeps_its_credentials(
     await ada.patch(f"/acme/host/{world.things.hosts['web-1'].host_id}", {"tags": ["web"]})
     for reaction in consumers.REACTIONS:
         if reaction.name.startswith("definitions"):
-            world.runtime.db.write_now(consumers.react, world.runtime, reaction)
+            world.runtime.db.write_blocking(consumers.react, world.runtime, reaction)
     (monitor,) = (one for one in (await ada.get("/acme/monitor")).json if one["type"] == "scraper")
     config = await watched(world, monitor["id"])
     assert {name: config[name] for name in REQUEST} == REQUEST
@@ -234,7 +234,7 @@ async def test_a_reference_is_resolved_only_for_the_agent(
     for table, column in (("tasks", "spec"), ("monitors", "config"), ("jobs", "arguments")):
         sql = f"select {column} from {table}"
         assert "s3cret" not in str(
-            world.runtime.db.write_now(lambda tx, asked: tx.rows(asked), sql)
+            world.runtime.db.write_blocking(lambda tx, asked: tx.rows(asked), sql)
         )
 
 
@@ -259,9 +259,9 @@ async def test_an_agent_gets_a_changed_secret_for_its_checks(world: World, ada: 
             for one in consumers.REACTIONS
             if one.name.startswith("agents get the s") and "secret.changed" in one.kinds
         )
-        while world.runtime.db.write_now(consumers.react, world.runtime, reaction):
+        while world.runtime.db.write_blocking(consumers.react, world.runtime, reaction):
             pass
-        world.runtime.hub.ring({f"watch:{world.things.hosts['web-1'].host_id}"})
+        world.runtime.signals.emit({f"watch:{world.things.hosts['web-1'].host_id}"})
         (config,) = (one.config for one in (await agent.hear(Watch)).monitors if one.id == monitor)
     assert config["headers"] == {"Authorization": "Bearer another one"}
 

@@ -8,7 +8,7 @@ from belvedere.access.crypto import totp
 from belvedere.access.limits import known_browsers
 from belvedere.base.clock import HOUR, SECOND
 from belvedere.egress.messages import Outcome
-from belvedere.egress.pool import Couriers
+from belvedere.egress.pool import EgressPool
 from belvedere.server.background import loops
 from cast import PASSWORD
 from contract.client import Answer, Client
@@ -298,10 +298,10 @@ async def test_a_mail_in_both_languages_goes_to_the_person(
         sent.append(parcel)
         return Outcome()
 
-    world.runtime.settings.mail = world.runtime.couriers.mail = (
+    world.runtime.settings.mail = world.runtime.egress.mail = (
         "mailtos://user:x@mail.test?from=a@b.c"
     )
-    monkeypatch.setattr(Couriers, "carry", lambda self, parcel: carry(parcel))
+    monkeypatch.setattr(EgressPool, "carry", lambda self, parcel: carry(parcel))
     await told(world.runtime)
     sent.clear()
     await TestBrowser(world, "203.0.113.7", "curl/8").sign_in()

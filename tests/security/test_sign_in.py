@@ -220,7 +220,7 @@ def work(world: World, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str
         done.append(f"sleep {seconds}")
 
     monkeypatch.setattr(password_hash, "matches", counted)
-    monkeypatch.setattr(world.runtime.turnstile, "_sleep", sleep)
+    monkeypatch.setattr(world.runtime.passwords, "_sleep", sleep)
     read, write = world.runtime.db.read, world.runtime.db.write
 
     async def counted_read(verb: Any, *a: Any, **k: Any) -> Any:
@@ -282,7 +282,7 @@ async def test_a_wrong_password_costs_the_same_whoever_is_named(
     # From where uma has signed in before: an account must not answer faster there.
     client = world.client(address=world.cast.uma.address)
     if state in STATES:
-        await world.runtime.db.write(lambda tx: tx.run(STATES[state], world.cast.uma.user_id))
+        await world.runtime.db.write(lambda tx: tx.execute(STATES[state], world.cast.uma.user_id))
     work()
     for _ in range(12):
         seen = []
@@ -300,12 +300,12 @@ async def test_a_name_with_several_accounts_costs_the_same(
     """Accounts of one organization may share an address with accounts of another."""
 
     def copied(tx: Any) -> None:
-        tx.run(
+        tx.execute(
             "insert into users (id, email, username, password_hash, scope, created_at, updated_at)"
             " select ?, email, username, password_hash, ?, 1, 1 from users where id = ?",
             *("f" * 24, world.cast.globex.id, world.cast.uma.user_id),
         )
-        tx.run(
+        tx.execute(
             "insert into members (id, customer_id, user_id, level, created_at, updated_at)"
             " values (?, ?, ?, 'viewer', 1, 1)",
             *("e" * 24, world.cast.globex.id, "f" * 24),
@@ -335,13 +335,13 @@ async def test_a_forgotten_password_costs_the_same_before_the_answer(
     world: World, work: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before: list[list[str]] = []
-    settled = world.runtime.turnstile.settled
+    settled = world.runtime.passwords.settled
 
     async def looked() -> None:
         before.append(work())
         await settled()
 
-    monkeypatch.setattr(world.runtime.turnstile, "settled", looked)
+    monkeypatch.setattr(world.runtime.passwords, "settled", looked)
     for name in ("uma", "nobody"):
         answer = await world.client().post("/api/auth/password/recover", {"email": name})
         assert answer.status == 200

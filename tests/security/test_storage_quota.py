@@ -78,7 +78,7 @@ async def test_an_old_file_argument_no_longer_counts(world: World, ada: Client) 
 
 
 def _age(tx: Tx, by: int) -> None:
-    tx.run("update argument_files set used_at = used_at - ?", by)
+    tx.execute("update argument_files set used_at = used_at - ?", by)
 
 
 async def test_one_organization_has_a_quota_of_its_own(

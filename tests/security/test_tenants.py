@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import Actor, Keys, audit
+from belvedere.access import Actor, Keyring, audit
 from belvedere.access.request import AnyRequest
 from belvedere.base.fair_queue import Lane, LaneFull
 from belvedere.db import Database, Tx
 from belvedere.egress.lanes import Kind, LaneUsage
 from belvedere.egress.messages import Outcome, Parcel
-from belvedere.egress.pool import Couriers
+from belvedere.egress.pool import EgressPool
 from belvedere.jobs.api import list_pages
 from belvedere.jobs.queries import pages
 from belvedere.jobs.queries.pages import Page
@@ -78,8 +78,8 @@ def holding_sink() -> Iterator[Holding]:
 
 
 @asynccontextmanager
-async def couriers() -> AsyncIterator[Couriers]:
-    made = Couriers(LOOPBACK, limit_s=150)
+async def couriers() -> AsyncIterator[EgressPool]:
+    made = EgressPool(LOOPBACK, limit_s=150)
     try:
         yield made
     finally:
@@ -96,14 +96,14 @@ async def until(test: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-def channels(db: Database, keys: Keys, actor: Actor, url: str, count: int) -> None:
+def channels(db: Database, keys: Keyring, actor: Actor, url: str, count: int) -> None:
     """So many channels of the organization to this address, and a rule that uses them all."""
     ids = []
     for n in range(count):
         body = ChannelBody(name=f"channel {n}", url=f"{url}?{n}")
         checked = Outcome(service="Webhook", scheme="http")
-        ids.append(db.write_now(service.create_channel, keys, actor, body, checked).id)
-    db.write_now(service.create_rule, actor, RuleBody(name="all", channels=ids, group=0))
+        ids.append(db.write_blocking(service.create_channel, keys, actor, body, checked).id)
+    db.write_blocking(service.create_rule, actor, RuleBody(name="all", channels=ids, group=0))
 
 
 def tell(db: Database, actor: Actor, *titles: str) -> None:
@@ -117,11 +117,11 @@ def tell(db: Database, actor: Actor, *titles: str) -> None:
         told = [AddressedNotice(actor.customer_id, one, is_alert=True) for one in notices]
         routing.route(tx, told, store.active_rules(tx, [actor.customer_id]))
 
-    db.write_now(write)
+    db.write_blocking(write)
 
 
 async def test_a_slow_receiver_delays_no_other_organization(
-    db: Database, keys: Keys, cast: Cast
+    db: Database, keys: Keyring, cast: Cast
 ) -> None:
     """Eight receivers of acme never answer; globex gets its message meanwhile."""
     with holding_sink() as slow, http_sink() as quick:
@@ -136,7 +136,7 @@ async def test_a_slow_receiver_delays_no_other_organization(
 
 
 async def test_sign_in_does_not_wait_for_notifications(
-    db: Database, keys: Keys, cast: Cast
+    db: Database, keys: Keyring, cast: Cast
 ) -> None:
     """Both organizations use up all places for channels; their own sign-in goes on, too."""
     with holding_sink() as slow, http_sink() as provider:
@@ -163,7 +163,7 @@ async def test_a_slow_provider_delays_no_other_organizations_sign_in(cast: Cast)
             await asyncio.gather(*held, return_exceptions=True)
 
 
-def _ask(made: Couriers, actor: Actor, sink: Holding | Sink) -> "asyncio.Task[Outcome]":
+def _ask(made: EgressPool, actor: Actor, sink: Holding | Sink) -> "asyncio.Task[Outcome]":
     parcel = Parcel(url=sink.url, method="GET")
     return asyncio.create_task(made.of(actor.customer_id).carry(parcel))
 
@@ -225,26 +225,28 @@ async def _pass(lane: Lane, customer_id: str) -> None:
         pass
 
 
-def test_the_outbox_is_claimed_in_turns(db: Database, keys: Keys, cast: Cast) -> None:
+def test_the_outbox_is_claimed_in_turns(db: Database, keys: Keyring, cast: Cast) -> None:
     """acme has eighty messages that are due and were first; globex has one."""
     channels(db, keys, cast.ada, "http://127.0.0.1/hook", 8)
     channels(db, keys, cast.eve, "http://127.0.0.1/hook", 1)
     tell(db, cast.ada, *(f"event {n}" for n in range(10)))
     tell(db, cast.eve, "of globex")
     room = LaneUsage(Kind.CHANNEL)
-    taken = [one.customer_id for one in db.write_now(outbox.claim_fairly, [room])[0]]
+    taken = [one.customer_id for one in db.write_blocking(outbox.claim_fairly, [room])[0]]
     assert sorted(taken) == sorted([cast.acme.id] * 2 + [cast.globex.id])
     for customer_id in taken:
         room.begin(customer_id)
     # acme has its share: it gets nothing more while those two are under way.
-    assert db.write_now(outbox.claim_fairly, [room]) == [[]]
+    assert db.write_blocking(outbox.claim_fairly, [room]) == [[]]
     room.end(cast.acme.id)
-    assert [one.customer_id for one in db.write_now(outbox.claim_fairly, [room])[0]] == [
+    assert [one.customer_id for one in db.write_blocking(outbox.claim_fairly, [room])[0]] == [
         cast.acme.id
     ]
 
 
-def test_the_turn_begins_behind_who_was_served_last(db: Database, keys: Keys, cast: Cast) -> None:
+def test_the_turn_begins_behind_who_was_served_last(
+    db: Database, keys: Keyring, cast: Cast
+) -> None:
     for actor in (cast.ada, cast.eve):
         channels(db, keys, actor, "http://127.0.0.1/hook", 4)
         tell(db, actor, "x fails")
@@ -252,47 +254,47 @@ def test_the_turn_begins_behind_who_was_served_last(db: Database, keys: Keys, ca
     room.sending["somebody else"] = Kind.CHANNEL.places - 1
     served = []
     for _ in range(4):
-        (message,) = db.write_now(outbox.claim_fairly, [room])[0]
+        (message,) = db.write_blocking(outbox.claim_fairly, [room])[0]
         served.append(message.customer_id)
         room.last = message.customer_id
     assert served == [cast.acme.id, cast.globex.id] * 2
 
 
 def test_account_mails_go_before_the_other_mails_of_the_organization(
-    db: Database, keys: Keys, cast: Cast
+    db: Database, keys: Keyring, cast: Cast
 ) -> None:
     letters = [("approve", False), ("approve", False), ("reset", True)]
     for title, is_account in letters:
         letter = SealedMail(title, "text")
         write_mail = partial(dispatcher.write_mail, is_account=is_account)
-        db.write_now(write_mail, keys, cast.acme.id, "uma@acme.test", letter)
-    (found,) = db.write_now(outbox.claim_fairly, [LaneUsage(Kind.MAIL)])
+        db.write_blocking(write_mail, keys, cast.acme.id, "uma@acme.test", letter)
+    (found,) = db.write_blocking(outbox.claim_fairly, [LaneUsage(Kind.MAIL)])
     assert [one.title for one in found] == ["reset"]
 
 
 def test_only_so_many_mails_of_an_organization_wait(
-    db: Database, keys: Keys, cast: Cast, monkeypatch: pytest.MonkeyPatch
+    db: Database, keys: Keyring, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dispatcher, "MAX_WAITING_MAILS", 3)
     letter = SealedMail("approve", "text")
     for _ in range(5):
-        db.write_now(dispatcher.write_mail, keys, cast.acme.id, "uma@acme.test", letter)
-    assert db.write_now(outbox.waiting_mails, cast.acme.id) == 3
+        db.write_blocking(dispatcher.write_mail, keys, cast.acme.id, "uma@acme.test", letter)
+    assert db.write_blocking(outbox.waiting_mails, cast.acme.id) == 3
     # A new password is not among those that are dropped, and globex may still write.
     write_account_mail = partial(dispatcher.write_mail, is_account=True)
-    db.write_now(write_account_mail, keys, cast.acme.id, "uma@acme.test", letter)
-    db.write_now(dispatcher.write_mail, keys, cast.globex.id, "eve@globex.test", letter)
-    assert db.write_now(outbox.waiting_mails, cast.acme.id) == 4
-    assert db.write_now(outbox.waiting_mails, cast.globex.id) == 1
+    db.write_blocking(write_account_mail, keys, cast.acme.id, "uma@acme.test", letter)
+    db.write_blocking(dispatcher.write_mail, keys, cast.globex.id, "eve@globex.test", letter)
+    assert db.write_blocking(outbox.waiting_mails, cast.acme.id) == 4
+    assert db.write_blocking(outbox.waiting_mails, cast.globex.id) == 1
 
 
 def test_only_so_many_messages_of_a_rule_wait(
-    db: Database, keys: Keys, cast: Cast, monkeypatch: pytest.MonkeyPatch
+    db: Database, keys: Keyring, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outbox, "MAX_WAITING", 3)
     channels(db, keys, cast.ada, "http://127.0.0.1/hook", 1)
     tell(db, cast.ada, *(f"event {n}" for n in range(10)))
-    rows = db.write_now(lambda tx: tx.rows("select more from messages order by id"))
+    rows = db.write_blocking(lambda tx: tx.rows("select more from messages order by id"))
     assert [more for (more,) in rows] == [0, 0, 7]
 
 
@@ -458,7 +460,7 @@ async def test_the_audit_ends_at_its_bytes(
 
 
 async def test_messages_end_at_their_bytes(
-    db: Database, keys: Keys, world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+    db: Database, keys: Keyring, world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     channels(db, keys, world.cast.ada, "http://127.0.0.1/hook", 1)
     tell(db, world.cast.ada, *(f"{n} " + "t" * 900 for n in range(30)))

@@ -32,9 +32,9 @@ def digests(tx: Tx) -> set[str]:
 
 def age(tx: Tx) -> None:
     """A day later. The clock itself stays: sessions of the test would end."""
-    tx.run("update blob_uses set used_at = used_at - ?", LONG)
-    tx.run("update files set deleted_at = deleted_at - ? where deleted_at is not null", LONG)
-    tx.run("update blob_sweep set ended_at = ended_at - ?", LONG)
+    tx.execute("update blob_uses set used_at = used_at - ?", LONG)
+    tx.execute("update files set deleted_at = deleted_at - ? where deleted_at is not null", LONG)
+    tx.execute("update blob_sweep set ended_at = ended_at - ?", LONG)
 
 
 async def sweep(world: World) -> set[str]:
@@ -120,8 +120,8 @@ async def test_a_file_argument_goes_with_its_last_job(
 
 def _delete_job(tx: Tx, job_id: str) -> None:
     """As retention does."""
-    tx.run("delete from attempts where job_id = ?", job_id)
-    tx.run("delete from jobs where id = ?", job_id)
+    tx.execute("delete from attempts where job_id = ?", job_id)
+    tx.execute("delete from jobs where id = ?", job_id)
 
 
 async def test_sources_of_the_server_stay(world: World) -> None:

@@ -84,7 +84,7 @@ async def test_what_cannot_be_read_ends_the_connection_as_ever(world: World) -> 
 
     for frame in (*GARBAGE, *(json.dumps([message]) for message in BAD)):
         assert await closes_with(frame) == 4400, frame
-    assert len(world.runtime.links) == 0
+    assert len(world.runtime.agents) == 0
 
 
 async def test_what_came_before_a_fault_counts(world: World, ada: Client) -> None:

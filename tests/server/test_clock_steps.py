@@ -7,7 +7,7 @@ import pytest
 
 import engines
 from belvedere import hosts
-from belvedere.access import Keys
+from belvedere.access import Keyring
 from belvedere.access.limits.rate_limits import Window
 from belvedere.base.clock import HOUR, MINUTE, SECOND, Shared, parse_iso
 from belvedere.db import clock_steps
@@ -236,7 +236,7 @@ async def test_small_differences_are_drift(world: World, server: Server) -> None
 
 @pytest.fixture
 def other(
-    database_url: str, keys: Keys, settings: Settings, clock: HandClock, server: Server
+    database_url: str, keys: Keyring, settings: Settings, clock: HandClock, server: Server
 ) -> Iterator[Server]:
     opened = open_database(database_url)
     yield Server(furnish(settings, opened, opened, keys), clock)
@@ -336,7 +336,7 @@ async def test_a_beat_from_before_the_step_is_not_in_the_future(
     host_id = world.things.hosts["web-1"].host_id
     async with world.agent() as agent:
         assert agent.welcome is not None
-        world.runtime.links.note(host_id, agent.welcome.session, world.runtime.clock())
+        world.runtime.agents.note(host_id, agent.welcome.session, world.runtime.clock())
         await server.set_clock(-3_600)
         await loops.note_seen(world.runtime)
         assert await _left(world, "hosts", "seen_at", host_id) <= 0

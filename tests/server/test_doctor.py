@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import DAY
 from belvedere.bench.measure import fixture
 from belvedere.bench.measure.fixture import Fixture
@@ -23,19 +23,19 @@ SECRET = bytes(range(32)).hex()
 
 @pytest.fixture
 def settings(
-    database_url: str, engine: str, tmp_path: Path, db: Database, logs: Database, keys: Keys
+    database_url: str, engine: str, tmp_path: Path, db: Database, logs: Database, keys: Keyring
 ) -> Settings:
     """An installation with a server that holds its databases open."""
     for path in (tmp_path, *tmp_path.iterdir()):
         path.chmod(0o700 if path.is_dir() else 0o600)
-    db.write_now(keys.prove)
+    db.write_blocking(keys.prove)
     database = database_url if engine == "postgres" else ""
     return Settings(data=str(tmp_path), database=database, secret_key=SECRET)
 
 
 @pytest.fixture
 def place(db: Database) -> Fixture:
-    return db.write_now(fixture.create_fixture)
+    return db.write_blocking(fixture.create_fixture)
 
 
 def run_one(tx: Tx, place: Fixture) -> str:
@@ -55,8 +55,8 @@ def problems_of(check: str, settings: Settings) -> list[str]:
 
 def test_it_works(settings: Settings, db: Database, place: Fixture) -> None:
     for _ in range(3):
-        db.write_now(run_one, place)
-    db.write_now(fixture.create, place)
+        db.write_blocking(run_one, place)
+    db.write_blocking(fixture.create, place)
     findings = examine(settings)
     # The PostgreSQL of the tests is careless on purpose.
     bad = [one for one in findings if one.verdict == "problem" and one.check != "durability"]
@@ -65,15 +65,15 @@ def test_it_works(settings: Settings, db: Database, place: Fixture) -> None:
 
 
 def test_every_problem_says_what_to_do(settings: Settings, db: Database) -> None:
-    db.write_now(lambda tx: tx.run("delete from migrations where name like '%0007%'"))
+    db.write_blocking(lambda tx: tx.execute("delete from migrations where name like '%0007%'"))
     assert all(one.advice for one in examine(settings) if one.verdict != "ok")
 
 
 def test_a_job_that_its_events_do_not_tell_is_a_problem(
     settings: Settings, db: Database, place: Fixture
 ) -> None:
-    job_id = db.write_now(run_one, place)
-    db.write_now(lambda tx: tx.run("update jobs set version = 9 where id = ?", job_id))
+    job_id = db.write_blocking(run_one, place)
+    db.write_blocking(lambda tx: tx.execute("update jobs set version = 9 where id = ?", job_id))
     [problem] = problems_of("jobs", settings)
     assert job_id in problem
 
@@ -82,16 +82,16 @@ def test_it_looks_at_every_job_of_several_batches(
     settings: Settings, db: Database, place: Fixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(data, "BATCH", 2)
-    job_ids = [db.write_now(run_one, place) for _ in range(5)]
-    db.write_now(lambda tx: tx.run("update jobs set version = 9"))
+    job_ids = [db.write_blocking(run_one, place) for _ in range(5)]
+    db.write_blocking(lambda tx: tx.execute("update jobs set version = 9"))
     told = problems_of("jobs", settings)
     assert [job_id for job_id in job_ids if not any(job_id in line for line in told)] == []
 
 
 def test_it_counts_what_nobody_would_read(settings: Settings, db: Database, place: Fixture) -> None:
     for _ in range(12):
-        db.write_now(run_one, place)
-    db.write_now(lambda tx: tx.run("update jobs set version = 9"))
+        db.write_blocking(run_one, place)
+    db.write_blocking(lambda tx: tx.execute("update jobs set version = 9"))
     told = problems_of("jobs", settings)
     assert len(told) == 11
     assert told[-1] == "And 2 more like these."
@@ -100,72 +100,76 @@ def test_it_counts_what_nobody_would_read(settings: Settings, db: Database, plac
 def test_an_attempt_without_its_job_is_a_problem(
     settings: Settings, db: Database, place: Fixture
 ) -> None:
-    job_id = db.write_now(run_one, place)
-    db.write_now(lambda tx: tx.run("delete from jobs"))
+    job_id = db.write_blocking(run_one, place)
+    db.write_blocking(lambda tx: tx.execute("delete from jobs"))
     [problem] = problems_of("attempts", settings)
     assert job_id in problem
 
 
 def test_a_log_that_lost_a_piece_is_a_problem(settings: Settings, logs: Database) -> None:
-    logs.write_now(joblog.append, [joblog.Output(7, "j", 0, 0, b"one\n")])
-    logs.write_now(joblog.append, [joblog.Output(7, "j", 4, 1, b"two\n")])
+    logs.write_blocking(joblog.append, [joblog.Output(7, "j", 0, 0, b"one\n")])
+    logs.write_blocking(joblog.append, [joblog.Output(7, "j", 4, 1, b"two\n")])
     assert problems_of("logs", settings) == []
-    logs.write_now(lambda tx: tx.run("delete from log_chunks where at_byte = 0"))
+    logs.write_blocking(lambda tx: tx.execute("delete from log_chunks where at_byte = 0"))
     assert problems_of("logs", settings) == ["Log 7: 8 bytes are noted, 4 are there."]
 
 
 def test_a_log_that_lacks_output_is_reported_with_its_job(
     settings: Settings, logs: Database
 ) -> None:
-    logs.write_now(joblog.append, [joblog.Output(7, "whole", 0, 0, b"one\n")])
-    logs.write_now(joblog.close, joblog.Closing(7, "whole", 4, 1, "ab" * 32))
+    logs.write_blocking(joblog.append, [joblog.Output(7, "whole", 0, 0, b"one\n")])
+    logs.write_blocking(joblog.close, joblog.Closing(7, "whole", 4, 1, "ab" * 32))
     # Long logs are cut in the middle, which is as it should be.
-    logs.write_now(joblog.close, joblog.Closing(8, "long", 99 << 20, 1, "ab" * 32))
+    logs.write_blocking(joblog.close, joblog.Closing(8, "long", 99 << 20, 1, "ab" * 32))
     kept = joblog.KEEP - 1000
-    logs.write_now(lambda tx: tx.run("update logs set bytes_kept = ? where fence = 8", kept))
+    logs.write_blocking(
+        lambda tx: tx.execute("update logs set bytes_kept = ? where fence = 8", kept)
+    )
     assert found_by("gaps", settings) == []
-    logs.write_now(joblog.close, joblog.Closing(9, "empty", 12, 1, "ab" * 32))
+    logs.write_blocking(joblog.close, joblog.Closing(9, "empty", 12, 1, "ab" * 32))
     [finding] = found_by("gaps", settings)
     assert (finding.verdict, "Newest jobs: empty." in finding.found) == ("notice", True)
 
 
 def test_output_without_a_log_is_a_problem(settings: Settings, logs: Database) -> None:
-    logs.write_now(joblog.append, [joblog.Output(7, "j", 0, 0, b"one\n")])
-    logs.write_now(lambda tx: tx.run("delete from logs"))
+    logs.write_blocking(joblog.append, [joblog.Output(7, "j", 0, 0, b"one\n")])
+    logs.write_blocking(lambda tx: tx.execute("delete from logs"))
     assert problems_of("logs", settings) == ["There is output of attempt 7, but no log."]
 
 
 def test_a_log_is_no_stray_while_its_job_is_there(
     settings: Settings, db: Database, logs: Database, place: Fixture
 ) -> None:
-    job_id = db.write_now(run_one, place)
-    logs.write_now(joblog.append, [joblog.Output(7, job_id, 0, 0, b"one\n")])
+    job_id = db.write_blocking(run_one, place)
+    logs.write_blocking(joblog.append, [joblog.Output(7, job_id, 0, 0, b"one\n")])
     assert found_by("purging", settings) == []
 
 
 def test_a_log_that_outlives_its_job_is_told_after_a_moment(
     settings: Settings, database_url: str, tmp_path: Path, engine: str, logs: Database
 ) -> None:
-    logs.write_now(joblog.append, [joblog.Output(7, "gone", 0, 0, b"one\n")])
+    logs.write_blocking(joblog.append, [joblog.Output(7, "gone", 0, 0, b"one\n")])
     waited: list[float] = []
     where = database_url if engine == "postgres" else str(tmp_path / "logs.db")
     with peek(database_url) as main, peek(where) as store:
         assert len(data.find_strays(main, store, waited.append)) == 1
-        forget = lambda _: logs.write_now(joblog.forget, ["gone"])  # noqa: E731
+        forget = lambda _: logs.write_blocking(joblog.forget, ["gone"])  # noqa: E731
         assert data.find_strays(main, store, forget) == []
     assert waited == [data.MOMENT_S]
 
 
 def test_an_event_that_was_set_aside_is_a_problem(settings: Settings, db: Database) -> None:
     event = Event(5, 0, 0, "c", "host.deleted", "host", "h", "{}")
-    db.write_now(lambda tx: cursors.park(tx, "jobs of deleted hosts expire", event, "ValueError()"))
+    db.write_blocking(
+        lambda tx: cursors.park(tx, "jobs of deleted hosts expire", event, "ValueError()")
+    )
     [problem] = problems_of("reactions", settings)
     assert "event 5" in problem and "ValueError()" in problem
 
 
 def test_a_silent_host_is_a_notice(settings: Settings, db: Database, place: Fixture) -> None:
     assert [one.verdict for one in found_by("hosts", settings)] == ["ok"]
-    db.write_now(lambda tx: tx.run("update hosts set connected_at = null"))
+    db.write_blocking(lambda tx: tx.execute("update hosts set connected_at = null"))
     [finding] = found_by("hosts", settings)
     assert finding.verdict == "notice"
     assert "bench" in finding.found
@@ -174,7 +178,7 @@ def test_a_silent_host_is_a_notice(settings: Settings, db: Database, place: Fixt
 def test_an_event_of_tomorrow_is_a_problem(
     settings: Settings, db: Database, place: Fixture
 ) -> None:
-    db.write_now(lambda tx: tx.run("update events set at = ?", tx.now + DAY))
+    db.write_blocking(lambda tx: tx.execute("update events set at = ?", tx.now + DAY))
     [problem] = problems_of("clock", settings)
     assert "yet to come" in problem
 
@@ -206,8 +210,10 @@ def test_a_folder_that_others_can_read_is_a_problem(settings: Settings, tmp_path
 
 
 def test_a_schema_of_another_version_ends_it(settings: Settings, db: Database) -> None:
-    db.write_now(lambda tx: tx.run("insert into migrations (name, at) values ('logs/9999', 0)"))
-    db.write_now(lambda tx: tx.run("delete from migrations where name like '%0007%'"))
+    db.write_blocking(
+        lambda tx: tx.execute("insert into migrations (name, at) values ('logs/9999', 0)")
+    )
+    db.write_blocking(lambda tx: tx.execute("delete from migrations where name like '%0007%'"))
     told = examine(settings)
     # On SQLite the log store has a list of its own.
     wanted = ["Not applied yet"] + (["Unknown here"] if settings.database else [])
@@ -220,9 +226,9 @@ def test_a_damaged_page_is_a_problem(tmp_path: Path) -> None:
         db = open_database(str(tmp_path / name))
         migrate(db, folder)
         if folder == "migrations":
-            place = db.write_now(fixture.create_fixture)
+            place = db.write_blocking(fixture.create_fixture)
             for _ in range(50):
-                db.write_now(run_one, place)
+                db.write_blocking(run_one, place)
         asyncio.run(db.close())
     _damage(tmp_path / "belvedere.db", "attempts")
     settings = Settings(data=str(tmp_path), secret_key=SECRET)
@@ -244,10 +250,10 @@ def _damage(path: Path, table: str) -> None:
 
 
 def test_it_changes_nothing(settings: Settings, db: Database, place: Fixture) -> None:
-    db.write_now(run_one, place)
-    before = db.write_now(_everything)
+    db.write_blocking(run_one, place)
+    before = db.write_blocking(_everything)
     examine(settings)
-    assert db.write_now(_everything) == before
+    assert db.write_blocking(_everything) == before
 
 
 def _everything(tx: Tx) -> list[object]:

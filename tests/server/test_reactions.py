@@ -11,7 +11,7 @@ from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
 from belvedere.events import Event
 from belvedere.server.background import consumers
-from belvedere.server.background.consumers import TRIES, Reaction
+from belvedere.server.background.consumers import TRIES, EventConsumer
 from contract.world import World
 
 KIND = "host.changed"
@@ -40,12 +40,12 @@ class Outage:
 
 
 async def _run(world: World, verb: Callable[[Tx, Any, Event], object], until: Any) -> None:
-    reaction = Reaction("consumer of this test", frozenset({KIND}), verb)
+    reaction = EventConsumer("consumer of this test", frozenset({KIND}), verb)
     running = asyncio.create_task(consumers.run(reaction, world.runtime))
     async with asyncio.timeout(30):
         while not await until():
             # Each ring is one more attempt, without waiting for the poll.
-            world.runtime.hub.ring((f"events:{KIND}",))
+            world.runtime.signals.emit((f"events:{KIND}",))
             await asyncio.sleep(0)
     running.cancel()
 

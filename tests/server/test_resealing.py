@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import Keys
+from belvedere.access import Keyring
 from belvedere.access.crypto import key_file
 from belvedere.access.crypto.keyring import SECRET_FILE
 from belvedere.base.errors import Conflict, Unavailable
@@ -34,7 +34,7 @@ class Place:
         self.runtime: ServerRuntime = furnish(Settings(data=str(folder)), db, db, found.keys)
 
     def do(self, verb: Any) -> dict[str, Any]:
-        answer: dict[str, Any] = self.runtime.db.write_now(verb, self.runtime, {})
+        answer: dict[str, Any] = self.runtime.db.write_blocking(verb, self.runtime, {})
         return answer
 
     def rotated(self) -> int:
@@ -56,21 +56,21 @@ def place(db: Any, tmp_path: Path) -> Place:
 
 @pytest.fixture
 def cast(place: Place) -> Cast:
-    return place.runtime.db.write_now(assemble, place.runtime.keys)
+    return place.runtime.db.write_blocking(assemble, place.runtime.keyring)
 
 
 def fill(place: Place, cast: Cast) -> str:
     """A secret and a task with its secret key."""
-    keys, db = place.runtime.keys, place.runtime.db
-    db.write_now(secrets.put, keys, cast.ada, "API_KEY", SecretBody(value=VALUE, secret=False))
-    return db.write_now(make_task, keys, cast.ada, {"name": "x", "type": "dummy"})
+    keys, db = place.runtime.keyring, place.runtime.db
+    db.write_blocking(secrets.put, keys, cast.ada, "API_KEY", SecretBody(value=VALUE, secret=False))
+    return db.write_blocking(make_task, keys, cast.ada, {"name": "x", "type": "dummy"})
 
 
 def read(place: Place, cast: Cast, task_id: str) -> tuple[str | None, str]:
     """What is sealed, as this server opens it."""
-    keys, db = place.runtime.keys, place.runtime.db
-    rows = db.write_now(secrets.listed, keys, cast.ada, listing.read({}, store.SECRETS))
-    return rows[0].value, db.write_now(tasks.reveal, keys, cast.ada, task_id)
+    keys, db = place.runtime.keyring, place.runtime.db
+    rows = db.write_blocking(secrets.listed, keys, cast.ada, listing.read({}, store.SECRETS))
+    return rows[0].value, db.write_blocking(tasks.reveal, keys, cast.ada, task_id)
 
 
 def test_it_works(place: Place, cast: Cast) -> None:
@@ -78,14 +78,14 @@ def test_it_works(place: Place, cast: Cast) -> None:
     before = read(place, cast, task_id)
     assert before[0] == VALUE and place.names == [""]
     place.do(key_rotation.add)
-    assert len(place.names) == 2 and place.runtime.keys.name == ""
+    assert len(place.names) == 2 and place.runtime.keyring.name == ""
     assert place.rotated() == 2
     assert place.do(key_rotation.drop) == {"key": place.names[0], "dropped": 1}
     assert len(place.names) == 1 and read(place, cast, task_id) == before
     # What was sealed and what is looked up is still so for the next process.
     again = Place(place.runtime.db, place.folder)
     assert read(again, cast, task_id) == before
-    assert again.runtime.keys.digest("x") == place.runtime.keys.digest("x")
+    assert again.runtime.keyring.digest("x") == place.runtime.keyring.digest("x")
     assert (place.folder / SECRET_FILE).stat().st_mode & 0o777 == 0o600
 
 
@@ -104,11 +104,11 @@ def test_nothing_is_lost_where_it_breaks_off(
 def test_an_old_key_stays_while_anything_is_sealed_with_it(place: Place, cast: Cast) -> None:
     fill(place, cast)
     place.do(key_rotation.add)
-    stale = place.runtime.keys
+    stale = place.runtime.keyring
     place.rotated()
     # A server that has not looked yet.
     stale.use("")
-    place.runtime.db.write_now(secrets.put, stale, cast.ada, "B", SecretBody(value=VALUE))
+    place.runtime.db.write_blocking(secrets.put, stale, cast.ada, "B", SecretBody(value=VALUE))
     with pytest.raises(Conflict) as refused:
         place.do(key_rotation.drop)
     assert refused.value.code == "key_in_use" and len(place.names) == 2
@@ -164,11 +164,11 @@ def test_several_servers_go_over_together(place: Place, cast: Cast, tmp_path: Pa
     (other_folder / SECRET_FILE).write_text((place.folder / SECRET_FILE).read_text())
     (other_folder / SECRET_FILE).chmod(0o600)
     other = Place(place.runtime.db, other_folder)
-    assert other.runtime.keys.name == ""
+    assert other.runtime.keyring.name == ""
     place.rotated()
     place.do(key_rotation.drop)
-    other.runtime.db.write_now(other.runtime.keys.follow)
-    assert other.runtime.keys.name == place.runtime.keys.name
+    other.runtime.db.write_blocking(other.runtime.keyring.follow)
+    assert other.runtime.keyring.name == place.runtime.keyring.name
     assert read(other, cast, task_id) == before
     assert other.do(key_rotation.drop)["dropped"] == 1
     assert other.names == place.names
@@ -189,7 +189,7 @@ def test_a_server_without_the_key_does_not_start(place: Place, cast: Cast, tmp_p
 
 def test_what_was_tampered_with_stops_nothing(place: Place, cast: Cast) -> None:
     fill(place, cast)
-    place.runtime.db.write_now(lambda tx: tx.run("update secrets set box = 'AAAA'"))
+    place.runtime.db.write_blocking(lambda tx: tx.execute("update secrets set box = 'AAAA'"))
     place.do(key_rotation.add)
     assert place.do(key_rotation.rotate)["resealed"] == 1
     last = place.do(key_rotation.rotate)
@@ -204,8 +204,8 @@ def test_every_sealed_column_is_known(place: Place) -> None:
         " where m.type = 'table'",
         "postgres": "select table_name, column_name from information_schema.columns"
         " where table_schema = current_schema()",
-    }[place.runtime.db.sql.engine]
-    rows = place.runtime.db.write_now(lambda tx: tx.rows(sql))
+    }[place.runtime.db.dialect.engine]
+    rows = place.runtime.db.write_blocking(lambda tx: tx.rows(sql))
     assert {(t, c) for t, c in rows if c == "box" or c.endswith("_box")} == known
 
 
@@ -214,12 +214,12 @@ def test_a_key_in_the_setting_is_not_written_anywhere(db: Any, tmp_path: Path) -
     keys = key_file.load(tmp_path, setting).keys
     runtime = furnish(Settings(data=str(tmp_path), secret_key=setting), db, db, keys)
     with pytest.raises(Conflict) as refused:
-        db.write_now(key_rotation.add, runtime, {})
+        db.write_blocking(key_rotation.add, runtime, {})
     assert refused.value.code == "key_in_setting"
     said = refused.value.message.rpartition(": ")[2]
     assert len(key_file.parse(said, "it").seals) == 2
     assert not (tmp_path / SECRET_FILE).exists()
-    assert isinstance(keys, Keys)
+    assert isinstance(keys, Keyring)
 
 
 @pytest.mark.parametrize("text", ["", "hash", "hash " + "a" * 64, "seal " + "a" * 64, "x y"])

@@ -54,7 +54,7 @@ async def spoken(agent: FakeAgent, world: World) -> None:
     """A beat that the server has heard."""
     await agent.beat()
     async with asyncio.timeout(30):
-        while not world.runtime.links._seen:
+        while not world.runtime.agents._seen:
             await asyncio.sleep(0)
 
 

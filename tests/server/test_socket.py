@@ -59,7 +59,7 @@ async def test_only_an_agents_credential_opens_it(world: World) -> None:
         assert await refused(FakeAgent(world.app, token), first) == 4403
     headers = {"authorization": f"Basic {world.things.hosts['web-1'].token}"}
     assert await refused(FakeAgent(world.app, "", None, **headers), first) == 4401
-    assert len(world.runtime.links) == 0
+    assert len(world.runtime.agents) == 0
 
 
 async def test_a_page_in_a_browser_does_not_open_it(world: World) -> None:
@@ -90,7 +90,7 @@ async def test_garbage_instead_of_a_hello_is_refused(world: World) -> None:
     first: list[str | bytes] = [*GARBAGE, "[]", "[{}]", '[{"kind": "beat", "live": []}]']
     for frame in first:
         assert await refused(world.agent(), frame) == 4400, frame
-    assert len(world.runtime.links) == 0
+    assert len(world.runtime.agents) == 0
 
 
 async def test_garbage_later_ends_the_connection_cleanly(world: World) -> None:
@@ -98,7 +98,7 @@ async def test_garbage_later_ends_the_connection_cleanly(world: World) -> None:
         async with world.agent() as agent:
             await (agent.text(frame) if isinstance(frame, str) else agent.binary(frame))
             assert await agent.hangs_up() == 4400, frame
-    assert len(world.runtime.links) == 0
+    assert len(world.runtime.agents) == 0
 
 
 BAD: list[dict[str, Any]] = [
@@ -215,12 +215,12 @@ async def test_a_heartbeat_of_the_old_connection_does_not_close_the_new_one(worl
             assert await old.hangs_up() == 4409
             # Only the old session has been heard since the last look.
             assert old.welcome is not None and new.welcome is not None
-            world.runtime.links.take_seen()
-            world.runtime.links.note(
+            world.runtime.agents.take_seen()
+            world.runtime.agents.note(
                 old.welcome.host_id, old.welcome.session, world.runtime.clock()
             )
             await loops.note_seen(world.runtime)
-            link = world.runtime.links.of(new.welcome.host_id)
+            link = world.runtime.agents.of(new.welcome.host_id)
             assert link is not None and not link.is_closing
 
 
@@ -236,13 +236,13 @@ async def test_a_stale_session_is_closed(world: World) -> None:
 
 
 def _raise_session(tx: Tx, host_id: str) -> None:
-    tx.run("update hosts set session = session + 1 where id = ?", host_id)
+    tx.execute("update hosts set session = session + 1 where id = ?", host_id)
 
 
 async def test_a_hello_counts_as_a_heartbeat(world: World) -> None:
     async with world.agent() as agent:
         assert agent.welcome is not None
-        sessions = [beat[:2] for beat in world.runtime.links.take_seen()]
+        sessions = [beat[:2] for beat in world.runtime.agents.take_seen()]
         assert (agent.welcome.host_id, agent.welcome.session) in sessions
 
 
@@ -289,7 +289,7 @@ async def test_another_machine_does_not_take_a_live_host(world: World) -> None:
         assert await thief.hangs_up() in (4401, 4409)
         await thief.leave()
         await agent.beat()
-        assert len(world.runtime.links) == 1
+        assert len(world.runtime.agents) == 1
 
 
 async def test_bytes_of_another_organization_are_not_there(world: World, eve: Client) -> None:
@@ -322,11 +322,13 @@ async def test_output_behind_what_could_not_be_stored_comes_again(
     async with world.agent() as agent:
         job = await create(ada, await world.task())
         order = await agent.order()
-        join = world.runtime.logs.join
+        join = world.runtime.logs.write_batched
         failed: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         told = iter([failed])
         monkeypatch.setattr(
-            world.runtime.logs, "join", lambda verb, item: next(told, None) or join(verb, item)
+            world.runtime.logs,
+            "write_batched",
+            lambda verb, item: next(told, None) or join(verb, item),
         )
         await agent.write(order.fence, 0, 0, b"one\n")
         await agent.write(order.fence, 4, 1, b"two\n")

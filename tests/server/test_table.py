@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from belvedere.access import Keys, Level
+from belvedere.access import Keyring, Level
 from belvedere.access.customers import service
 from belvedere.base.errors import Invalid, NotAllowed, NotFound
 from belvedere.base.ids import is_id
@@ -132,12 +132,12 @@ def test_what_is_no_path_is_not_found(raw: bytes) -> None:
         TABLE.methods(raw)
 
 
-def test_first_segments_are_no_organizations(db: Database, keys: Keys) -> None:
+def test_first_segments_are_no_organizations(db: Database, keys: Keyring) -> None:
     assert {"job", "task", "host", "file", "script", "api", "ui", "-"} <= TABLE.reserved
     for word in TABLE.reserved - {"-"}:
         for name in (word, word.upper()):
             with pytest.raises(Invalid):
-                db.write_now(
+                db.write_blocking(
                     service.create_organization, keys, name, "a@b.test", reserved=TABLE.reserved
                 )
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 import engines
-from belvedere.access import Keys
+from belvedere.access import Keyring
 from belvedere.db import Database
 from belvedere.db.migrate import open_database
 from belvedere.jobs.api import wait
@@ -35,7 +35,7 @@ def other_db(database_url: str, clock: HandClock) -> Iterator[Database]:
 
 @pytest.fixture
 def there(
-    world: World, other_db: Database, keys: Keys, settings: Settings, clock: HandClock
+    world: World, other_db: Database, keys: Keyring, settings: Settings, clock: HandClock
 ) -> World:
     """The same people at the other server."""
     return world.beside(furnish(settings, other_db, other_db, keys, clock))
@@ -47,7 +47,7 @@ async def doorbells(*houses: ServerRuntime) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout(30):
             for bell, other in zip(bells, reversed(houses), strict=True):
-                heard = asyncio.create_task(other.hub.wait("test", 30))
+                heard = asyncio.create_task(other.signals.wait("test", 30))
                 while not (await asyncio.wait([heard], timeout=0.01))[0]:
                     # Nobody hears it as long as nobody listens.
                     assert bell is not None
@@ -147,7 +147,7 @@ async def test_a_revoked_token_is_dead_on_both_at_once(world: World, there: Worl
     far = Client(there.app, made["token"], check=world.conformity)
     async with doorbells(world.runtime, there.runtime):
         assert [(await one.get("/acme/task")).status for one in (here, far)] == [200, 200]
-        rang = asyncio.create_task(there.runtime.hub.wait("access", 5))
+        rang = asyncio.create_task(there.runtime.signals.wait("access", 5))
         await asyncio.sleep(0)
         await ada.delete(f"/api/token/{made['id']}")
         assert (await here.get("/acme/task")).status == 401

@@ -99,12 +99,12 @@ class VirtualSqlite(Sqlite):
     def _begin(self) -> SqliteTx:
         self._store.begin(self._process)
         tx = super()._begin()
-        tx.rung = Topics()
+        tx.signals = Topics()
         return tx
 
-    def _forget(self, tx: SqliteTx, calls: int, rung: set[str]) -> None:
-        super()._forget(tx, calls, rung)
-        tx.rung = Topics(tx.rung)
+    def _forget(self, tx: SqliteTx, calls: int, signals: set[str]) -> None:
+        super()._forget(tx, calls, signals)
+        tx.signals = Topics(tx.signals)
 
     def _fail(self, loop: Any, batch: Any, fault: BaseException) -> None:
         self._store.end("rollback")

@@ -77,7 +77,7 @@ class People:
             if not is_answered and request.key is not None:
                 self._send(request, task_id)
 
-        self.call(lambda runtime: runtime.db.join(runtime.links.create, wanted), answered)
+        self.call(lambda runtime: runtime.db.write_batched(runtime.agents.create, wanted), answered)
         self.world.after(self.world.between(5 * SECOND, 20 * SECOND), again)
 
     # Changing
@@ -130,7 +130,7 @@ class People:
 
     async def _restarted(self, runtime: ServerRuntime, job_id: str) -> Any:
         wanted = await runtime.db.read(actions.restart, self._setting.ada, job_id, None, None)
-        return await runtime.db.join(runtime.links.create, wanted)
+        return await runtime.db.write_batched(runtime.agents.create, wanted)
 
     def _change(self, work: Work) -> None:
         def answered(answer: Any) -> None:

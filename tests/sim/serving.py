@@ -10,12 +10,12 @@ from typing import Any
 from belvedere.access.actor import Actor, Level
 from belvedere.base.clock import Shared
 from belvedere.base.steady import Observed
-from belvedere.db.signals import Hub
+from belvedere.db.signals import SignalBus
 from belvedere.server import clock as server_clock
 from belvedere.server import wiring
 from belvedere.server.agents import endpoint
 from belvedere.server.agents.handshakes import Handshakes
-from belvedere.server.agents.registry import Links
+from belvedere.server.agents.registry import AgentRegistry
 from belvedere.server.agents.websocket import encode
 from belvedere.server.background import loops
 from belvedere.server.runtime import ServerRuntime
@@ -62,21 +62,21 @@ class ServerProcess(Process):
             self.db,
             VirtualSqlite(self, logs, clock),
             unused,
-            Hub(),
+            SignalBus(),
             unused,
             unused,
             clock,
         )
         runtime.silent, runtime.overdue = Observed(self.loop.time), Observed(self.loop.time)
         runtime.handshakes = Handshakes(lambda: int(self.loop.time() * 1_000))
-        runtime.links = Links("http://belvedere.test", unused)
+        runtime.agents = AgentRegistry("http://belvedere.test", unused)
         runtime.credentials = Credentials()  # type: ignore[assignment]
         self.runtime = runtime
         self._connections: list[Connection] = []
         self.peers: list[ServerProcess] = []
         self.deaf = 0.0
-        self.db.closing = runtime.links.close_transaction
-        self.db.on_rung = self._rung
+        self.db.before_commit = runtime.agents.claim_for_signalled_hosts
+        self.db.on_signals = self._rung
         for loop in LOOPS:
             slowed = replace(loop, every_s=loop.every_s * slow)
             self.loop.create_task(loops.run(slowed, runtime))
@@ -99,7 +99,7 @@ class ServerProcess(Process):
     def _rung(self, topics: set[str]) -> None:
         if not self.is_alive:
             return
-        self.runtime.hub.ring(topics)
+        self.runtime.signals.emit(topics)
         for peer in self.peers:
             if not self.world.chance(self.deaf):
                 delay = self.world.long_tail(100, 50 * MS)

@@ -7,7 +7,7 @@ from hashlib import sha256
 import apsw
 
 from belvedere.access.actor import Actor
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import SECOND, Millis
 from belvedere.db import Tx
 from belvedere.db.migrate import apply, migrations
@@ -65,8 +65,8 @@ def _opened(data: bytes) -> apsw.Connection:
 def setting() -> Setting:
     jobs = _migrated("migrations")
     tx = SqliteTx(jobs, EPOCH_MS)
-    cast = assemble(tx, Keys(bytes(range(32))))
-    tx.run("insert into meta (name, value) values ('epoch', '1') on conflict (name) do nothing")
+    cast = assemble(tx, Keyring(bytes(range(32))))
+    tx.execute("insert into meta (name, value) values ('epoch', '1') on conflict (name) do nothing")
     digest = _script(tx, cast.acme.id)
     hosts, tasks = {}, {}
     for name in HOSTS:
@@ -87,8 +87,8 @@ def _migrated(folder: str) -> apsw.Connection:
 
 def _script(tx: Tx, customer_id: str) -> str:
     digest = sha256(SCRIPT).hexdigest()
-    tx.run("insert into blobs (sha256, size, content) values (?, ?, ?)", digest, 10, SCRIPT)
-    tx.run(
+    tx.execute("insert into blobs (sha256, size, content) values (?, ?, ?)", digest, 10, SCRIPT)
+    tx.execute(
         "insert into files (id, customer_id, filename, kind, sha256, md5, size, created_at,"
         " updated_at) values ('f', ?, 'run.sh', 'script', ?, '', 10, 0, 0)",
         customer_id,

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
 from belvedere.hosts import store as hosts
 from belvedere.hosts.model import HostRow
@@ -28,11 +28,11 @@ def body(**fields: Any) -> Any:
 
 @pytest.fixture
 def host(db: Database, cast: Cast) -> HostRow:
-    return db.write_now(hosts.insert, cast.acme.id, "web-1", "machine-1", "192.0.2.7")
+    return db.write_blocking(hosts.insert, cast.acme.id, "web-1", "machine-1", "192.0.2.7")
 
 
 @pytest.fixture
-def make(db: Database, keys: Keys, cast: Cast, host: HostRow) -> Make:
+def make(db: Database, keys: Keyring, cast: Cast, host: HostRow) -> Make:
     """Make a script task of acme on its host, with whatever else is given."""
 
     def create(**fields: Any) -> TaskView:
@@ -43,7 +43,7 @@ def make(db: Database, keys: Keys, cast: Cast, host: HostRow) -> Make:
             "script": {"filename": "greet.sh", "source": SOURCE},
             **fields,
         }
-        view, _ = db.write_now(service.create, keys, cast.ada, body(**sent))
+        view, _ = db.write_blocking(service.create, keys, cast.ada, body(**sent))
         return view
 
     return create

@@ -3,7 +3,7 @@
 import pytest
 
 from asking import Caller, services
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Stale
 from belvedere.db import Database
 from belvedere.hosts.model import HostRow
@@ -14,7 +14,7 @@ from .conftest import SOURCE
 
 
 @pytest.fixture
-def call(db: Database, keys: Keys) -> Caller:
+def call(db: Database, keys: Keyring) -> Caller:
     return Caller(services(db, keys), ROUTES)
 
 

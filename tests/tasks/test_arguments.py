@@ -228,13 +228,13 @@ def test_a_file_is_not_bound_by_the_limit_of_words() -> None:
 
 
 def test_files_are_kept_by_their_content(db: Database, cast: Cast) -> None:
-    kept = db.write_now(
+    kept = db.write_blocking(
         keep_files, cast.ada.customer_id, ["a", FileValue("b.csv", "text/csv", b"1,2")]
     )
     assert kept[0] == "a"
     assert isinstance(kept[1], dict)
     assert kept[1]["filename"] == "b.csv"
-    assert db.write_now(content_of, kept[1]["blob"]) == b"1,2"
+    assert db.write_blocking(content_of, kept[1]["blob"]) == b"1,2"
 
 
 def test_masked_values_are_never_shown() -> None:

@@ -8,7 +8,7 @@ import pytest
 from belvedere import events
 from belvedere.access import Actor
 from belvedere.access.credentials import secret_keys
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Forbidden, Invalid, NotFound, Stale
 from belvedere.db import Database
 from belvedere.files import content_of
@@ -24,15 +24,15 @@ from .conftest import MISSING, Make, body
 
 
 def patch(db: Database, actor: Actor, task_id: str, **fields: Any) -> TaskView:
-    return db.write_now(service.change, actor, task_id, body(**fields), whole=False)[0]
+    return db.write_blocking(service.change, actor, task_id, body(**fields), whole=False)[0]
 
 
 def put(db: Database, actor: Actor, task_id: str, **fields: Any) -> TaskView:
-    return db.write_now(service.change, actor, task_id, body(**fields), whole=True)[0]
+    return db.write_blocking(service.change, actor, task_id, body(**fields), whole=True)[0]
 
 
 def shown(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
-    view, acl = db.write_now(service.show, actor, task_id)
+    view, acl = db.write_blocking(service.show, actor, task_id)
     found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(record(view, actor, acl)))
     return found
 
@@ -43,16 +43,16 @@ def test_it_works(db: Database, cast: Cast, make: Make) -> None:
     found = shown(db, cast.ada, task.id)
     assert (changed.version, found["description"], found["concurrency"]) == (2, "new", 1)
     assert found["retry"]["times"] == 2
-    assert db.write_now(events.of_object, task.id)[-1].kind == "task.changed"
+    assert db.write_blocking(events.of_object, task.id)[-1].kind == "task.changed"
 
 
 def test_each_version_is_kept(db: Database, cast: Cast, make: Make) -> None:
     task = make(name="one")
     patch(db, cast.ada, task.id, name="two")
-    first, second = (db.write_now(task_snapshot, task.id, n) for n in (1, 2))
+    first, second = (db.write_blocking(task_snapshot, task.id, n) for n in (1, 2))
     assert first is not None and second is not None
     assert (first.name, second.name) == ("one", "two")
-    assert db.write_now(task_snapshot, task.id, 3) is None
+    assert db.write_blocking(task_snapshot, task.id, 3) is None
 
 
 def test_a_replacement_forgets_what_it_does_not_say(
@@ -73,14 +73,14 @@ def test_a_record_can_be_sent_back_as_it_was(db: Database, cast: Cast, make: Mak
     before = shown(db, cast.ada, task.id)
     for send in (put, patch):
         assert send(db, cast.ada, task.id, **before).version == 1
-    spec = db.write_now(task_snapshot, task.id, 1)
+    spec = db.write_blocking(task_snapshot, task.id, 1)
     assert spec is not None and spec.task_arguments[0].value == "s3cret"
 
 
 def test_a_record_can_be_sent_back_with_one_name_changed(
     db: Database, cast: Cast, make: Make
 ) -> None:
-    other = db.write_now(hosts.insert, cast.acme.id, "web-2", "machine-2", "")
+    other = db.write_blocking(hosts.insert, cast.acme.id, "web-2", "machine-2", "")
     task = make()
     before = shown(db, cast.ada, task.id)
     assert put(db, cast.ada, task.id, **{**before, "hostname": "web-2"}).host_id == other.id
@@ -88,7 +88,7 @@ def test_a_record_can_be_sent_back_with_one_name_changed(
     moved = {**before, "host_id": task.host_id}
     assert put(db, cast.ada, task.id, **moved).host_id == task.host_id
     with pytest.raises(Invalid):
-        third = db.write_now(hosts.insert, cast.acme.id, "web-3", "machine-3", "")
+        third = db.write_blocking(hosts.insert, cast.acme.id, "web-3", "machine-3", "")
         put(db, cast.ada, task.id, **{**before, "host_id": third.id, "hostname": "web-1"})
 
 
@@ -99,13 +99,13 @@ def test_the_timeout_has_a_door_of_its_own(db: Database, cast: Cast, make: Make)
             send(db, cast.ada, task.id, name="x", timeout=6_000)
         assert refusal.value.code == "timeout_fixed"
     patch(db, cast.ada, task.id, timeout=5_000)
-    db.write_now(service.set_timeout, cast.ada, task.id, 6_000)
+    db.write_blocking(service.set_timeout, cast.ada, task.id, 6_000)
     assert shown(db, cast.ada, task.id)["timeout"] == 6_000
-    db.write_now(service.set_timeout, cast.ada, task.id, None)
+    db.write_blocking(service.set_timeout, cast.ada, task.id, None)
     found = shown(db, cast.ada, task.id)
     assert (found["timeout"], found["version"]) == (None, 3)
     with pytest.raises(Invalid):
-        db.write_now(service.set_timeout, cast.ada, task.id, 0)
+        db.write_blocking(service.set_timeout, cast.ada, task.id, 0)
 
 
 def test_a_task_stays_what_it_is(db: Database, cast: Cast, make: Make) -> None:
@@ -117,10 +117,10 @@ def test_a_task_stays_what_it_is(db: Database, cast: Cast, make: Make) -> None:
 def test_a_new_text_is_a_new_version_of_its_script(db: Database, cast: Cast, make: Make) -> None:
     task = make()
     patch(db, cast.ada, task.id, script={"source": "#!/bin/sh\necho new\n"})
-    found = db.write_now(runnable, cast.acme.id, task.id)
+    found = db.write_blocking(runnable, cast.acme.id, task.id)
     assert found is not None and found.script_sha256 is not None
     assert found.script_id == task.script_id
-    assert db.write_now(content_of, found.script_sha256) == b"#!/bin/sh\necho new\n"
+    assert db.write_blocking(content_of, found.script_sha256) == b"#!/bin/sh\necho new\n"
 
 
 def test_a_script_that_others_use_is_left_alone(db: Database, cast: Cast, make: Make) -> None:
@@ -128,7 +128,7 @@ def test_a_script_that_others_use_is_left_alone(db: Database, cast: Cast, make: 
     other = make(script=None, script_id=task.script_id)
     changed = patch(db, cast.ada, task.id, script={"source": "#!/bin/sh\necho new\n"})
     assert changed.script_id not in (None, task.script_id)
-    found = db.write_now(runnable, cast.acme.id, other.id)
+    found = db.write_blocking(runnable, cast.acme.id, other.id)
     assert found is not None and found.script_id == task.script_id
 
 
@@ -136,25 +136,25 @@ def test_a_task_of_a_deleted_host_can_be_edited_but_not_run(
     db: Database, cast: Cast, make: Make
 ) -> None:
     task = make()
-    found = db.write_now(runnable, cast.acme.id, task.id)
+    found = db.write_blocking(runnable, cast.acme.id, task.id)
     assert found is not None and not found.lacks_host
     assert task.host_id is not None
-    db.write_now(delete_host, cast.ada, task.host_id)
+    db.write_blocking(delete_host, cast.ada, task.host_id)
     patch(db, cast.ada, task.id, description="homeless")
     assert put(db, cast.ada, task.id, **shown(db, cast.ada, task.id)).version == 2
     record_now = shown(db, cast.ada, task.id)
     assert (record_now["hostname"], record_now["host"]) == ("", None)
-    found = db.write_now(runnable, cast.acme.id, task.id)
+    found = db.write_blocking(runnable, cast.acme.id, task.id)
     assert found is not None and found.lacks_host
 
 
 def test_a_stale_change_is_refused(db: Database, cast: Cast, make: Make) -> None:
     task = make()
-    db.write_now(service.change, cast.ada, task.id, body(name="a"), 1, whole=False)
+    db.write_blocking(service.change, cast.ada, task.id, body(name="a"), 1, whole=False)
     with pytest.raises(Stale):
-        db.write_now(service.change, cast.ada, task.id, body(name="b"), 1, whole=False)
+        db.write_blocking(service.change, cast.ada, task.id, body(name="b"), 1, whole=False)
     with pytest.raises(Stale):
-        db.write_now(service.set_timeout, cast.ada, task.id, 5, 1)
+        db.write_blocking(service.set_timeout, cast.ada, task.id, 5, 1)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_bad_input_changes_nothing(
         patch(db, cast.ada, task.id, **sent)
     assert [fault.field for fault in refusal.value.faults] == [field]
     assert shown(db, cast.ada, task.id)["version"] == 1
-    assert db.write_now(lambda tx: tx.value("select max(version) from files")) == 1
+    assert db.write_blocking(lambda tx: tx.value("select max(version) from files")) == 1
 
 
 def test_a_replacement_must_be_whole(db: Database, cast: Cast, host: HostRow, make: Make) -> None:
@@ -187,33 +187,33 @@ def test_a_replacement_must_be_whole(db: Database, cast: Cast, host: HostRow, ma
 
 
 def test_a_deleted_task_is_gone_and_its_key_dead(
-    db: Database, keys: Keys, cast: Cast, make: Make
+    db: Database, keys: Keyring, cast: Cast, make: Make
 ) -> None:
     task = make()
-    secret = db.write_now(service.reveal, keys, cast.ada, task.id)
-    view, _ = db.write_now(service.delete, cast.ada, task.id)
+    secret = db.write_blocking(service.reveal, keys, cast.ada, task.id)
+    view, _ = db.write_blocking(service.delete, cast.ada, task.id)
     assert view.id == task.id
-    assert db.write_now(runnable, cast.acme.id, task.id) is None
-    assert db.write_now(runnable, cast.acme.id, task.id, also_deleted=True) is not None
-    assert not db.write_now(secret_keys.check, keys, cast.acme.id, "task", task.id, secret)
+    assert db.write_blocking(runnable, cast.acme.id, task.id) is None
+    assert db.write_blocking(runnable, cast.acme.id, task.id, also_deleted=True) is not None
+    assert not db.write_blocking(secret_keys.check, keys, cast.acme.id, "task", task.id, secret)
     for verb in (service.show, service.delete):
         with pytest.raises(NotFound):
-            db.write_now(verb, cast.ada, task.id)
-    assert db.write_now(events.of_object, task.id)[-1].kind == "task.deleted"
+            db.write_blocking(verb, cast.ada, task.id)
+    assert db.write_blocking(events.of_object, task.id)[-1].kind == "task.deleted"
 
 
 def test_only_admins_change_and_only_their_own(
-    db: Database, keys: Keys, cast: Cast, make: Make
+    db: Database, keys: Keyring, cast: Cast, make: Make
 ) -> None:
     task = make()
 
     def doors(actor: Actor, task_id: str) -> list[Any]:
         return [
             lambda: patch(db, actor, task_id, name="x"),
-            lambda: db.write_now(service.set_timeout, actor, task_id, 5),
-            lambda: db.write_now(service.delete, actor, task_id),
-            lambda: db.write_now(service.reveal, keys, actor, task_id),
-            lambda: db.write_now(service.rotate, keys, actor, task_id),
+            lambda: db.write_blocking(service.set_timeout, actor, task_id, 5),
+            lambda: db.write_blocking(service.delete, actor, task_id),
+            lambda: db.write_blocking(service.reveal, keys, actor, task_id),
+            lambda: db.write_blocking(service.rotate, keys, actor, task_id),
         ]
 
     for actor in (cast.max, cast.uma, cast.vic):
@@ -228,15 +228,15 @@ def test_only_admins_change_and_only_their_own(
 
 
 def test_a_key_is_changed_at_once_or_after_an_overlap(
-    db: Database, keys: Keys, cast: Cast, make: Make
+    db: Database, keys: Keyring, cast: Cast, make: Make
 ) -> None:
     task = make()
 
     def opens(secret: str) -> bool:
-        return db.write_now(secret_keys.check, keys, cast.acme.id, "task", task.id, secret)
+        return db.write_blocking(secret_keys.check, keys, cast.acme.id, "task", task.id, secret)
 
-    first = db.write_now(service.reveal, keys, cast.ada, task.id)
-    second = db.write_now(service.rotate, keys, cast.ada, task.id)
+    first = db.write_blocking(service.reveal, keys, cast.ada, task.id)
+    second = db.write_blocking(service.rotate, keys, cast.ada, task.id)
     assert (opens(first), opens(second)) == (False, True)
-    third = db.write_now(service.rotate, keys, cast.ada, task.id, 60)
+    third = db.write_blocking(service.rotate, keys, cast.ada, task.id, 60)
     assert (opens(second), opens(third)) == (True, True)

@@ -8,7 +8,7 @@ import pytest
 from belvedere import events
 from belvedere.access import Actor, audit
 from belvedere.access.credentials import secret_keys
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.db import Database, Tx
 from belvedere.files import content_of
@@ -23,7 +23,7 @@ from .conftest import MISSING, SOURCE, Make, body
 
 
 def shown(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
-    view, acl = db.write_now(service.show, actor, task_id)
+    view, acl = db.write_blocking(service.show, actor, task_id)
     found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(record(view, actor, acl)))
     return found
 
@@ -48,18 +48,20 @@ def test_the_default_timeout_is_null(db: Database, cast: Cast, make: Make) -> No
     assert shown(db, cast.ada, make().id)["timeout"] is None
 
 
-def test_everything_is_written_together(db: Database, keys: Keys, cast: Cast, make: Make) -> None:
+def test_everything_is_written_together(
+    db: Database, keys: Keyring, cast: Cast, make: Make
+) -> None:
     task = make(acl=["uma@acme.test"])
-    assert [e.kind for e in db.write_now(events.of_object, task.id)] == [
+    assert [e.kind for e in db.write_blocking(events.of_object, task.id)] == [
         "task.created",
         "task.acl_changed",
     ]
-    actions = [row.action for row in db.write_now(audit_of, task.id)]
+    actions = [row.action for row in db.write_blocking(audit_of, task.id)]
     assert actions == ["task.create", "task.acl"]
-    spec = db.write_now(task_snapshot, task.id, 1)
+    spec = db.write_blocking(task_snapshot, task.id, 1)
     assert spec is not None and spec.name == "greet"
-    secret = db.write_now(service.reveal, keys, cast.ada, task.id)
-    assert db.write_now(secret_keys.check, keys, cast.acme.id, "task", task.id, secret)
+    secret = db.write_blocking(service.reveal, keys, cast.ada, task.id)
+    assert db.write_blocking(secret_keys.check, keys, cast.acme.id, "task", task.id, secret)
 
 
 def audit_of(tx: Tx, object_id: str) -> list[audit.AuditRow]:
@@ -73,9 +75,9 @@ def audit_of(tx: Tx, object_id: str) -> list[audit.AuditRow]:
 
 def test_an_inline_script_is_stored(db: Database, cast: Cast, make: Make) -> None:
     task = make()
-    found = db.write_now(runnable, cast.acme.id, task.id)
+    found = db.write_blocking(runnable, cast.acme.id, task.id)
     assert found is not None and found.script_sha256 is not None
-    assert db.write_now(content_of, found.script_sha256) == SOURCE.encode()
+    assert db.write_blocking(content_of, found.script_sha256) == SOURCE.encode()
     other = make(script=None, script_id=found.script_id)
     assert other.script_id == found.script_id
 
@@ -90,11 +92,11 @@ def test_several_tasks_may_share_a_name(make: Make) -> None:
     assert make().id != make().id
 
 
-def test_approvers_are_resolved_to_members(db: Database, keys: Keys, cast: Cast) -> None:
+def test_approvers_are_resolved_to_members(db: Database, keys: Keyring, cast: Cast) -> None:
     sent = body(
         name="ok?", type="approval", approvers=["MAX@acme.test", "uma", cast.vic.user_id, "max"]
     )
-    view, _ = db.write_now(service.create, keys, cast.ada, sent)
+    view, _ = db.write_blocking(service.create, keys, cast.ada, sent)
     found = shown(db, cast.ada, view.id)
     assert found["approvers"] == [cast.max.user_id, cast.uma.user_id, cast.vic.user_id]
     assert (found["_type"], found["hostname"]) == ("ApprovalTask", "")
@@ -117,9 +119,9 @@ def test_masked_defaults_are_never_shown(db: Database, cast: Cast, make: Make) -
     hidden = {"type": "fixed", "label": "key", "masked": True, "value": "s3cret"}
     task = make(task_arguments=[hidden], env={"PASS": "s3cret"})
     assert shown(db, cast.ada, task.id)["task_arguments"][0]["value"] == "***"
-    rows = db.write_now(audit_of, task.id)
+    rows = db.write_blocking(audit_of, task.id)
     assert "s3cret" not in str([row.after for row in rows])
-    assert "s3cret" not in str(db.write_now(events.of_object, task.id))
+    assert "s3cret" not in str(db.write_blocking(events.of_object, task.id))
     assert shown(db, cast.ada, task.id)["env"] == {"PASS": "s3cret"}
     assert shown(db, cast.max, task.id)["env"] == {}
 
@@ -151,24 +153,26 @@ def test_bad_input_makes_nothing(
         make(**fields)
     assert [fault.field for fault in refusal.value.faults] == [field]
     for table in ("tasks", "task_versions", "files", "secret_keys", "acl"):
-        assert db.write_now(rows_in, table) == 0
+        assert db.write_blocking(rows_in, table) == 0
 
 
 def rows_in(tx: Tx, table: str) -> int:
     return int(tx.value(f"select count(*) from {table}"))
 
 
-def test_what_is_another_s_cannot_be_used(db: Database, keys: Keys, cast: Cast, make: Make) -> None:
+def test_what_is_another_s_cannot_be_used(
+    db: Database, keys: Keyring, cast: Cast, make: Make
+) -> None:
     mine = make()
-    theirs = db.write_now(hosts.insert, cast.globex.id, "web-1", "machine-2", "")
+    theirs = db.write_blocking(hosts.insert, cast.globex.id, "web-1", "machine-2", "")
     for fields in ({"host_id": theirs.id, "script": {"source": SOURCE}}, {"host_id": mine.host_id}):
         sent = body(name="x", type="script", script_id=mine.script_id, **fields)
         with pytest.raises(Invalid):
-            db.write_now(service.create, keys, cast.eve, sent)
+            db.write_blocking(service.create, keys, cast.eve, sent)
 
 
-def test_only_admins_make_tasks(db: Database, keys: Keys, cast: Cast) -> None:
+def test_only_admins_make_tasks(db: Database, keys: Keyring, cast: Cast) -> None:
     sent = body(name="x", type="dummy")
     for actor in (cast.max, cast.uma, cast.vic):
         with pytest.raises(Forbidden):
-            db.write_now(service.create, keys, actor, sent)
+            db.write_blocking(service.create, keys, actor, sent)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.customers import service
 from belvedere.db import Database
 from belvedere.hosts.model import HostRow
@@ -15,10 +15,10 @@ from belvedere.tasks.store import runnable
 from cast import Cast
 
 
-def test_it_works(db: Database, keys: Keys, cast: Cast, host: HostRow) -> None:
+def test_it_works(db: Database, keys: Keyring, cast: Cast, host: HostRow) -> None:
     operator = service.operator(cast.acme)
-    made = db.write_now(sample_tasks.make_demo, keys, operator, host.id)
-    tasks = {name: db.write_now(runnable, cast.acme.id, made[name]) for name in made}
+    made = db.write_blocking(sample_tasks.make_demo, keys, operator, host.id)
+    tasks = {name: db.write_blocking(runnable, cast.acme.id, made[name]) for name in made}
     assert [task.type for task in tasks.values() if task] == ["script"] * 5 + ["approval"]
     approval = tasks["Ask for approval"]
     assert approval is not None and approval.spec.approvers == [cast.olga.user_id]

@@ -16,7 +16,7 @@ from .conftest import MISSING, Make
 
 def names(db: Database, actor: Actor, **query: str) -> list[str]:
     listing = read({name: [value] for name, value in query.items()}, TASKS)
-    found, _ = db.write_now(service.listed, actor, listing)
+    found, _ = db.write_blocking(service.listed, actor, listing)
     return [view.name for view, _ in found]
 
 
@@ -34,11 +34,11 @@ def test_with_an_empty_acl_only_managers_see_it(db: Database, cast: Cast, make: 
     task = make()
     for actor in (cast.olga, cast.ada, cast.max):
         assert names(db, actor) == ["greet"]
-        assert db.write_now(service.show, actor, task.id)[0].id == task.id
+        assert db.write_blocking(service.show, actor, task.id)[0].id == task.id
     for actor in (cast.uma, cast.vic, cast.eve):
         assert names(db, actor) == []
         with pytest.raises(NotFound) as refusal:
-            db.write_now(service.show, actor, task.id)
+            db.write_blocking(service.show, actor, task.id)
         assert refusal.value.message == "There is no such task."
 
 
@@ -47,7 +47,7 @@ def test_an_acl_names_who_sees_it(db: Database, cast: Cast, make: Make) -> None:
     make(name="other")
     assert names(db, cast.uma) == ["greet"]
     assert names(db, cast.vic) == []
-    db.write_now(replace_acl, cast.max, "task", task.id, ["vic"])
+    db.write_blocking(replace_acl, cast.max, "task", task.id, ["vic"])
     assert names(db, cast.uma) == []
     assert names(db, cast.vic) == ["greet"]
     assert names(db, cast.ada, **{"where[acl]": "vic@acme.test"}) == ["greet"]
@@ -56,7 +56,7 @@ def test_an_acl_names_who_sees_it(db: Database, cast: Cast, make: Make) -> None:
 def test_only_managers_see_who_else_is_named(db: Database, cast: Cast, make: Make) -> None:
     task = make(acl=["uma@acme.test", "vic@acme.test"])
     for actor, expected in ((cast.max, ["uma@acme.test", "vic@acme.test"]), (cast.uma, [])):
-        view, acl = db.write_now(service.show, actor, task.id)
+        view, acl = db.write_blocking(service.show, actor, task.id)
         assert record(view, actor, acl).acl == expected  # type: ignore[attr-defined]
 
 
@@ -66,11 +66,11 @@ def test_a_total_counts_only_what_may_be_seen(db: Database, cast: Cast, make: Ma
     make(name="three")
     listing = read({"count": ["true"], "limit": ["1"]}, TASKS)
     for actor, total in ((cast.uma, 2), (cast.ada, 3), (cast.vic, 0), (cast.eve, 0)):
-        assert db.write_now(service.listed, actor, listing)[1] == total
+        assert db.write_blocking(service.listed, actor, listing)[1] == total
 
 
 def test_what_is_missing_or_unknown_is_refused(db: Database, cast: Cast) -> None:
     with pytest.raises(NotFound):
-        db.write_now(service.show, cast.ada, MISSING)
+        db.write_blocking(service.show, cast.ada, MISSING)
     with pytest.raises(Invalid):
         names(db, cast.ada, **{"where[secret]": "x"})

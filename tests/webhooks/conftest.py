@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
 from belvedere.hosts import store as hosts
 from belvedere.jobs.idempotency import Once
@@ -26,9 +26,9 @@ ONE = [{"type": "input", "label": "a"}]
 
 
 @pytest.fixture
-def task(db: Database, keys: Keys, cast: Cast) -> Callable[..., str]:
+def task(db: Database, keys: Keyring, cast: Cast) -> Callable[..., str]:
     """Make a task of acme that takes one argument."""
-    host = db.write_now(hosts.insert, cast.acme.id, "web-1", "machine-1", "")
+    host = db.write_blocking(hosts.insert, cast.acme.id, "web-1", "machine-1", "")
 
     def make(name: str = "greet", **more: Any) -> str:
         fields = {
@@ -40,22 +40,22 @@ def task(db: Database, keys: Keys, cast: Cast) -> Callable[..., str]:
             **more,
         }
         sent = msgspec.convert(fields, TaskBody, strict=False)
-        return db.write_now(tasks.create, keys, cast.ada, sent)[0].id
+        return db.write_blocking(tasks.create, keys, cast.ada, sent)[0].id
 
     return make
 
 
 @pytest.fixture
-def make(db: Database, keys: Keys, cast: Cast) -> Make:
+def make(db: Database, keys: Keyring, cast: Cast) -> Make:
     def create(*attached: str, **more: Any) -> WebhookRow:
         body = WebhookBody(name="push", tasks=list(attached), **more)
-        return db.write_now(service.create, keys, cast.ada, body).row
+        return db.write_blocking(service.create, keys, cast.ada, body).row
 
     return create
 
 
 @pytest.fixture
-def dial(keys: Keys, cast: Cast) -> Dial:
+def dial(keys: Keyring, cast: Cast) -> Dial:
     """A call of a webhook by Ada's token."""
 
     def call(hook: WebhookRow, raw: bytes = b'["x"]', key: str | None = None) -> Call:

@@ -14,7 +14,7 @@ from .conftest import Dial, Make
 
 
 def kept(db: Database, webhook_id: str) -> list[str]:
-    found = db.write_now(
+    found = db.write_blocking(
         lambda tx: tx.rows(
             "select body from deliveries where webhook_id = ? order by id", webhook_id
         )
@@ -25,14 +25,14 @@ def kept(db: Database, webhook_id: str) -> list[str]:
 def trim(db: Database) -> None:
     webhook_id: str | None = ""
     while webhook_id is not None:
-        webhook_id = db.write_now(store.forget_many, webhook_id)
+        webhook_id = db.write_blocking(store.forget_many, webhook_id)
 
 
 def test_it_works(db: Database, make: Make, dial: Dial) -> None:
     """Of each webhook the newest so many stay."""
     busy, quiet = make(), make()
-    db.write_now(trigger, [dial(busy, f"[{n}]".encode()) for n in range(store.MOST + 20)])
-    db.write_now(trigger, [dial(quiet)])
+    db.write_blocking(trigger, [dial(busy, f"[{n}]".encode()) for n in range(store.MOST + 20)])
+    db.write_blocking(trigger, [dial(quiet)])
     trim(db)
     assert kept(db, busy.id) == [f"[{n}]" for n in range(20, store.MOST + 20)]
     assert len(kept(db, quiet.id)) == 1
@@ -45,10 +45,10 @@ def test_large_ones_are_kept_for_a_shorter_while(
 ) -> None:
     monkeypatch.setattr(store, "MOST_BYTES", 1_000)
     hook = make()
-    db.write_now(trigger, [dial(hook, b'["' + b"x" * 300 + b'"]') for _ in range(5)])
+    db.write_blocking(trigger, [dial(hook, b'["' + b"x" * 300 + b'"]') for _ in range(5)])
     trim(db)
     assert len(kept(db, hook.id)) == 3
-    db.write_now(trigger, [dial(hook, b'["' + b"x" * 5_000 + b'"]')])
+    db.write_blocking(trigger, [dial(hook, b'["' + b"x" * 5_000 + b'"]')])
     trim(db)
     # The newest stays, however large.
     assert [len(body) for body in kept(db, hook.id)] == [5_004]
@@ -56,12 +56,12 @@ def test_large_ones_are_kept_for_a_shorter_while(
 
 def test_old_ones_go(db: Database, clock: HandClock, make: Make, dial: Dial) -> None:
     hook = make()
-    db.write_now(trigger, [dial(hook)])
+    db.write_blocking(trigger, [dial(hook)])
     # Ids begin with the machine's own time.
-    db.write_now(lambda tx: tx.run("update deliveries set id = '000' || substr(id, 4)"))
-    db.write_now(trigger, [dial(hook, b"[2]")])
+    db.write_blocking(lambda tx: tx.execute("update deliveries set id = '000' || substr(id, 4)"))
+    db.write_blocking(trigger, [dial(hook, b"[2]")])
     clock.move(DAY / SECOND)
-    while db.write_now(store.forget_old):
+    while db.write_blocking(store.forget_old):
         pass
     assert kept(db, hook.id) == ["[2]"]
 
@@ -86,5 +86,5 @@ def test_a_body_that_is_no_text_can_be_kept(
     db: Database, make: Make, dial: Dial, raw: bytes
 ) -> None:
     hook = make()
-    db.write_now(trigger, [dial(hook, raw)])
+    db.write_blocking(trigger, [dial(hook, raw)])
     assert len(kept(db, hook.id)) == 1

@@ -16,14 +16,14 @@ MakeTask = Callable[..., str]
 
 
 def rows(db: Database, sql: str) -> list[tuple[object, ...]]:
-    return db.write_now(lambda tx: tx.rows(sql))
+    return db.write_blocking(lambda tx: tx.rows(sql))
 
 
 async def test_it_works(db: Database, task: MakeTask, make: Make, dial: Dial) -> None:
     """A hundred calls: jobs, deliveries, events and the count all agree."""
     hook = make(task("a"), task("b"))
     answers = await asyncio.gather(
-        *(db.join(trigger, dial(hook, f'["{n}"]'.encode())) for n in range(100))
+        *(db.write_batched(trigger, dial(hook, f'["{n}"]'.encode())) for n in range(100))
     )
     ids = [job.id for answer in answers if isinstance(answer, Answered) for job in answer.jobs]
     assert len(set(ids)) == 200
@@ -40,7 +40,9 @@ async def test_one_delivery_that_comes_sixteen_times_starts_once(
     db: Database, task: MakeTask, make: Make, dial: Dial
 ) -> None:
     hook = make(task())
-    answers = await asyncio.gather(*(db.join(trigger, dial(hook, key="k")) for _ in range(16)))
+    answers = await asyncio.gather(
+        *(db.write_batched(trigger, dial(hook, key="k")) for _ in range(16))
+    )
     assert all(isinstance(answer, Answered) for answer in answers)
     assert {tuple(job.id for job in answer.jobs) for answer in answers} == {
         (answers[0].jobs[0].id,)
@@ -66,7 +68,7 @@ def test_a_refused_call_harms_no_other(
     db: Database, task: MakeTask, make: Make, dial: Dial
 ) -> None:
     good, bad, off = make(task("a")), make(task("b"), task("c", enable=False)), make()
-    answers = db.write_now(
+    answers = db.write_blocking(
         trigger,
         [dial(bad), dial(good), dial(good, b"[]"), dial(off), dial(good, b"["), dial(good)],
     )
@@ -96,7 +98,7 @@ def test_a_fault_leaves_nothing_behind(
         raise RuntimeError("the power went")
 
     with pytest.raises(RuntimeError):
-        db.write_now(broken, [dial(hook, key="k")])
+        db.write_blocking(broken, [dial(hook, key="k")])
     for table in ("jobs", "deliveries", "idempotency"):
         assert rows(db, f"select count(*) from {table}") == [(0,)]
     assert rows(db, "select trigger_count from webhooks") == [(0,)]

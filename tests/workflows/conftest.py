@@ -2,7 +2,7 @@
 
 import pytest
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
 from cast import Cast
 from handclock import HandClock
@@ -10,5 +10,5 @@ from workflows.yard import Yard
 
 
 @pytest.fixture
-def yard(db: Database, keys: Keys, clock: HandClock, cast: Cast) -> Yard:
+def yard(db: Database, keys: Keyring, clock: HandClock, cast: Cast) -> Yard:
     return Yard(db, keys, cast, clock)

@@ -17,7 +17,7 @@ def test_it_works(yard: Yard) -> None:
     found = yard.job(job.id)
     assert (found.trigger_name, found.canceled_by) == ("canceled", "ada@acme.test")
     yard.react()
-    assert yard.db.write_now(consistency.check, "", 100) == []
+    assert yard.db.write_blocking(consistency.check, "", 100) == []
 
 
 def test_before_anything_ran(yard: Yard) -> None:
@@ -52,7 +52,7 @@ def test_a_step_that_ends_well_all_the_same_starts_nothing(yard: Yard) -> None:
 def test_by_the_route_of_jobs(yard: Yard) -> None:
     """`PUT /job/{id}/cancel` knows nothing of workflows; the event does."""
     job = yard.run(yard.flow("a-b"))
-    yard.db.write_now(actions.cancel, yard.cast.ada, job.id)
+    yard.db.write_blocking(actions.cancel, yard.cast.ada, job.id)
     assert yard.names("canceled") == ["a"]
     yard.react()
     assert yard.stands(job.id) == "terminated/canceled"

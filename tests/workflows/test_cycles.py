@@ -31,7 +31,7 @@ def test_it_works(yard: Yard) -> None:
     assert yard.job(job.id).reason is None
     assert visits(yard, job.id) == [("a", 1), ("a", 2), ("a", 3), ("b", 1), ("c", 1), ("c", 2)]
     assert len({step.job_id for step in yard.taken(job.id)}) == 6
-    assert yard.db.write_now(consistency.check, "", 1_000) == []
+    assert yard.db.write_blocking(consistency.check, "", 1_000) == []
 
 
 def test_the_output_goes_round(yard: Yard) -> None:
@@ -136,7 +136,7 @@ def test_an_approval_asks_anew_each_time(yard: Yard) -> None:
         assert yard.waits() == [], "nothing runs without a yes"
         asked.append(waiting(yard).id)
         assert sorted(shown(yard, waiting(yard))) == ["a", "c"]
-        yard.db.write_now(votes.approve, yard.cast.max, waiting(yard).id)
+        yard.db.write_blocking(votes.approve, yard.cast.max, waiting(yard).id)
         yard.react()
         yard.ends("c", f'{{"event_name": "{event}"}}')
         edit(yard, "c", script=OTHER)
@@ -147,7 +147,7 @@ def test_an_approval_asks_anew_each_time(yard: Yard) -> None:
 def test_what_a_yes_leads_round_to_starts_as_it_was_approved(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b b-c c-a:again*2", tasks={"b": ASK}))
     yard.ends("a")
-    yard.db.write_now(votes.approve, yard.cast.max, waiting(yard).id)
+    yard.db.write_blocking(votes.approve, yard.cast.max, waiting(yard).id)
     yard.react()
     edit(yard, "a", script=OTHER)
     yard.ends("c", '{"event_name": "again"}')
@@ -241,7 +241,7 @@ def test_every_visit_is_listed_with_what_let_it_begin(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b b-a:success*1"))
     for name in "abab":
         yard.ends(name)
-    found = yard.db.write_now(control.list_steps, yard.cast.ada, job.workflow_id or "", job.id)
+    found = yard.db.write_blocking(control.list_steps, yard.cast.ada, job.workflow_id or "", job.id)
     told = [(one.node_id, one.visit, msgspec.json.decode(one.causes)) for one in found]
     assert told == [
         ("a", 1, []),
@@ -256,8 +256,8 @@ def test_a_job_goes_on_over_the_upgrade(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b b-c"))
     yard.ends("a")
     before = yard.taken(job.id)
-    yard.db.write_now(_as_of_old)
-    yard.db.write_now(_upgrade)
+    yard.db.write_blocking(_as_of_old)
+    yard.db.write_blocking(_upgrade)
     plain = [msgspec.structs.replace(step, causes="[]") for step in before]
     assert yard.taken(job.id) == plain
     yard.ends("b")
@@ -266,19 +266,19 @@ def test_a_job_goes_on_over_the_upgrade(yard: Yard) -> None:
 
 
 def _as_of_old(tx: Tx) -> None:
-    tx.run("create table kept as select * from workflow_steps")
-    tx.run("drop table workflow_steps")
+    tx.execute("create table kept as select * from workflow_steps")
+    tx.execute("drop table workflow_steps")
     (create,) = [one for one in _told(tx, "0014_workflows") if "table workflow_steps" in one]
-    tx.run(create)
+    tx.execute(create)
     names = "workflow_job_id, node_id, job_id, tries, state, trigger_name, is_good, output, given"
-    tx.run(f"insert into workflow_steps ({names}) select {names} from kept")
-    tx.run("drop table kept")
+    tx.execute(f"insert into workflow_steps ({names}) select {names} from kept")
+    tx.execute("drop table kept")
 
 
 def _upgrade(tx: Tx) -> None:
     for statement in _told(tx, "0035_visits"):
-        tx.run(statement)
+        tx.execute(statement)
 
 
 def _told(tx: Tx, name: str) -> list[str]:
-    return statements(dict(migrations(tx.sql.engine))[name])
+    return statements(dict(migrations(tx.dialect.engine))[name])

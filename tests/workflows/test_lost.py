@@ -19,7 +19,7 @@ def test_it_works(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b a-c:always"))
     fence = lose(yard)
     assert yard.stands(job.id) == "started/in_progress"
-    found = yard.db.write_now(details.show, yard.cast.ada, job.id)
+    found = yard.db.write_blocking(details.show, yard.cast.ada, job.id)
     assert found.waiting_reason == "lost"
     yard.end(fence, "exit")
     yard.react()
@@ -29,7 +29,7 @@ def test_it_works(yard: Yard) -> None:
 def test_a_person_says_how_it_ended(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b:failure"))
     lose(yard)
-    yard.db.write_now(actions.resolve, yard.cast.ada, yard.steps()[0].id, "failure", "seen")
+    yard.db.write_blocking(actions.resolve, yard.cast.ada, yard.steps()[0].id, "failure", "seen")
     yard.react()
     assert yard.names() == ["b"]
     yard.ends("b")
@@ -41,17 +41,17 @@ def test_it_gives_up_after_the_workflows_own_time(yard: Yard) -> None:
     yard.clock.move(3_600)
     fence = lose(yard)
     yard.clock.move(86_399)
-    assert not yard.db.write_now(advance.has_overdue)
+    assert not yard.db.write_blocking(advance.has_overdue)
     yard.clock.move(1)
-    assert yard.db.write_now(advance.has_overdue)
-    assert yard.db.write_now(advance.abandon_lost) == 1
+    assert yard.db.write_blocking(advance.has_overdue)
+    assert yard.db.write_blocking(advance.abandon_lost) == 1
     assert yard.stands(job.id) == "finished/failure"
     # The truth still reaches the job itself, and nothing else.
     yard.end(fence, "exit")
     yard.react()
     assert yard.stands(yard.steps()[0].id) == "finished/normal"
     assert len(yard.steps()) == 1
-    assert yard.db.write_now(advance.abandon_lost) == 0
+    assert yard.db.write_blocking(advance.abandon_lost) == 0
 
 
 def test_another_branch_goes_on_meanwhile(yard: Yard) -> None:
@@ -63,7 +63,7 @@ def test_another_branch_goes_on_meanwhile(yard: Yard) -> None:
     yard.react()
     yard.ends("c")
     yard.clock.move(86_400)
-    yard.db.write_now(advance.abandon_lost)
+    yard.db.write_blocking(advance.abandon_lost)
     assert yard.stands(job.id) == "started/in_progress"
     yard.ends("d")
     assert yard.stands(job.id) == "finished/failure"
@@ -72,7 +72,7 @@ def test_another_branch_goes_on_meanwhile(yard: Yard) -> None:
 def test_a_long_workflow_without_a_lost_job_is_left_alone(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b", expires=1_000))
     yard.clock.move(3_600)
-    assert not yard.db.write_now(advance.has_overdue)
+    assert not yard.db.write_blocking(advance.has_overdue)
     yard.ends("a")
     yard.ends("b")
     assert yard.stands(job.id) == "finished/normal"

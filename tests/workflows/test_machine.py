@@ -55,7 +55,7 @@ def test_it_works(yard: Yard, seed: int) -> None:
         job, _ = played(yard, drawn(chance), chance)
         found = [step.name for step in yard.steps() if step.workflow_job_id == job.id]
         assert len(found) == len(set(found)), "a node ran twice"
-    assert yard.db.write_now(consistency.check, "", 1_000) == []
+    assert yard.db.write_blocking(consistency.check, "", 1_000) == []
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -65,7 +65,7 @@ def test_circles(yard: Yard, seed: int) -> None:
     reason = yard.job(job.id).reason or ""
     assert all(f"{source} → {target} ({on})" in reason for source, target, on in walk.exhausted)
     assert bool(reason) is bool(walk.exhausted)
-    assert yard.db.write_now(consistency.check, "", 1_000) == []
+    assert yard.db.write_blocking(consistency.check, "", 1_000) == []
 
 
 def played(yard: Yard, plan: Plan, chance: random.Random) -> tuple[JobRow, Walk]:

@@ -32,7 +32,7 @@ def nested(yard: Yard, **more: Any) -> tuple[WorkflowRow, WorkflowRow]:
 
 
 def change(yard: Yard, flow: WorkflowRow, **body: Any) -> None:
-    yard.db.write_now(
+    yard.db.write_blocking(
         workflows.change, yard.cast.ada, flow.id, WorkflowBody(**body), replaces=False
     )
 
@@ -55,7 +55,7 @@ def test_it_works(yard: Yard) -> None:
     assert yard.stands(job.id) == "finished/normal"
     (step,) = [one for one in yard.taken(job.id) if one.node_id == "b"]
     assert (step.job_id, step.trigger_name, step.is_good) == (run.id, "success", 1)
-    assert yard.db.write_now(consistency.check, "", 100) == []
+    assert yard.db.write_blocking(consistency.check, "", 100) == []
 
 
 def test_its_failure_is_followed_like_that_of_a_task(yard: Yard) -> None:
@@ -83,7 +83,7 @@ def test_a_workflow_as_the_first_step_takes_the_arguments(yard: Yard) -> None:
     assert yard.stands(job.id) == "finished/normal"
     with pytest.raises(Invalid):
         yard.run(outer, [])
-    assert yard.db.write_now(nesting.first_task, outer.customer_id, outer.id) == step.task_id
+    assert yard.db.write_blocking(nesting.first_task, outer.customer_id, outer.id) == step.task_id
 
 
 def test_a_cancel_reaches_what_runs_deep_inside(yard: Yard) -> None:
@@ -172,7 +172,7 @@ def test_it_waits_for_its_turn(yard: Yard) -> None:
     yard.ends("a")
     (run,) = inner_of(yard, job)
     assert yard.stands(run.id) == "onhold/in_progress"
-    shown = yard.db.write_now(details.show, yard.cast.ada, job.id)
+    shown = yard.db.write_blocking(details.show, yard.cast.ada, job.id)
     assert shown.waiting_reason == "concurrency_limit"
     yard.ends("p")
     assert yard.stands(held.id) == "finished/normal"
@@ -183,18 +183,18 @@ def test_it_waits_for_its_turn(yard: Yard) -> None:
 def test_who_may_not_run_it_alone_may_not_run_it_within(yard: Yard) -> None:
     inner = yard.flow("p")
     outer = yard.flow("a-b b-c:failure", flows={"b": inner})
-    yard.db.write_now(replace_acl, yard.cast.ada, "workflow", outer.id, ["uma@acme.test"])
+    yard.db.write_blocking(replace_acl, yard.cast.ada, "workflow", outer.id, ["uma@acme.test"])
     job = yard.run(outer, actor=yard.cast.uma)
     yard.ends("a")
     (run,) = inner_of(yard, job)
     assert yard.stands(run.id) == "finished/error"
     assert "does not let the person who started this run it" in (yard.job(run.id).reason or "")
     assert yard.names() == ["c"]
-    yard.db.write_now(replace_acl, yard.cast.ada, "workflow", inner.id, ["uma@acme.test"])
+    yard.db.write_blocking(replace_acl, yard.cast.ada, "workflow", inner.id, ["uma@acme.test"])
     job = yard.run(outer, actor=yard.cast.uma)
     yard.cancel(job)
     other = yard.flow("a", flows={"a": yard.flow("p")})
-    yard.db.write_now(replace_acl, yard.cast.ada, "workflow", other.id, ["uma@acme.test"])
+    yard.db.write_blocking(replace_acl, yard.cast.ada, "workflow", other.id, ["uma@acme.test"])
     with pytest.raises(Forbidden) as refused:
         yard.run(other, actor=yard.cast.uma)
     assert refused.value.code == "may_not_run"
@@ -203,7 +203,7 @@ def test_who_may_not_run_it_alone_may_not_run_it_within(yard: Yard) -> None:
 def test_whoever_may_cancel_the_outer_one_cancels_the_inner_one(yard: Yard) -> None:
     inner = yard.flow("p")
     outer = yard.flow("a", flows={"a": inner})
-    yard.db.write_now(replace_acl, yard.cast.ada, "workflow", outer.id, ["uma@acme.test"])
+    yard.db.write_blocking(replace_acl, yard.cast.ada, "workflow", outer.id, ["uma@acme.test"])
     job = yard.run(outer)
     (run,) = inner_of(yard, job)
     yard.cancel(job, yard.cast.uma)
@@ -255,10 +255,10 @@ def test_they_nest_only_so_deep(yard: Yard) -> None:
 def test_one_that_another_runs_cannot_be_deleted(yard: Yard) -> None:
     inner, outer = nested(yard)
     with pytest.raises(Conflict) as refused:
-        yard.db.write_now(workflows.delete, yard.cast.ada, inner.id)
+        yard.db.write_blocking(workflows.delete, yard.cast.ada, inner.id)
     assert refused.value.code == "workflow_in_use" and outer.id in refused.value.message
-    yard.db.write_now(workflows.delete, yard.cast.ada, outer.id)
-    yard.db.write_now(workflows.delete, yard.cast.ada, inner.id)
+    yard.db.write_blocking(workflows.delete, yard.cast.ada, outer.id)
+    yard.db.write_blocking(workflows.delete, yard.cast.ada, inner.id)
     with pytest.raises(Invalid) as missing:
         yard.flow("a", flows={"a": inner})
     assert "no such workflow" in missing.value.faults[0].message.lower()
@@ -271,9 +271,9 @@ def test_a_lost_job_inside_is_waited_for_outside(yard: Yard) -> None:
     (step,) = [one for one in yard.steps() if one.name == "p"]
     yard.end(step.fence, "unknown", reason="keeper_lost")
     yard.react()
-    shown = yard.db.write_now(details.show, yard.cast.ada, job.id)
+    shown = yard.db.write_blocking(details.show, yard.cast.ada, job.id)
     assert (shown.waiting_reason, yard.stands(job.id)) == ("lost", "started/in_progress")
-    yard.db.write_now(actions.resolve, yard.cast.ada, step.id, "success", "seen")
+    yard.db.write_blocking(actions.resolve, yard.cast.ada, step.id, "success", "seen")
     yard.react()
     assert yard.names() == ["b"]
 
@@ -285,9 +285,9 @@ def test_it_waits_only_where_nothing_inside_runs(yard: Yard) -> None:
     yard.ends("a")
     assert yard.claim()
     yard.react()
-    assert yard.db.write_now(details.show, yard.cast.ada, job.id).waiting_reason is None
+    assert yard.db.write_blocking(details.show, yard.cast.ada, job.id).waiting_reason is None
     yard.ends("p")
-    shown = yard.db.write_now(details.show, yard.cast.ada, job.id)
+    shown = yard.db.write_blocking(details.show, yard.cast.ada, job.id)
     (asked,) = [one.id for one in yard.steps() if one.name == "q"]
     assert shown.waiting_reason == "approval"
     assert (shown.waiting_detail or {})["job_id"] == asked
@@ -297,11 +297,11 @@ def test_steps_name_the_job_of_the_inner_one(yard: Yard) -> None:
     inner, outer = nested(yard)
     job = yard.run(outer)
     yard.ends("a", '["in"]')
-    found = yard.db.write_now(control.list_steps, yard.cast.ada, outer.id, job.id)
+    found = yard.db.write_blocking(control.list_steps, yard.cast.ada, outer.id, job.id)
     assert [step.node_id for step in found] == ["a", "b"]
     (run,) = inner_of(yard, job)
     assert found[1].job_id == run.id
     assert (
-        yard.db.write_now(control.require_workflow_job, yard.cast.ada, inner.id, run.id).id
+        yard.db.write_blocking(control.require_workflow_job, yard.cast.ada, inner.id, run.id).id
         == run.id
     )

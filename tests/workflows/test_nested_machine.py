@@ -86,7 +86,7 @@ def test_it_works(yard: Yard, seed: int) -> None:
     assert sorted(ran(yard)) == sorted(nest.began), (seed, plan, inner)
     state = "failure" if nest.outer.has_failed else "normal"
     assert yard.stands(job.id) == f"finished/{state}", (seed, plan, inner)
-    assert yard.db.write_now(consistency.check, "", 1_000) == []
+    assert yard.db.write_blocking(consistency.check, "", 1_000) == []
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -114,4 +114,4 @@ def test_a_cancel_at_any_moment_leaves_nothing_open(yard: Yard, seed: int) -> No
     assert sorted(ran(yard)) == before
     assert [step for step in yard.steps() if not step.is_over] == []
     assert yard.stands(job.id) == "terminated/canceled"
-    assert yard.db.write_now(consistency.check, "", 1_000) == []
+    assert yard.db.write_blocking(consistency.check, "", 1_000) == []

@@ -23,7 +23,7 @@ class Killed(Exception):
 
 
 def sound(yard: Yard) -> None:
-    assert yard.db.write_now(consistency.check, "", 10_000) == []
+    assert yard.db.write_blocking(consistency.check, "", 10_000) == []
 
 
 def names(yard: Yard, job_id: str) -> list[str]:
@@ -36,10 +36,10 @@ def test_it_works(yard: Yard) -> None:
     for name in "abcdef":
         yard.ends(name, react=False)
         for _ in range(3):
-            yard.db.write_now(react)
-            yard.db.write_now(advance.advance, job.id)
+            yard.db.write_blocking(react)
+            yard.db.write_blocking(advance.advance, job.id)
         # As if the cursor had never moved.
-        yard.db.write_now(lambda tx: tx.run("delete from cursors"))
+        yard.db.write_blocking(lambda tx: tx.execute("delete from cursors"))
         yard.react()
     assert names(yard, job.id) == list("abcdef")
     assert yard.stands(job.id) == "finished/normal"
@@ -57,7 +57,7 @@ def test_a_kill_before_each_commit_loses_and_doubles_nothing(yard: Yard) -> None
         yard.ends(name, react=False)
         before = len(yard.steps())
         with pytest.raises(Killed):
-            yard.db.write_now(dies)
+            yard.db.write_blocking(dies)
         assert len(yard.steps()) == before
         yard.react()
     assert names(yard, job.id) == list("abcdef")
@@ -87,12 +87,14 @@ def test_servers_that_advance_at_once_start_each_step_once(yard: Yard) -> None:
         claimed = yard.claim()
         ends = [
             partial(
-                yard.db.write_now, finish, [Reported(yard.host_id, one.job.fence, Report("exit"))]
+                yard.db.write_blocking,
+                finish,
+                [Reported(yard.host_id, one.job.fence, Report("exit"))],
             )
             for one in claimed
         ]
-        calls: list[Callable[[], Any]] = [*ends, *[partial(yard.db.write_now, react)] * 3]
-        calls += [partial(yard.db.write_now, advance.advance, job.id) for job in jobs]
+        calls: list[Callable[[], Any]] = [*ends, *[partial(yard.db.write_blocking, react)] * 3]
+        calls += [partial(yard.db.write_blocking, advance.advance, job.id) for job in jobs]
         chance.shuffle(calls)
         for answer in at_once(calls):
             assert not isinstance(answer, Exception), answer
@@ -113,9 +115,9 @@ def test_a_cancel_and_an_end_leave_no_open_step(yard: Yard) -> None:
         end = Reported(yard.host_id, claimed.job.fence, Report("exit"))
         at_once(
             [
-                partial(yard.db.write_now, finish, [end]),
-                partial(yard.db.write_now, react),
-                partial(yard.db.write_now, control.cancel, yard.cast.ada, flow.id, job.id),
+                partial(yard.db.write_blocking, finish, [end]),
+                partial(yard.db.write_blocking, react),
+                partial(yard.db.write_blocking, control.cancel, yard.cast.ada, flow.id, job.id),
             ]
         )
         yard.react()

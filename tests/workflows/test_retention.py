@@ -5,12 +5,12 @@ from workflows.yard import Yard
 
 
 def purge(yard: Yard) -> None:
-    while yard.db.write_now(retention.purge):
+    while yard.db.write_blocking(retention.purge):
         pass
 
 
 def count(yard: Yard, table: str) -> int:
-    found: int = yard.db.write_now(lambda tx: tx.value(f"select count(*) from {table}"))
+    found: int = yard.db.write_blocking(lambda tx: tx.value(f"select count(*) from {table}"))
     return found
 
 
@@ -29,13 +29,13 @@ def test_a_step_of_one_under_way_stays_however_old(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b", tasks=tasks))
     yard.ends("a", '["x"]')
     yard.clock.move(100 * 86_400)
-    yard.db.write_now(limits.start_over)
+    yard.db.write_blocking(limits.start_over)
     purge(yard)
     assert [step.name for step in yard.steps()] == ["a", "b"]
     yard.connect()
     yard.ends("b")
     assert yard.stands(job.id) == "finished/normal"
-    yard.db.write_now(limits.start_over)
+    yard.db.write_blocking(limits.start_over)
     purge(yard)
     # The task keeps nothing; the whole is kept by the workflow's own rule.
     assert [step.name for step in yard.steps()] == ["b"]

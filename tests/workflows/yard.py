@@ -62,7 +62,7 @@ class Yard(Workshop):
             **{name: value for name, value in more.items() if name != "retry"},
         }
         sent = msgspec.convert(body, WorkflowBody, strict=False)
-        return self.db.write_now(service.create, self.keys, self.cast.ada, sent).row
+        return self.db.write_blocking(service.create, self.keys, self.cast.ada, sent).row
 
     def node(
         self, name: str, runs: dict[str, Any] | WorkflowRow, joins: str, more: dict[str, Any]
@@ -81,13 +81,13 @@ class Yard(Workshop):
         if not self.session:
             self.connect()
         wanted = WorkflowJobRequest(more.pop("actor", self.cast.ada), flow.id, given, **more)
-        (made,) = self.db.write_now(start.run, [wanted])
+        (made,) = self.db.write_blocking(start.run, [wanted])
         if isinstance(made, Exception):
             raise made
         return made.job
 
     def react(self) -> None:
-        while self.db.write_now(react):
+        while self.db.write_blocking(react):
             pass
 
     def ends(self, name: str, lastline: str = "", *, react: bool = True, **report: Any) -> JobRow:
@@ -102,7 +102,7 @@ class Yard(Workshop):
     def steps(self) -> list[JobRow]:
         """The jobs of steps, oldest first."""
         sql = f"select {store.JOB} from jobs where workflow_job_id is not null order by id"
-        return self.db.write_now(lambda tx: tx.all(JobRow, sql))
+        return self.db.write_blocking(lambda tx: tx.all(JobRow, sql))
 
     def names(self, lifecycle: str = "ready") -> list[str]:
         return [job.name for job in self.steps() if job.lifecycle == lifecycle]
@@ -113,7 +113,7 @@ class Yard(Workshop):
         return [job.name for job in self.steps() if job.task_id and job.lifecycle in is_open]
 
     def taken(self, job_id: str) -> list[StepRow]:
-        return self.db.write_now(steps.steps_of, job_id)
+        return self.db.write_blocking(steps.steps_of, job_id)
 
     def values(self, name: str) -> list[Any]:
         """What the newest job of this node was given."""
@@ -123,8 +123,8 @@ class Yard(Workshop):
 
     def cancel(self, job: JobRow, actor: Actor | None = None) -> None:
         who = actor or self.cast.ada
-        self.db.write_now(control.cancel, who, job.workflow_id or "", job.id)
+        self.db.write_blocking(control.cancel, who, job.workflow_id or "", job.id)
 
     def restart(self, job: JobRow) -> JobRow:
-        new = self.db.write_now(control.restart, self.cast.ada, job.workflow_id or "", job.id)
+        new = self.db.write_blocking(control.restart, self.cast.ada, job.workflow_id or "", job.id)
         return self.job(new)

@@ -20,7 +20,7 @@ from belvedere.access.credentials.tokens import (
     create_token,
     revoke_agent_tokens,
 )
-from belvedere.access.crypto.keyring import Keys, load_secret
+from belvedere.access.crypto.keyring import Keyring, load_secret
 from belvedere.access.customers.member_changes import admit
 from belvedere.access.customers.password_recovery import reset_password, set_password
 from belvedere.access.customers.service import (
@@ -34,18 +34,18 @@ from belvedere.access.customers.service import (
 from belvedere.access.limits.rate_limits import Limits
 from belvedere.access.signin import cookies
 from belvedere.access.signin.authentication import authenticate, sweep, touch
-from belvedere.access.signin.password_checker import Turnstile
+from belvedere.access.signin.password_checker import PasswordChecker
 
 __all__ = [
     "Actor",
     "Customer",
     "Enrolled",
     "Founded",
-    "Keys",
+    "Keyring",
     "Level",
     "Limits",
     "Token",
-    "Turnstile",
+    "PasswordChecker",
     "acl_of",
     "admit",
     "adopt_token",

@@ -67,7 +67,7 @@ def clear_acl(tx: Tx, actor: Actor, object: str, object_id: str) -> list[str]:
 
 def forget_acl(tx: Tx, customer_id: str, object: str, object_id: str) -> None:
     """For a record that is being deleted: its own event and audit row tell enough."""
-    tx.run(
+    tx.execute(
         "delete from acl where customer_id = ? and object = ? and object_id = ?",
         customer_id,
         object,
@@ -145,7 +145,7 @@ def _entry(text: str, names: dict[str, str], known: set[str] | frozenset[str]) -
 
 def _lock(tx: Tx, customer_id: str) -> None:
     # Two who change the same list at once: the second must start from what the first has saved.
-    tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", customer_id)
+    tx.row(f"select id from customers where id = ?{tx.dialect.lock_rows}", customer_id)
 
 
 def _save(tx: Tx, actor: Actor, object: str, object_id: str, wanted: set[str]) -> list[str]:
@@ -155,7 +155,7 @@ def _save(tx: Tx, actor: Actor, object: str, object_id: str, wanted: set[str]) -
     if before == after:
         return after
     forget_acl(tx, customer_id, object, object_id)
-    tx.many(
+    tx.execute_many(
         "insert into acl (customer_id, object, object_id, entry) values (?, ?, ?, ?)"
         " on conflict do nothing",
         [(customer_id, object, object_id, entry) for entry in after],

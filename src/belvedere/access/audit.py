@@ -47,7 +47,7 @@ def record(
     after: dict[str, Any] | None = None,
 ) -> None:
     """Write it down in the transaction that does it."""
-    tx.run(
+    tx.execute(
         f"insert into audit ({columns(AuditRow)}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         new_id(),
         actor.customer_id,

@@ -4,15 +4,15 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.limits.rate_limits import Limits, Window
-from belvedere.access.signin.password_checker import Turnstile
+from belvedere.access.signin.password_checker import PasswordChecker
 from belvedere.base.clock import Clock, wall
 from belvedere.base.fair_queue import Lane
 from belvedere.db import Database
 from belvedere.db.search_lane import SearchLane
-from belvedere.db.signals import Hub
-from belvedere.egress.pool import Couriers
+from belvedere.db.signals import SignalBus
+from belvedere.egress.pool import EgressPool
 from belvedere.events.feed import Feed
 from belvedere.rest.response_budget import HeavyReads
 from belvedere.settings import Settings
@@ -26,10 +26,10 @@ class Services:
     db: Database
     # Output of jobs: a second file on SQLite, the same database on PostgreSQL.
     logs: Database
-    keys: Keys
-    hub: Hub
+    keyring: Keyring
+    signals: SignalBus
     limits: Limits
-    turnstile: Turnstile
+    passwords: PasswordChecker
     clock: Clock = wall
     # Lists with large values that are being read.
     heavy_reads: Lane = field(default_factory=lambda: Lane(HeavyReads()))
@@ -42,7 +42,7 @@ class Services:
     # Requests per secret key within a second.
     secret_uses: Window = field(init=False)
     # Processes that call other systems.
-    couriers: Couriers = field(init=False)
+    egress: EgressPool = field(init=False)
     feed: Feed = field(init=False)
     # Services that only one feature needs, by their type.
     features: dict[type, Any] = field(default_factory=dict)

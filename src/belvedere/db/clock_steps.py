@@ -37,14 +37,14 @@ class Steps(msgspec.Struct, frozen=True):
 
 def recorded(tx: Tx, *, hold: bool = False) -> Steps:
     text = tx.value(
-        f"select value from meta where name = ?{tx.sql.lock_rows if hold else ''}", _NAME
+        f"select value from meta where name = ?{tx.dialect.lock_rows if hold else ''}", _NAME
     )
     return Steps() if text is None else msgspec.json.decode(text, type=Steps)
 
 
 def prepare(tx: Tx) -> None:
     """A row that servers can hold."""
-    tx.run(
+    tx.execute(
         "insert into meta (name, value) values (?, ?) on conflict (name) do nothing",
         *(_NAME, msgspec.json.encode(Steps()).decode()),
     )
@@ -56,7 +56,7 @@ def record(tx: Tx, known: Steps, step: Step) -> Steps:
     if step.delta > 0:
         steps = Steps(steps.offset, step.before, step.now)
     text = msgspec.json.encode(steps).decode()
-    tx.run("update meta set value = ? where name = ?", text, _NAME)
+    tx.execute("update meta set value = ? where name = ?", text, _NAME)
     return steps
 
 

@@ -9,7 +9,7 @@ log = logging.getLogger("belvedere.db")
 
 
 def follow(
-    calls: Sequence[AfterCommit], rung: set[str], on_rung: Callable[[set[str]], None] | None
+    calls: Sequence[AfterCommit], signals: set[str], on_signals: Callable[[set[str]], None] | None
 ) -> None:
     """Whoever is to hear of it hears of it. The commit stands: a fault of theirs is no fault of
     the verbs, and must not keep the others, and the next transaction, waiting."""
@@ -18,8 +18,8 @@ def follow(
             call()
         except Exception:
             log.exception("what follows a commit failed")
-    if rung and on_rung is not None:
+    if signals and on_signals is not None:
         try:
-            on_rung(rung)
+            on_signals(signals)
         except Exception:
             log.exception("ringing after a commit failed")

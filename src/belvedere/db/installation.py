@@ -16,12 +16,14 @@ def read(tx: Tx, name: str) -> str | None:
 
 def lock(tx: Tx, name: str) -> str | None:
     """The value, which nobody else changes until this transaction ends."""
-    value: str | None = tx.value(f"select value from meta where name = ?{tx.sql.lock_rows}", name)
+    value: str | None = tx.value(
+        f"select value from meta where name = ?{tx.dialect.lock_rows}", name
+    )
     return value
 
 
 def write(tx: Tx, name: str, value: str) -> None:
-    tx.run(
+    tx.execute(
         "insert into meta (name, value) values (?, ?)"
         " on conflict (name) do update set value = excluded.value",
         name,
@@ -35,11 +37,11 @@ def epoch_of(fence: int) -> int:
 
 def newest_fence(tx: Tx) -> int:
     """The highest number that was given out."""
-    return int(tx.value(tx.sql.newest_fence))
+    return int(tx.value(tx.dialect.newest_fence))
 
 
 def raise_epoch(tx: Tx, above: int = 0) -> int:
     """The first number of an epoch above the present one and above this fence."""
     fence = (max(epoch_of(newest_fence(tx)), epoch_of(above)) + 1) << EPOCH_BITS
-    tx.value(tx.sql.set_fence, fence)
+    tx.value(tx.dialect.set_fence, fence)
     return fence

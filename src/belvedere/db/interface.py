@@ -1,8 +1,8 @@
-"""What the rooms above know of a database: a transaction, and two ways to hand it a verb.
+"""The database as other packages see it: a transaction, and the ways to run an operation.
 
-A verb is a plain function over a `Tx`. `write` runs it in a durable transaction and answers
-after the commit; `join` lets calls of one set-based verb share a transaction; `read` runs it on
-a snapshot. Nobody above knows whether SQLite or PostgreSQL answers.
+An operation is a plain function over a `Tx`. `write` runs it in a durable transaction and returns
+after the commit; `write_batched` lets calls of one batch operation share a transaction; `read`
+runs it on a snapshot. No other package knows whether SQLite or PostgreSQL is used.
 """
 
 import asyncio
@@ -22,13 +22,13 @@ Item = TypeVar("Item")
 
 Row = tuple[Any, ...]
 # A statement with its parameters.
-Asked = tuple[str, Sequence[Any]]
+Query = tuple[str, Sequence[Any]]
 AfterCommit = Callable[[], None]
 
 
 # Each engine has one: compared as that, because they are keys of statements that are made once.
 @dataclass(frozen=True, slots=True, eq=False)
-class Fragments:
+class Dialect:
     """Pieces of SQL in which the engines differ."""
 
     engine: str
@@ -39,10 +39,10 @@ class Fragments:
     # The same where only the table called `j` is meant.
     skip_locked_jobs: str
     # The members of a JSON array given as one parameter, for `x in …`.
-    texts: str
-    numbers: str
+    in_texts: str
+    in_numbers: str
     # `x {among}`, with a select of few rows in the braces: they are found first, then x by them.
-    among: str
+    in_subquery: str
     # N new fence numbers: a row for each, or the highest where they follow the newest attempt's.
     next_fences: str
     # The next one, as a column; null where numbers are reserved when it is known how many.
@@ -75,11 +75,11 @@ class Tx(Protocol):
     """One transaction. Rows come as tuples, or as structs whose fields are the columns."""
 
     now: Millis
-    sql: Fragments
+    dialect: Dialect
     # Topics to ring once the commit is durable: `host:<id>`, `events`, `access`.
-    rung: set[str]
+    signals: set[str]
     # What can never change once it is written may be remembered here beyond the transaction.
-    memo: dict[Any, Any]
+    version_cache: dict[Any, Any]
     # Encrypts what a column must not hold in clear; None: a tool that has no keys.
     sealer: Sealer | None
     # The highest fence that was reserved here: its attempt may not be written yet.
@@ -89,15 +89,15 @@ class Tx(Protocol):
 
     def row(self, sql: str, *params: Any) -> Row | None: ...
 
-    def run(self, sql: str, *params: Any) -> int:
+    def execute(self, sql: str, *params: Any) -> int:
         """Run a statement; the number of rows it changed."""
         ...
 
-    def many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
+    def execute_many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
         """One statement for each set of parameters."""
         ...
 
-    def each(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
+    def update_many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
         """The same where no two are for one row, which the first condition finds: `update … where
         id = ?`. They may run as one statement."""
         ...
@@ -110,7 +110,7 @@ class Tx(Protocol):
         """The first column of the first row, or None."""
         ...
 
-    def together(self, *asked: Asked) -> Iterator[list[Row]]:
+    def pipeline(self, *asked: Query) -> Iterator[list[Row]]:
         """The rows of each statement in turn. Where a round trip is dear they travel as one, so
         that a later one may be run although an earlier one made it needless."""
         ...
@@ -121,16 +121,16 @@ class Tx(Protocol):
 
 
 Verb = Callable[Concatenate[Tx, P], R]
-SetVerb = Callable[[Tx, list[Item]], list[R | Exception]]
+BatchOperation = Callable[[Tx, list[Item]], list[R | Exception]]
 
 
 class Database(Protocol):
-    """An open database. `closing` runs inside every transaction that writes, at its end."""
+    """An open database. `before_commit` runs inside every transaction that writes, at its end."""
 
-    sql: Fragments
+    dialect: Dialect
     clock: Clock
-    closing: Callable[[Tx], None] | None
-    on_rung: Callable[[set[str]], None] | None
+    before_commit: Callable[[Tx], None] | None
+    on_signals: Callable[[set[str]], None] | None
     sealer: Sealer | None
 
     async def write(
@@ -144,17 +144,19 @@ class Database(Protocol):
         here through a `SearchLane`, which limits how many wait."""
         ...
 
-    async def glance(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+    async def read_inline(
+        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
         """A read of a row or a few, so short that it may run on the loop itself."""
         ...
 
-    def join(
+    def write_batched(
         self, verb: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
     ) -> "asyncio.Future[R]":
         """Run a set-based verb on this item together with whatever else waits for it."""
         ...
 
-    def write_now(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+    def write_blocking(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         """The same without an event loop: set-up, the command line, tests."""
         ...
 

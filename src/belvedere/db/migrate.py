@@ -25,12 +25,12 @@ def statements(text: str) -> list[str]:
 
 
 def applied(tx: Tx) -> set[str]:
-    tx.run("create table if not exists migrations (name text primary key, at bigint not null)")
-    if tx.sql.engine == "postgres":
+    tx.execute("create table if not exists migrations (name text primary key, at bigint not null)")
+    if tx.dialect.engine == "postgres":
         # An index over years of history takes its time.
-        tx.run("set local statement_timeout = 0")
+        tx.execute("set local statement_timeout = 0")
         # Two servers that start together: the second waits here and finds nothing to do.
-        tx.run("lock table migrations in access exclusive mode")
+        tx.execute("lock table migrations in access exclusive mode")
     return {name for (name,) in tx.rows("select name from migrations")}
 
 
@@ -38,14 +38,14 @@ def apply(tx: Tx, name: str, text: str) -> bool:
     if name in applied(tx):
         return False
     for statement in statements(text):
-        tx.run(statement)
-    tx.run("insert into migrations (name, at) values (?, ?)", name, tx.now)
+        tx.execute(statement)
+    tx.execute("insert into migrations (name, at) values (?, ?)", name, tx.now)
     return True
 
 
 def check_known(tx: Tx, folder: str) -> None:
     """Refuse a schema of a newer version: its tables may no longer mean what this one assumes."""
-    known = {f"{folder}/{name}" for name, _ in migrations(tx.sql.engine, folder)}
+    known = {f"{folder}/{name}" for name, _ in migrations(tx.dialect.engine, folder)}
     unknown = sorted(name for name in applied(tx) - known if name.startswith(f"{folder}/"))
     if unknown:
         raise Refused(
@@ -57,11 +57,11 @@ def check_known(tx: Tx, folder: str) -> None:
 
 def migrate(db: Database, folder: str = "migrations") -> list[str]:
     """Bring the schema up to date; the names of the steps that were applied."""
-    db.write_now(check_known, folder)
+    db.write_blocking(check_known, folder)
     return [
         name
-        for name, text in migrations(db.sql.engine, folder)
-        if db.write_now(apply, f"{folder}/{name}", text)
+        for name, text in migrations(db.dialect.engine, folder)
+        if db.write_blocking(apply, f"{folder}/{name}", text)
     ]
 
 

@@ -14,7 +14,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Peek(Protocol):
+class ReadOnlyDatabase(Protocol):
     """A verb sees one moment; a long look is made of many, so that it never holds the owner up."""
 
     engine: str
@@ -63,13 +63,13 @@ class _PostgresPeek:
 
     def look(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         def only_look(tx: Tx) -> R:
-            tx.run("set transaction isolation level repeatable read, read only")
+            tx.execute("set transaction isolation level repeatable read, read only")
             return verb(tx, *a, **k)
 
         from belvedere.db.postgres.database import BROKEN
 
         try:
-            return self.db.write_now(only_look)
+            return self.db.write_blocking(only_look)
         except BROKEN as fault:
             raise Unavailable(f"PostgreSQL says: {fault}.") from fault
 
@@ -78,7 +78,7 @@ class _PostgresPeek:
 
 
 @contextmanager
-def peek(url: str) -> Iterator[Peek]:
+def peek(url: str) -> Iterator[ReadOnlyDatabase]:
     """`postgresql://…`, or the path of a SQLite file that is there."""
     if url.startswith(("postgresql://", "postgres://")):
         found: _PostgresPeek | _SqlitePeek = _PostgresPeek(url)

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable, Iterable
 
 
-class Hub:
+class SignalBus:
     """Topics are words such as `events`, `host:<id>`, `cancel:<id>`, `access`."""
 
     def __init__(self) -> None:
         self._listeners: dict[str, set[Callable[[str], None]]] = {}
 
-    def listen(self, topic: str, call: Callable[[str], None]) -> Callable[[], None]:
+    def subscribe(self, topic: str, call: Callable[[str], None]) -> Callable[[], None]:
         """Call on every ring of the topic (the word before the colon counts too); returns undo."""
         listeners = self._listeners.setdefault(topic, set())
         listeners.add(call)
@@ -22,7 +22,7 @@ class Hub:
 
         return undo
 
-    def ring(self, topics: Iterable[str]) -> None:
+    def emit(self, topics: Iterable[str]) -> None:
         for topic in topics:
             for key in {topic, topic.partition(":")[0]}:
                 if key in self._listeners:
@@ -33,7 +33,7 @@ class Hub:
     async def wait(self, topic: str, timeout_s: float) -> bool:
         """Until the topic rings or the time is up; whether it rang."""
         rang = asyncio.Event()
-        undo = self.listen(topic, lambda _: rang.set())
+        undo = self.subscribe(topic, lambda _: rang.set())
         try:
             async with asyncio.timeout(timeout_s):
                 await rang.wait()

@@ -34,7 +34,7 @@ async def show(request: Request[None]) -> DefinitionRecord:
 async def create(request: Request[DefinitionBody]) -> Reply:
     await matcher.prepare(given_patterns(request.body.definition))
     view = await request.services.db.write(
-        service.create, request.services.keys, request.actor, request.body
+        service.create, request.services.keyring, request.actor, request.body
     )
     return Reply(_record(request, view), status=201)
 
@@ -43,7 +43,7 @@ async def change(request: Request[DefinitionBody]) -> DefinitionRecord:
     await matcher.prepare(given_patterns(request.body.definition))
     view = await request.services.db.write(
         service.change,
-        request.services.keys,
+        request.services.keyring,
         request.actor,
         request.path["id"],
         request.body,

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET
 
 from belvedere.access import Actor, acl
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Fault, Invalid, NotFound
 from belvedere.base.text import request_masking
 from belvedere.base.text.request_masking import FIELDS
@@ -45,7 +45,7 @@ class ManagedKind(Protocol):
         """The body to store; raises unless the object could be created on any host."""
         ...
 
-    def create(self, tx: Tx, keys: Keys, actor: Actor, body: Body, host_id: str) -> str: ...
+    def create(self, tx: Tx, keys: Keyring, actor: Actor, body: Body, host_id: str) -> str: ...
 
     def change(self, tx: Tx, actor: Actor, object_id: str, body: Body) -> None: ...
 
@@ -103,7 +103,7 @@ class ManagedTasks:
             raise refusal([Fault("script_id", "Name a stored script, or send script.source.")])
         return stored
 
-    def create(self, tx: Tx, keys: Keys, actor: Actor, body: Body, host_id: str) -> str:
+    def create(self, tx: Tx, keys: Keyring, actor: Actor, body: Body, host_id: str) -> str:
         task = convert({**body, "host_id": host_id}, TaskBody)
         return tasks.create(tx, keys, actor, task, refuses_masks=False)[0].id
 
@@ -189,7 +189,7 @@ class ManagedMonitors:
         acl.resolve(tx, actor.customer_id, monitor.acl or ())
         return {name: value for name, value in body.items() if name not in HOST_FIELDS}
 
-    def create(self, tx: Tx, keys: Keys, actor: Actor, body: Body, host_id: str) -> str:
+    def create(self, tx: Tx, keys: Keyring, actor: Actor, body: Body, host_id: str) -> str:
         monitor = convert(body, MonitorBody)
         return monitors.create(tx, keys, actor, monitor, host_id, refuses_masks=False)[0].id
 

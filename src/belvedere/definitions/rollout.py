@@ -5,7 +5,7 @@ from collections.abc import Collection
 from belvedere import events
 from belvedere.access import Actor
 from belvedere.access.actor import starter
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Refused
 from belvedere.db import Tx
 from belvedere.definitions import store
@@ -16,7 +16,7 @@ from belvedere.hosts import store as hosts
 from belvedere.hosts.managed_objects import Instance
 
 
-def roll_out(tx: Tx, keys: Keys, actor: Actor, row: DefinitionRow) -> None:
+def roll_out(tx: Tx, keys: Keyring, actor: Actor, row: DefinitionRow) -> None:
     """Create what is missing, change what is outdated, delete the rest. The row is locked."""
     host_ids = [host.id for host in hosts.tagged(tx, row.customer_id, row.host_tag)]
     instances = managed_objects.of_definition(tx, row.id)
@@ -26,7 +26,7 @@ def roll_out(tx: Tx, keys: Keys, actor: Actor, row: DefinitionRow) -> None:
 
 
 def _apply(
-    tx: Tx, keys: Keys, actor: Actor, row: DefinitionRow, host_id: str, instance: Instance | None
+    tx: Tx, keys: Keyring, actor: Actor, row: DefinitionRow, host_id: str, instance: Instance | None
 ) -> None:
     maker = MANAGED_KINDS[row.kind]
     if instance is None:
@@ -55,7 +55,7 @@ def _delete_from_others(
             events.append(tx, row.customer_id, "definition.released", row.id, data)
 
 
-def roll_out_all(tx: Tx, keys: Keys, customer_id: str) -> None:
+def roll_out_all(tx: Tx, keys: Keyring, customer_id: str) -> None:
     """Apply all definitions of a customer after its hosts or their tags have changed."""
     name = tx.value("select name from customers where id = ?", customer_id)
     actor = starter(customer_id, name)

@@ -7,7 +7,7 @@ import msgspec
 
 from belvedere import events
 from belvedere.access import Actor, Level, audit, require
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Invalid, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
@@ -29,7 +29,7 @@ class DefinitionBody(msgspec.Struct, forbid_unknown_fields=True):
     definition: dict[str, Any]
 
 
-def create(tx: Tx, keys: Keys, actor: Actor, request_body: DefinitionBody) -> DefinitionView:
+def create(tx: Tx, keys: Keyring, actor: Actor, request_body: DefinitionBody) -> DefinitionView:
     """Create it on every host with the tag, now and later."""
     require(actor, Level.ADMIN)
     if request_body.kind not in set(DefinitionKind):
@@ -48,7 +48,7 @@ def create(tx: Tx, keys: Keys, actor: Actor, request_body: DefinitionBody) -> De
 
 def change(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     actor: Actor,
     definition_id: str,
     request_body: DefinitionBody,

@@ -49,7 +49,7 @@ def find(tx: Tx, customer_id: str, definition_id: str, *, hold: bool = False) ->
     row = tx.one(
         DefinitionRow,
         f"select {_ROW} from definitions where {_LIVE} and id = ?"
-        f"{tx.sql.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if hold else ''}",
         customer_id,
         definition_id,
     )
@@ -62,7 +62,7 @@ def lock_all(tx: Tx, customer_id: str) -> list[DefinitionRow]:
     """All definitions of the customer, locked until the end of the transaction."""
     rows = tx.all(
         DefinitionRow,
-        f"select {_ROW} from definitions where {_LIVE} order by id{tx.sql.lock_rows}",
+        f"select {_ROW} from definitions where {_LIVE} order by id{tx.dialect.lock_rows}",
         customer_id,
     )
     return _unsealed(tx, rows)
@@ -71,11 +71,13 @@ def lock_all(tx: Tx, customer_id: str) -> list[DefinitionRow]:
 def insert(tx: Tx, row: DefinitionRow) -> None:
     marks = ", ".join("?" for _ in DefinitionRow.__struct_fields__)
     sealed = msgspec.structs.replace(row, body=sealed_body(tx, row.id, row.body))
-    tx.run(f"insert into definitions ({_ROW}) values ({marks})", *msgspec.structs.astuple(sealed))
+    tx.execute(
+        f"insert into definitions ({_ROW}) values ({marks})", *msgspec.structs.astuple(sealed)
+    )
 
 
 def save(tx: Tx, row: DefinitionRow) -> None:
-    tx.run(
+    tx.execute(
         "update definitions set host_tag = ?, name = ?, body = ?, version = ?, updated_at = ?"
         " where id = ? and customer_id = ?",
         row.host_tag,
@@ -89,7 +91,7 @@ def save(tx: Tx, row: DefinitionRow) -> None:
 
 
 def mark_deleted(tx: Tx, row: DefinitionRow) -> None:
-    tx.run(
+    tx.execute(
         "update definitions set deleted_at = ? where id = ? and customer_id = ?",
         tx.now,
         row.id,

@@ -46,7 +46,7 @@ class Courier:
 
 
 @dataclass(slots=True)
-class Couriers:
+class EgressPool:
     """A few at most; each carries one message at a time. `networks` are inner ones that may be
     called, `mail` is the address of the operator's mail server. Each lane has its own."""
 
@@ -147,7 +147,7 @@ class Couriers:
 class Outgoing:
     """The couriers, on behalf of one organization."""
 
-    couriers: Couriers
+    couriers: EgressPool
     customer_id: str
 
     async def carry(self, parcel: Parcel) -> Outcome:

@@ -14,10 +14,10 @@ SLACK = 1_000
 
 def take(tx: Tx, name: str, kinds: frozenset[str], limit: int = 100) -> list[Event]:
     """The next events of these kinds. The cursor's row is held: no other server reads along."""
-    tx.run(
+    tx.execute(
         "insert into cursors (name, xid, id) values (?, 0, 0) on conflict (name) do nothing", name
     )
-    row = tx.row(f"select xid, id from cursors where name = ?{tx.sql.lock_rows}", name)
+    row = tx.row(f"select xid, id from cursors where name = ?{tx.dialect.lock_rows}", name)
     assert row is not None
     return _wanted(tx, row[0], row[1], kinds, limit)
 
@@ -26,9 +26,9 @@ def _wanted(tx: Tx, xid: int, event_id: int, kinds: frozenset[str], limit: int) 
     words = ", ".join("?" for _ in kinds)
     return tx.all(
         Event,
-        f"select {columns(Event)} from events where {tx.sql.beyond_cursor}"
-        f" and xid < {tx.sql.xid_horizon} and kind in ({words})"
-        f" order by {tx.sql.in_order} limit ?",
+        f"select {columns(Event)} from events where {tx.dialect.beyond_cursor}"
+        f" and xid < {tx.dialect.xid_horizon} and kind in ({words})"
+        f" order by {tx.dialect.in_order} limit ?",
         xid,
         event_id,
         *sorted(kinds),
@@ -39,7 +39,8 @@ def _wanted(tx: Tx, xid: int, event_id: int, kinds: frozenset[str], limit: int) 
 def passed_by_all(tx: Tx, names: Sequence[str]) -> tuple[int, int]:
     """(xid, id) up to which every one of these consumers has processed the log."""
     rows = tx.rows(
-        f"select xid, id from cursors where name in {tx.sql.texts} order by {tx.sql.in_order}",
+        f"select xid, id from cursors where name in {tx.dialect.in_texts} order by"
+        f" {tx.dialect.in_order}",
         msgspec.json.encode(names).decode(),
     )
     # A consumer without a cursor has processed nothing yet.
@@ -47,7 +48,7 @@ def passed_by_all(tx: Tx, names: Sequence[str]) -> tuple[int, int]:
 
 
 def move(tx: Tx, name: str, event: Event) -> None:
-    tx.run("update cursors set xid = ?, id = ? where name = ?", event.xid, event.id, name)
+    tx.execute("update cursors set xid = ?, id = ? where name = ?", event.xid, event.id, name)
 
 
 def outlook(tx: Tx, name: str, kinds: frozenset[str]) -> tuple[bool, bool]:
@@ -60,12 +61,12 @@ def skip(tx: Tx, name: str, kinds: frozenset[str]) -> None:
     """Move over what is none of our business, so that the next look stays short."""
     end = newest(tx)
     if not take(tx, name, kinds, limit=1):
-        tx.run("update cursors set xid = ?, id = ? where name = ?", *end, name)
+        tx.execute("update cursors set xid = ?, id = ? where name = ?", *end, name)
 
 
 def park(tx: Tx, name: str, event: Event, fault: str) -> None:
     """Set an event aside that its reaction cannot digest, and go on behind it."""
-    tx.run(
+    tx.execute(
         "insert into parked (reaction, event_id, at, fault) values (?, ?, ?, ?)"
         " on conflict (reaction, event_id) do nothing",
         name,
@@ -82,8 +83,8 @@ def renumber(tx: Tx) -> int:
     be seen for a long time. All of them are shifted below zero. Their order stays, so that each
     cursor has the same events before and behind it."""
     last: int | None = tx.value("select max(xid) from events")
-    if last is None or last <= tx.value(f"select {tx.sql.current_xid}"):
+    if last is None or last <= tx.value(f"select {tx.dialect.current_xid}"):
         return 0
-    tx.run("set local statement_timeout = 0")
-    tx.run("update cursors set xid = xid - ?", last + 1)
-    return tx.run("update events set xid = xid - ?", last + 1)
+    tx.execute("set local statement_timeout = 0")
+    tx.execute("update cursors set xid = xid - ?", last + 1)
+    return tx.execute("update events set xid = xid - ?", last + 1)

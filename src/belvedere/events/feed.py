@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from belvedere import events
 from belvedere.db import Database
-from belvedere.db.signals import Hub
+from belvedere.db.signals import SignalBus
 from belvedere.events import Event
 
 log = logging.getLogger("belvedere.events")
@@ -18,7 +18,7 @@ POLL_S = 1.0
 class Feed:
     """Follows the log while anybody listens; costs nothing while nobody does."""
 
-    def __init__(self, db: Database, hub: Hub) -> None:
+    def __init__(self, db: Database, hub: SignalBus) -> None:
         self._db = db
         self._hub = hub
         self._listeners: set[Listener] = set()
@@ -45,7 +45,7 @@ class Feed:
 
     async def _follow(self) -> None:
         rang = asyncio.Event()
-        undo = self._hub.listen("events", lambda _: rang.set())
+        undo = self._hub.subscribe("events", lambda _: rang.set())
         try:
             while self._listeners:
                 with contextlib.suppress(TimeoutError):
@@ -64,7 +64,7 @@ class Feed:
             try:
                 if cursor is None:
                     cursor = await self._db.read(events.newest)
-                found = await self._db.glance(events.after, *cursor)
+                found = await self._db.read_inline(events.after, *cursor)
             except Exception:
                 # The database is away; the next turn tries again from the same cursor.
                 log.exception("the event log could not be read")

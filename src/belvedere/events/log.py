@@ -30,15 +30,15 @@ def append_each(tx: Tx, happened: Sequence[tuple[str, str, str, dict[str, Any]]]
     """The same of any kind, which stands first; in the order in which they are given."""
     if not happened:
         return
-    tx.many(
+    tx.execute_many(
         "insert into events (xid, at, customer_id, kind, object, object_id, data)"
-        f" values ({tx.sql.current_xid}, ?, ?, ?, ?, ?, ?)",
+        f" values ({tx.dialect.current_xid}, ?, ?, ?, ?, ?, ?)",
         [
             (tx.now, customer_id, kind, OBJECTS[kind], object_id, _encode(data).decode())
             for kind, customer_id, object_id, data in happened
         ],
     )
-    tx.rung.update([f"events:{kind}" for kind, *_ in happened])
+    tx.signals.update([f"events:{kind}" for kind, *_ in happened])
 
 
 def after(tx: Tx, xid: int, event_id: int, limit: int = 500) -> list[Event]:
@@ -46,8 +46,8 @@ def after(tx: Tx, xid: int, event_id: int, limit: int = 500) -> list[Event]:
     return tx.all(
         Event,
         f"select {columns(Event)} from events"
-        f" where {tx.sql.beyond_cursor} and xid < {tx.sql.xid_horizon}"
-        f" order by {tx.sql.in_order} limit ?",
+        f" where {tx.dialect.beyond_cursor} and xid < {tx.dialect.xid_horizon}"
+        f" order by {tx.dialect.in_order} limit ?",
         xid,
         event_id,
         limit,
@@ -57,8 +57,8 @@ def after(tx: Tx, xid: int, event_id: int, limit: int = 500) -> list[Event]:
 def newest(tx: Tx) -> tuple[int, int]:
     """The cursor that has seen everything so far."""
     row = tx.row(
-        f"select xid, id from events where xid < {tx.sql.xid_horizon}"
-        f" order by {tx.sql.newest_first} limit 1"
+        f"select xid, id from events where xid < {tx.dialect.xid_horizon}"
+        f" order by {tx.dialect.newest_first} limit 1"
     )
     return (0, 0) if row is None else (row[0], row[1])
 

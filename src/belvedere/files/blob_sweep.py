@@ -50,7 +50,7 @@ def is_due(tx: Tx) -> bool:
 
 def current(tx: Tx) -> Sweep:
     """Held until the transaction ends: of several servers one sweeps at a time."""
-    return _read(tx, tx.sql.lock_rows)
+    return _read(tx, tx.dialect.lock_rows)
 
 
 def _read(tx: Tx, lock: str) -> Sweep:
@@ -60,7 +60,7 @@ def _read(tx: Tx, lock: str) -> Sweep:
 
 
 def save(tx: Tx, sweep: Sweep) -> None:
-    tx.run(
+    tx.execute(
         "update blob_sweep set phase = ?, blob_position = ?, job_position = ?, ended_at = ?"
         " where id = 1",
         *msgspec.structs.astuple(sweep),
@@ -86,12 +86,12 @@ def find_batch(tx: Tx, sweep: Sweep) -> None:
 
 def _add_candidates(tx: Tx, after: str, last: str) -> None:
     # Contents of versions before this table count as stored now.
-    tx.run(
+    tx.execute(
         "insert into blob_uses (sha256, used_at) select sha256, cast(? as bigint) from blobs"
         " where sha256 > ? and sha256 <= ? on conflict (sha256) do nothing",
         *(tx.now, after, last),
     )
-    tx.run(
+    tx.execute(
         "insert into blob_candidates (sha256, used_at) select b.sha256, u.used_at from blobs b"
         " join blob_uses u on u.sha256 = b.sha256 where b.sha256 > ? and b.sha256 <= ?"
         f" and b.sha256 <> ? and u.used_at < ? and not {_NEEDED.format('b.sha256')}"
@@ -102,7 +102,7 @@ def _add_candidates(tx: Tx, after: str, last: str) -> None:
 
 def keep(tx: Tx, digests: Collection[str]) -> None:
     """Jobs refer to these."""
-    tx.many(
+    tx.execute_many(
         "delete from blob_candidates where sha256 = ?", [(digest,) for digest in sorted(digests)]
     )
 
@@ -129,13 +129,13 @@ def _claim(tx: Tx, sha256: str, used_at: Millis) -> bool:
     """Whether nobody stored it since it was found, whatever the clock says. A transaction that is
     about to store it waits for the end of this one, and then stores the content again."""
     sql = "delete from blob_uses where sha256 = ? and used_at = ?"
-    return tx.run(sql, sha256, used_at) == 1
+    return tx.execute(sql, sha256, used_at) == 1
 
 
 def _delete(tx: Tx, sha256: str) -> None:
     """With the versions of deleted files, and what it counts for the quota."""
-    tx.run("delete from file_versions where sha256 = ?", sha256)
+    tx.execute("delete from file_versions where sha256 = ?", sha256)
     store.store_content(tx, b"")
-    tx.run("update files set sha256 = ?, size = 0 where sha256 = ?", EMPTY, sha256)
-    tx.run("delete from argument_files where sha256 = ?", sha256)
-    tx.run("delete from blobs where sha256 = ?", sha256)
+    tx.execute("update files set sha256 = ?, size = 0 where sha256 = ?", EMPTY, sha256)
+    tx.execute("delete from argument_files where sha256 = ?", sha256)
+    tx.execute("delete from blobs where sha256 = ?", sha256)

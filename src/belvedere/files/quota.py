@@ -55,7 +55,7 @@ def note_argument(tx: Tx, customer_id: str, sha256: str, size: int) -> None:
     )
     if used_at is not None and tx.now - used_at < DAY:
         return
-    tx.run(
+    tx.execute(
         "insert into argument_files (customer_id, sha256, size, used_at) values (?, ?, ?, ?)"
         " on conflict (customer_id, sha256) do update set used_at = excluded.used_at",
         *(customer_id, sha256, size, tx.now),
@@ -78,16 +78,18 @@ def limits(tx: Tx) -> dict[str, int]:
 
 def set_limit(tx: Tx, customer_id: str, size: int | None) -> None:
     """A quota of its own, from the next measurement on; None: that of the setting again."""
-    tx.run("delete from storage_quotas where customer_id = ?", customer_id)
+    tx.execute("delete from storage_quotas where customer_id = ?", customer_id)
     if size is not None:
-        tx.run("insert into storage_quotas (customer_id, bytes) values (?, ?)", customer_id, size)
+        tx.execute(
+            "insert into storage_quotas (customer_id, bytes) values (?, ?)", customer_id, size
+        )
 
 
 def save(tx: Tx, used: Mapping[str, int], quota: int, own: Mapping[str, int] | None = None) -> None:
     own = own or {}
-    tx.run("delete from argument_files where used_at <= ?", tx.now - ARGUMENT_LIFE)
-    tx.run("delete from storage")
-    tx.many(
+    tx.execute("delete from argument_files where used_at <= ?", tx.now - ARGUMENT_LIFE)
+    tx.execute("delete from storage")
+    tx.execute_many(
         "insert into storage (customer_id, bytes, quota, measured_at) values (?, ?, ?, ?)"
         " on conflict (customer_id) do update set bytes = excluded.bytes,"
         " quota = excluded.quota, measured_at = excluded.measured_at",

@@ -48,7 +48,7 @@ def note_use(tx: Tx, sha256: str) -> None:
     used_at = tx.value("select used_at from blob_uses where sha256 = ?", sha256)
     if used_at is not None and tx.now - used_at < NOTE_EVERY:
         return
-    tx.run(
+    tx.execute(
         "insert into blob_uses (sha256, used_at) values (?, ?)"
         " on conflict (sha256) do update set used_at = excluded.used_at",
         *(sha256, tx.now),
@@ -59,7 +59,7 @@ def store_content(tx: Tx, content: bytes) -> str:
     """Keep the bytes once, whoever else has the same; answers their SHA-256."""
     sha256 = hashlib.sha256(content).hexdigest()
     note_use(tx, sha256)
-    tx.run(
+    tx.execute(
         "insert into blobs (sha256, size, content) values (?, ?, ?)"
         " on conflict (sha256) do nothing",
         sha256,
@@ -98,13 +98,13 @@ def part_of(tx: Tx, sha256: str, start: int) -> bytes:
 
 def insert(tx: Tx, row: FileRow) -> None:
     marks = ", ".join("?" for _ in FileRow.__struct_fields__)
-    tx.run(
+    tx.execute(
         f"insert into files ({columns(FileRow)}) values ({marks})", *msgspec.structs.astuple(row)
     )
 
 
 def insert_version(tx: Tx, row: FileRow, created_by: str) -> None:
-    tx.run(
+    tx.execute(
         "insert into file_versions (file_id, version, sha256, size, created_by, created_at)"
         " values (?, ?, ?, ?, ?, ?)",
         row.id,
@@ -122,7 +122,7 @@ def find(tx: Tx, customer_id: str, file_id: str, *, hold: bool = False) -> FileR
         FileRow,
         f"select {columns(FileRow)} from files"
         " where id = ? and customer_id = ? and deleted_at is null"
-        f"{tx.sql.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if hold else ''}",
         file_id,
         customer_id,
     )
@@ -132,7 +132,7 @@ def find(tx: Tx, customer_id: str, file_id: str, *, hold: bool = False) -> FileR
 
 
 def save(tx: Tx, row: FileRow) -> None:
-    tx.run(
+    tx.execute(
         "update files set filename = ?, kind = ?, description = ?, mimetype = ?, tags = ?,"
         " sha256 = ?, md5 = ?, size = ?, version = ?, updated_at = ?"
         " where id = ? and customer_id = ?",
@@ -152,7 +152,7 @@ def save(tx: Tx, row: FileRow) -> None:
 
 
 def mark_deleted(tx: Tx, row: FileRow) -> None:
-    tx.run(
+    tx.execute(
         "update files set deleted_at = ? where id = ? and customer_id = ?",
         tx.now,
         row.id,

@@ -38,7 +38,7 @@ async def enrol(request: Request[EnrolBody]) -> Reply:
     try:
         made = await request.services.db.write(
             service.enrol,
-            request.services.keys,
+            request.services.keyring,
             body.token,
             body.hostname,
             body.fingerprint,
@@ -60,7 +60,7 @@ async def create_enrolment(request: Request[NewHostEnrolment]) -> Reply:
     body = request.body or NewHostEnrolment()
     token, text = await request.services.db.write(
         service.create_host_enrolment,
-        request.services.keys,
+        request.services.keyring,
         request.actor,
         request.path["id"],
         body.expires_in,
@@ -69,7 +69,7 @@ async def create_enrolment(request: Request[NewHostEnrolment]) -> Reply:
 
 
 async def list_hosts(request: Request[None]) -> Reply:
-    listing = filters.read(request.query, store.listable(request.services.db.sql.engine))
+    listing = filters.read(request.query, store.listable(request.services.db.dialect.engine))
     rows, total = await run_search(request, service.listed, request.actor, listing)
     return pagination.answer(request, listing, [_shown(request, row) for row in rows], total)
 

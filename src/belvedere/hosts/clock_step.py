@@ -9,7 +9,7 @@ RECENT: Millis = 1 * MINUTE
 
 def move(tx: Tx, step: Step) -> None:
     recent = step.before - RECENT
-    tx.run(
+    tx.execute(
         "update hosts set seen_at = case when seen_at > ? and seen_at <= ? then seen_at + ?"
         # A host was never heard in the future: its silence would not be noticed until then.
         " else ? end where seen_at > ?",

@@ -47,7 +47,7 @@ def definitions_of(tx: Tx, kind: str, object_ids: list[str]) -> set[str | None]:
     """Which definitions these follow; None among them where one follows none."""
     rows = tx.rows(
         "select object_id, definition_id from definition_instances where kind = ?"
-        f" and object_id in {tx.sql.texts}",
+        f" and object_id in {tx.dialect.in_texts}",
         kind,
         msgspec.json.encode(object_ids).decode(),
     )
@@ -56,7 +56,7 @@ def definitions_of(tx: Tx, kind: str, object_ids: list[str]) -> set[str | None]:
 
 
 def insert(tx: Tx, row: Instance) -> None:
-    tx.run(
+    tx.execute(
         f"insert into definition_instances ({_ROW}) values (?, ?, ?, ?, ?)",
         *msgspec.structs.astuple(row),
     )
@@ -64,7 +64,7 @@ def insert(tx: Tx, row: Instance) -> None:
 
 def caught_up(tx: Tx, row: Instance, version: int) -> None:
     row.version = version
-    tx.run(
+    tx.execute(
         "update definition_instances set version = ? where definition_id = ? and host_id = ?",
         version,
         row.definition_id,
@@ -74,7 +74,7 @@ def caught_up(tx: Tx, row: Instance, version: int) -> None:
 
 def release(tx: Tx, row: Instance) -> None:
     """It follows nothing any more."""
-    tx.run(
+    tx.execute(
         "delete from definition_instances where definition_id = ? and host_id = ?",
         row.definition_id,
         row.host_id,

@@ -48,7 +48,7 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
     told = {"hostname": host.hostname, "session": session, "agent_version": version}
     events.append(tx, host.customer_id, "host.connected", host_id, told)
     note_disk(tx, host_id, session, hello.disk)
-    tx.rung.add(f"host:{host_id}")
+    tx.signals.add(f"host:{host_id}")
     return session
 
 
@@ -56,7 +56,7 @@ def note_disk(tx: Tx, host_id: str, session: int, message: str) -> None:
     """What the agent's disk lacks, or that nothing does: then the host gets work again."""
     row = tx.row(
         "select customer_id, hostname, disk_full_at, disk_message from hosts"
-        f" where id = ? and session = ? and deleted_at is null{tx.sql.lock_rows}",
+        f" where id = ? and session = ? and deleted_at is null{tx.dialect.lock_rows}",
         host_id,
         session,
     )
@@ -64,13 +64,13 @@ def note_disk(tx: Tx, host_id: str, session: int, message: str) -> None:
     if row is None or row[3] == lack:
         return
     full_at = (row[2] or tx.now) if lack else None
-    tx.run(
+    tx.execute(
         "update hosts set disk_full_at = ?, disk_message = ? where id = ?", full_at, lack, host_id
     )
     if not lack or row[2] is None:
         kind = "host.disk_full" if lack else "host.disk_free"
         events.append(tx, row[0], kind, host_id, {"hostname": row[1], "message": lack})
-    tx.rung.add(f"host:{host_id}")
+    tx.signals.add(f"host:{host_id}")
 
 
 def _evidence(tx: Tx, host_id: str, hello: Hello) -> tuple[int, int]:
@@ -114,7 +114,7 @@ def doubtful_until(tx: Tx, host_id: str, hello: Hello) -> Millis:
 def doubt_journal(tx: Tx, host_id: str, journal_id: str) -> None:
     """A hello came whose number is not above the last one: it was overtaken on its way, or its
     journal was rolled back. Each retry raises the number, so the doubt must outlast this hello."""
-    tx.run(
+    tx.execute(
         "update hosts set doubted_at = ? where id = ? and journal_id = ?",
         tx.now,
         host_id,
@@ -124,7 +124,7 @@ def doubt_journal(tx: Tx, host_id: str, journal_id: str) -> None:
 
 def note_accepted(tx: Tx, fences: Sequence[tuple[str, int, int]]) -> None:
     """(host, session, fence): the agent has certainly accepted this fence and those below."""
-    tx.many(
+    tx.execute_many(
         "update hosts set accepted_fence = ? where id = ? and session = ? and accepted_fence < ?",
         [(fence, host_id, session, fence) for host_id, session, fence in sorted(fences)],
     )
@@ -163,7 +163,7 @@ def seen(tx: Tx, beats: Sequence[tuple[str, int, Millis]]) -> list[tuple[str, in
     """Record when agents were last heard; the (host, session) pairs that are out of date."""
     rows = tx.rows(
         "select id, customer_id, hostname, session, gone_at from hosts"
-        f" where deleted_at is null and id in {tx.sql.texts}",
+        f" where deleted_at is null and id in {tx.dialect.in_texts}",
         msgspec.json.encode([host_id for host_id, _, _ in beats]).decode(),
     )
     hosts = {row[0]: row for row in rows}
@@ -171,7 +171,7 @@ def seen(tx: Tx, beats: Sequence[tuple[str, int, Millis]]) -> list[tuple[str, in
     current = sorted(beat for beat in beats if beat[0] in hosts and hosts[beat[0]][3] == beat[1])
     # A beat that was heard before the clock was set back lies in the future now.
     heard = [(min(at, tx.now), host_id, session) for host_id, session, at in current]
-    tx.many(
+    tx.execute_many(
         "update hosts set seen_at = ?, gone_at = null"
         " where id = ? and session = ? and (seen_at is null or seen_at < ?)",
         [(at, host_id, session, at) for at, host_id, session in heard],
@@ -192,7 +192,7 @@ def silent(tx: Tx, silent_ms: Millis) -> list[str]:
 def gone_quiet(tx: Tx, silent_ms: Millis, host_ids: Sequence[str]) -> list[str]:
     """Mark those of the hosts that have not spoken for so long and bear no mark yet."""
     rows = tx.rows(
-        f"update hosts set gone_at = ? where {_SILENT} and id in {tx.sql.texts}"
+        f"update hosts set gone_at = ? where {_SILENT} and id in {tx.dialect.in_texts}"
         " returning id, customer_id, hostname, seen_at",
         tx.now,
         tx.now - silent_ms,

@@ -78,7 +78,7 @@ def mark(tx: Tx, fence: int, host_id: str | None = None) -> int:
 def mark_failover(tx: Tx, fence: int) -> None:
     """Another PostgreSQL took over. All sessions are void: each agent connects again, and its
     journal is compared before it gets a job."""
-    tx.run(
+    tx.execute(
         "update hosts set restored_fence = ?, session = session + ?, connected_at = null,"
         # A restore that was not compared yet stays one.
         " restored_at = case when compared_at is null then restored_at end, compared_at = null"
@@ -89,12 +89,12 @@ def mark_failover(tx: Tx, fence: int) -> None:
 
 
 def note_compared(tx: Tx, host_id: str) -> None:
-    tx.run("update hosts set compared_at = ? where id = ?", tx.now, host_id)
+    tx.execute("update hosts set compared_at = ? where id = ?", tx.now, host_id)
 
 
 def note_deleted(tx: Tx, fences: Sequence[tuple[str, int]]) -> None:
     """(host, fence): the highest of its attempts that are deleted from the history now."""
-    tx.each(
+    tx.update_many(
         "update hosts set given_fence = ? where id = ? and given_fence < ? and accepted_fence < ?",
         [(fence, host_id, fence, fence) for host_id, fence in fences],
     )

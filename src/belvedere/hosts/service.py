@@ -15,7 +15,7 @@ from belvedere.access.credentials.enrolment import (
     redeem_enrolment,
 )
 from belvedere.access.credentials.tokens import Token
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Stale
 from belvedere.db import Tx
 from belvedere.hosts import model, store
@@ -44,7 +44,7 @@ class HostChange(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def enrol(
-    tx: Tx, keys: Keys, token_text: str, hostname: str, fingerprint: str, address: str
+    tx: Tx, keys: Keyring, token_text: str, hostname: str, fingerprint: str, address: str
 ) -> Enrolment:
     """Trade an enrolment token for the credential of one host's agent."""
     name = model.hostname(hostname)
@@ -57,7 +57,7 @@ def enrol(
 
 
 def create_host_enrolment(
-    tx: Tx, keys: Keys, actor: Actor, host_id: str, life_s: int = LIFE_S
+    tx: Tx, keys: Keyring, actor: Actor, host_id: str, life_s: int = LIFE_S
 ) -> tuple[Token, str]:
     """A token that binds this host to another agent, once."""
     tokens.may_make(tx, actor)
@@ -187,7 +187,7 @@ def _told(tx: Tx, actor: Actor, host: HostRow, what: str, before: dict[str, Any]
     after = None if what == "deleted" else _shown(host)
     audit.record(tx, actor, f"host.{_VERBS[what]}", "host", host.id, before, after)
     events.append(tx, host.customer_id, f"host.{what}", host.id, _shown(host))
-    tx.rung.add(f"host:{host.id}")
+    tx.signals.add(f"host:{host.id}")
 
 
 _VERBS = {"created": "create", "rebound": "rebind", "changed": "change", "deleted": "delete"}

@@ -52,7 +52,7 @@ def find(tx: Tx, customer_id: str, host_id: str, *, hold: bool = False) -> HostR
     found = tx.one(
         HostRow,
         f"select {_HOST} from hosts where id = ? and customer_id = ? and deleted_at is null"
-        f"{tx.sql.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if hold else ''}",
         host_id,
         customer_id,
     )
@@ -70,7 +70,7 @@ def by_name(tx: Tx, customer_id: str, hostname: str, *, hold: bool = False) -> H
         HostRow,
         f"select {_HOST} from hosts"
         " where customer_id = ? and hostname_key = ? and deleted_at is null"
-        f"{tx.sql.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if hold else ''}",
         customer_id,
         hostname.lower(),
     )
@@ -80,7 +80,7 @@ def of_agent(tx: Tx, host_id: str) -> HostRow:
     """The host of an agent whose credential names it, held."""
     found = tx.one(
         HostRow,
-        f"select {_HOST} from hosts where id = ? and deleted_at is null{tx.sql.lock_rows}",
+        f"select {_HOST} from hosts where id = ? and deleted_at is null{tx.dialect.lock_rows}",
         host_id,
     )
     if found is None:
@@ -93,7 +93,7 @@ def by_ids(tx: Tx, customer_id: str, host_ids: list[str]) -> list[HostRow]:
     return tx.all(
         HostRow,
         f"select {_HOST} from hosts where customer_id = ? and deleted_at is null"
-        f" and id in {tx.sql.texts} order by id",
+        f" and id in {tx.dialect.in_texts} order by id",
         customer_id,
         tags_text(host_ids),
     )
@@ -118,7 +118,7 @@ def tagged(tx: Tx, customer_id: str, tag: str) -> list[HostRow]:
 def insert(tx: Tx, customer_id: str, hostname: str, fingerprint: str, ip: str) -> HostRow:
     """A new host; a name that was taken a moment ago makes the transaction look again."""
     host_id = new_id()
-    tx.run(
+    tx.execute(
         "insert into hosts (id, customer_id, hostname, hostname_key, fingerprint, ip, created_at,"
         " updated_at) values (?, ?, ?, ?, ?, ?, ?, ?)",
         host_id,
@@ -135,7 +135,7 @@ def insert(tx: Tx, customer_id: str, hostname: str, fingerprint: str, ip: str) -
 
 def save(tx: Tx, row: HostRow) -> None:
     """What people change."""
-    tx.run(
+    tx.execute(
         "update hosts set hostname = ?, hostname_key = ?, enabled = ?, draining = ?, tags = ?,"
         " version = ?, updated_at = ? where id = ? and customer_id = ?",
         row.hostname,
@@ -152,7 +152,7 @@ def save(tx: Tx, row: HostRow) -> None:
 
 def rebind(tx: Tx, row: HostRow, fingerprint: str) -> None:
     """Another agent holds the host from now on: what the old connection says no longer counts."""
-    tx.run(
+    tx.execute(
         "update hosts set fingerprint = ?, session = session + 1, connected_at = null,"
         " version = version + 1, updated_at = ? where id = ? and customer_id = ?",
         fingerprint,
@@ -161,11 +161,11 @@ def rebind(tx: Tx, row: HostRow, fingerprint: str) -> None:
         row.customer_id,
     )
     # The client of an original agent that had the host could register for it again otherwise.
-    tx.run("delete from original_agents where host_id = ?", row.id)
+    tx.execute("delete from original_agents where host_id = ?", row.id)
 
 
 def mark_deleted(tx: Tx, row: HostRow) -> None:
-    tx.run(
+    tx.execute(
         "update hosts set deleted_at = ?, connected_at = null, session = session + 1"
         " where id = ? and customer_id = ?",
         tx.now,

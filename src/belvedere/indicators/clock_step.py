@@ -5,4 +5,6 @@ from belvedere.db import Tx
 
 
 def move(tx: Tx, step: Step) -> None:
-    tx.run("update indicators set stale_at = stale_at + ? where stale_at is not null", step.delta)
+    tx.execute(
+        "update indicators set stale_at = stale_at + ? where stale_at is not null", step.delta
+    )

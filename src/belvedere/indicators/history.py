@@ -27,7 +27,7 @@ class Point(msgspec.Struct, frozen=True):
 
 def remember(tx: Tx, rows: Sequence[IndicatorRow]) -> None:
     """The last of a second stands for that second."""
-    tx.many(
+    tx.execute_many(
         "insert into indicator_values (indicator_id, at, state, value) values (?, ?, ?, ?)"
         " on conflict (indicator_id, at) do update set state = excluded.state,"
         " value = excluded.value",
@@ -74,7 +74,7 @@ def _thin(tx: Tx, before: Millis, per: Millis) -> bool:
         return False
     begin = first // per * per
     end = begin + per
-    tx.run(
+    tx.execute(
         "delete from indicator_values where at >= ? and at < ? and exists"
         " (select 1 from indicator_values w where w.indicator_id = indicator_values.indicator_id"
         " and w.at > indicator_values.at and w.at < ?)",
@@ -82,7 +82,7 @@ def _thin(tx: Tx, before: Millis, per: Millis) -> bool:
         end,
         end,
     )
-    tx.run(
+    tx.execute(
         "insert into meta (name, value) values (?, ?)"
         " on conflict (name) do update set value = excluded.value",
         name,
@@ -92,7 +92,7 @@ def _thin(tx: Tx, before: Millis, per: Millis) -> bool:
 
 
 def _forget(tx: Tx, before: Millis) -> bool:
-    gone = tx.run(
+    gone = tx.execute(
         "delete from indicator_values where (indicator_id, at) in"
         " (select indicator_id, at from indicator_values where at < ? order by at limit ?)",
         before,

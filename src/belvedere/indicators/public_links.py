@@ -2,7 +2,7 @@
 
 from belvedere import events
 from belvedere.access import Actor, Level, audit, require
-from belvedere.access.crypto.keyring import PUBLIC, Keys, make_token
+from belvedere.access.crypto.keyring import PUBLIC, Keyring, make_token
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx
 from belvedere.indicators import queries, store
@@ -10,7 +10,7 @@ from belvedere.indicators.model import IndicatorRow
 from belvedere.indicators.queries import Shown
 
 
-def publish(tx: Tx, keys: Keys, actor: Actor, indicator_id: str) -> tuple[Shown, str]:
+def publish(tx: Tx, keys: Keyring, actor: Actor, indicator_id: str) -> tuple[Shown, str]:
     """A new link; the one before it is dead."""
     require(actor, Level.ADMIN)
     row = store.find(tx, actor.customer_id, indicator_id, hold=True)
@@ -27,7 +27,7 @@ def unpublish(tx: Tx, actor: Actor, indicator_id: str) -> Shown:
     return queries.together(tx, [row])[0]
 
 
-def behind(tx: Tx, keys: Keys, token: str) -> Shown:
+def behind(tx: Tx, keys: Keyring, token: str) -> Shown:
     """What a link shows, as long as it is good."""
     row = store.by_link(tx, keys.digest(token))
     if row is None:

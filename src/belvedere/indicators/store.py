@@ -70,7 +70,7 @@ def look_up(
     return tx.one(
         IndicatorRow,
         f"select {_ROW} from indicators where {by} = ? and customer_id = ?"
-        f" and deleted_at is null{tx.sql.lock_rows if hold else ''}",
+        f" and deleted_at is null{tx.dialect.lock_rows if hold else ''}",
         name,
         customer_id,
     )
@@ -93,12 +93,12 @@ def by_link(tx: Tx, digest: str) -> IndicatorRow | None:
 
 def insert(tx: Tx, row: IndicatorRow) -> None:
     marks = ", ".join("?" for _ in IndicatorRow.__struct_fields__)
-    tx.run(f"insert into indicators ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
+    tx.execute(f"insert into indicators ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
 
 
 def save(tx: Tx, row: IndicatorRow) -> None:
     id_, customer_id, *others = msgspec.structs.astuple(row)
-    tx.run(
+    tx.execute(
         f"update indicators set {_SET} where id = ? and customer_id = ?", *others, id_, customer_id
     )
 
@@ -123,7 +123,7 @@ def count_on(
 
 
 def mark_deleted(tx: Tx, row: IndicatorRow) -> None:
-    tx.run(
+    tx.execute(
         "update indicators set deleted_at = ?, public_digest = null"
         " where id = ? and customer_id = ?",
         tx.now,
@@ -176,7 +176,7 @@ def count(tx: Tx, actor: Actor, listing: Listing) -> int:
 def acls(tx: Tx, customer_id: str, indicator_ids: Sequence[str]) -> dict[str, list[str]]:
     """The entries of several indicators at once."""
     found: dict[str, list[str]] = {indicator_id: [] for indicator_id in indicator_ids}
-    named, params = f" and object_id in {tx.sql.texts}", [_json_text(list(found))]
+    named, params = f" and object_id in {tx.dialect.in_texts}", [_json_text(list(found))]
     if len(found) > MANY:
         # Looking each up costs more than reading all that the organization has.
         named, params = "", []
@@ -203,11 +203,11 @@ def going_stale(tx: Tx, limit: int) -> list[IndicatorRow]:
     rows = tx.all(
         IndicatorRow,
         f"select {_ROW} from indicators where stale_told = 0 and stale_at <= ?"
-        f" and deleted_at is null order by stale_at limit ?{tx.sql.skip_locked}",
+        f" and deleted_at is null order by stale_at limit ?{tx.dialect.skip_locked}",
         tx.now,
         limit,
     )
-    tx.many(
+    tx.execute_many(
         "update indicators set stale_told = 1 where id = ? and customer_id = ?",
         [(row.id, row.customer_id) for row in rows],
     )
@@ -233,5 +233,5 @@ def deleted_before(tx: Tx, moment: Millis, limit: int) -> list[tuple[str, str]]:
 
 
 def purge(tx: Tx, customer_id: str, indicator_id: str) -> None:
-    tx.run("delete from indicator_values where indicator_id = ?", indicator_id)
-    tx.run("delete from indicators where id = ? and customer_id = ?", indicator_id, customer_id)
+    tx.execute("delete from indicator_values where indicator_id = ?", indicator_id)
+    tx.execute("delete from indicators where id = ? and customer_id = ?", indicator_id, customer_id)

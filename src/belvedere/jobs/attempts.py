@@ -5,7 +5,7 @@ from functools import cache
 
 import msgspec
 
-from belvedere.db import Asked, Fragments, Row, Tx, columns
+from belvedere.db import Dialect, Query, Row, Tx, columns
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.store import JOB, json_list
 from belvedere.triggers import store
@@ -30,16 +30,16 @@ class Attempt(msgspec.Struct):
 def attempts_by_fence(tx: Tx, fences: Sequence[int]) -> dict[int, Attempt]:
     rows = tx.all(
         Attempt,
-        f"select {columns(Attempt)} from attempts where fence in {tx.sql.numbers}",
+        f"select {columns(Attempt)} from attempts where fence in {tx.dialect.in_numbers}",
         json_list(fences),
     )
     return {attempt.fence: attempt for attempt in rows}
 
 
 @cache
-def _reported(sql: Fragments, is_one: bool) -> tuple[str, str, str]:
+def _reported(sql: Dialect, is_one: bool) -> tuple[str, str, str]:
     """The statements below. Mostly it is one: a list in a parameter costs twice as much."""
-    which, among = ("= ?", "= ({})") if is_one else (f"in {sql.numbers}", sql.among)
+    which, among = ("= ?", "= ({})") if is_one else (f"in {sql.in_numbers}", sql.in_subquery)
     of_fences = among.format(f"select job_id from attempts where fence {which}")
     of_jobs = among.format(f"select task_id from jobs where id {of_fences}")
     return (
@@ -57,8 +57,8 @@ def lock_reported(
     of their tasks start."""
     is_one = len(fences) == 1
     asked = fences[0] if is_one else json_list(fences)
-    of_jobs, of_attempts, of_triggers = _reported(tx.sql, is_one)
-    jobs, attempts, starting = tx.together(
+    of_jobs, of_attempts, of_triggers = _reported(tx.dialect, is_one)
+    jobs, attempts, starting = tx.pipeline(
         (of_jobs, (asked,)), (of_attempts, (asked,)), (of_triggers, ("task", asked))
     )
     return (
@@ -73,7 +73,7 @@ def attempts_of(tx: Tx, job_id: str) -> list[Attempt]:
     return tx.all(Attempt, sql, *params)
 
 
-def asking_attempts(job_id: str) -> Asked:
+def asking_attempts(job_id: str) -> Query:
     return (
         f"select {columns(Attempt)} from attempts where job_id = ? order by number, fence",
         (job_id,),
@@ -90,7 +90,7 @@ def live_attempts(tx: Tx, host_id: str) -> list[Attempt]:
 
 
 def insert_attempts(tx: Tx, attempts: Sequence[Attempt]) -> None:
-    tx.many(
+    tx.execute_many(
         f"insert into attempts ({columns(Attempt)}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [msgspec.structs.astuple(attempt) for attempt in attempts],
     )
@@ -98,7 +98,7 @@ def insert_attempts(tx: Tx, attempts: Sequence[Attempt]) -> None:
 
 def close_attempts(tx: Tx, ends: Sequence[tuple[int, str, int, int | None, str | None]]) -> None:
     """(fence, state, ended_at, started_at, report)."""
-    tx.each(
+    tx.update_many(
         "update attempts set state = ?, ended_at = ?, started_at = coalesce(?, started_at),"
         " report = coalesce(?, report) where fence = ?",
         [(state, ended, started, report, fence) for fence, state, ended, started, report in ends],
@@ -107,7 +107,7 @@ def close_attempts(tx: Tx, ends: Sequence[tuple[int, str, int, int | None, str |
 
 def end_attempt(tx: Tx, job: JobRow, state: str) -> None:
     """Close the current attempt of a job that ends without a report."""
-    tx.run(
+    tx.execute(
         "update attempts set state = ?, ended_at = ? where fence = ? and state in ('live', 'lost')",
         state,
         tx.now,
@@ -117,16 +117,16 @@ def end_attempt(tx: Tx, job: JobRow, state: str) -> None:
 
 def reserve_fences(tx: Tx, count: int) -> list[int]:
     """New fences, each larger than any before."""
-    return taken_fences(tx, tx.rows(tx.sql.next_fences, count), count)
+    return taken_fences(tx, tx.rows(tx.dialect.next_fences, count), count)
 
 
-def asking_fences(tx: Tx, count: int) -> Asked:
-    return tx.sql.next_fences, (count,)
+def asking_fences(tx: Tx, count: int) -> Query:
+    return tx.dialect.next_fences, (count,)
 
 
 def taken_fences(tx: Tx, rows: Sequence[Row], count: int) -> list[int]:
     taken = [int(number) for (number,) in rows]
-    if tx.sql.lock_rows:
+    if tx.dialect.lock_rows:
         return taken
     # One transaction at a time: they follow the newest, be it written or only reserved here.
     tx.fence = max(taken[0], tx.fence + count)

@@ -7,16 +7,16 @@ from belvedere.jobs.model import IS_OPEN
 
 def move(tx: Tx, step: Step) -> None:
     """Time limits, expiry and the pause before a retry are durations, not dates."""
-    tx.run(
+    tx.execute(
         f"update jobs set expires_at = expires_at + ? where {IS_OPEN} and expires_at > 0",
         step.delta,
     )
-    tx.run(
+    tx.execute(
         "update jobs set deadline_at = deadline_at + ? where lifecycle = 'assigned'"
         " and deadline_at is not null",
         step.delta,
     )
-    tx.run(
+    tx.execute(
         "update jobs set not_before_at = not_before_at + ? where lifecycle = 'ready'"
         " and not_before_at > ?",
         step.delta,

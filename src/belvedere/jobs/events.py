@@ -55,7 +55,7 @@ def tell_born(tx: Tx, jobs: Sequence[JobRow], assigned: Sequence[JobRow]) -> Non
 def _follow(tx: Tx, what: str, jobs: Sequence[JobRow], known: ActiveTriggers | None = None) -> None:
     over = [job for job in jobs if job.lifecycle in FINAL]
     if over:
-        tx.rung.update([f"job:{job.id}" for job in over])
+        tx.signals.update([f"job:{job.id}" for job in over])
         # Mostly it is known, and nothing.
         if known is None or known:
             _fire(tx, "task", [(job.task_id, job) for job in over], known)

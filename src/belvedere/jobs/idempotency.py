@@ -53,7 +53,7 @@ def job_of(tx: Tx, customer_id: str, job_id: str) -> JobRow:
 
 def remember(tx: Tx, made: Sequence[tuple[Key, Once, Sequence[str]]]) -> None:
     """In the creating transaction: jobs and key are durable together, or not at all."""
-    tx.many(
+    tx.execute_many(
         "insert into idempotency (customer_id, principal, route, idempotency_key, body_digest,"
         " job_ids, created_at) values (?, ?, ?, ?, ?, ?, ?)",
         [

@@ -23,7 +23,7 @@ def of_jobs(tx: Tx, jobs: Sequence[JobRow]) -> dict[str, TaskSpec]:
 
 def _spec(tx: Tx, key: tuple[str | None, int | None]) -> TaskSpec:
     # Asked once: the memo is shared by threads, and any of them may empty it at any moment.
-    known: TaskSpec | None = tx.memo.get(("spec", key))
+    known: TaskSpec | None = tx.version_cache.get(("spec", key))
     if known is not None:
         return known
     if key[0] is None:
@@ -31,9 +31,9 @@ def _spec(tx: Tx, key: tuple[str | None, int | None]) -> TaskSpec:
         return TaskSpec(name="", type=Type.SCRIPT)
     text = tx.value("select spec from task_versions where task_id = ? and version = ?", *key)
     spec = clear_spec(tx, key[0], text)
-    if len(tx.memo) > REMEMBERED:
-        tx.memo.clear()
-    tx.memo["spec", key] = spec
+    if len(tx.version_cache) > REMEMBERED:
+        tx.version_cache.clear()
+    tx.version_cache["spec", key] = spec
     return spec
 
 
@@ -57,7 +57,7 @@ def constants_of(tx: Tx, jobs: Sequence[JobRow]) -> dict[str, dict[str, str]]:
     rows = tx.rows(
         "select j.job_id, j.workflow_id, v.spec from workflow_jobs j join workflow_versions v"
         " on v.workflow_id = j.workflow_id and v.version = j.version"
-        f" where j.job_id in {tx.sql.texts}",
+        f" where j.job_id in {tx.dialect.in_texts}",
         msgspec.json.encode(sorted({job.workflow_job_id for job in steps})).decode(),
     )
     found = {

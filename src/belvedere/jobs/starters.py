@@ -47,7 +47,7 @@ class _Start(msgspec.Struct):
 
 def remember(tx: Tx, job_id: str, names: Iterable[str]) -> None:
     """For a job that no person started."""
-    tx.many(
+    tx.execute_many(
         "insert into job_starters (job_id, user_id) values (?, ?)",
         [(job_id, name) for name in sorted(set(names))],
     )
@@ -161,7 +161,7 @@ def _start(tx: Tx, job_id: str) -> _Start | None:
 def _with_token_creators(tx: Tx, customer_id: str, names: Set[str]) -> Starters:
     """A token is used by the person who created it."""
     rows = tx.rows(
-        f"select created_by from tokens where customer_id = ? and id in {tx.sql.texts}",
+        f"select created_by from tokens where customer_id = ? and id in {tx.dialect.in_texts}",
         customer_id,
         msgspec.json.encode(sorted(names)).decode(),
     )

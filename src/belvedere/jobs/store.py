@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from belvedere.base.errors import NotFound
-from belvedere.db import Asked, Row, Tx, columns
+from belvedere.db import Query, Row, Tx, columns
 from belvedere.jobs.model import JobRow, Lifecycle, State
 
 encode = msgspec.json.Encoder().encode
@@ -35,7 +35,7 @@ def json_list(values: Sequence[Any]) -> str:
 
 def insert(tx: Tx, jobs: Sequence[tuple[JobRow, str, str | None]]) -> None:
     """Each with its arguments and, for those born finished, its output."""
-    tx.many(_INSERT, [(*msgspec.structs.astuple(job), *rest) for job, *rest in jobs])
+    tx.execute_many(_INSERT, [(*msgspec.structs.astuple(job), *rest) for job, *rest in jobs])
 
 
 def find(tx: Tx, customer_id: str, job_id: str) -> JobRow:
@@ -58,7 +58,7 @@ UNPURGED = "(j.ended_at is null or j.ended_at > c.purged_until or j.state = 'los
 def lock(tx: Tx, customer_id: str, job_id: str) -> JobRow:
     """The same, held until the transaction ends."""
     find(tx, customer_id, job_id)
-    job = tx.one(JobRow, f"select {JOB} from jobs where id = ?{tx.sql.lock_rows}", job_id)
+    job = tx.one(JobRow, f"select {JOB} from jobs where id = ?{tx.dialect.lock_rows}", job_id)
     if job is None:
         raise NotFound("There is no such job.", code="job_not_found")
     return job
@@ -68,14 +68,15 @@ def lock_many(tx: Tx, job_ids: Sequence[str]) -> dict[str, JobRow]:
     """Jobs by id, held; in the order of ids, so that two transactions cannot wait in a ring."""
     rows = tx.all(
         JobRow,
-        f"select {JOB} from jobs where id in {tx.sql.texts} order by id{tx.sql.lock_rows}",
+        f"select {JOB} from jobs where id in {tx.dialect.in_texts} order by"
+        f" id{tx.dialect.lock_rows}",
         json_list(job_ids),
     )
     return {job.id: job for job in rows}
 
 
 def set_expiry(tx: Tx, job_id: str, expires_at: int) -> None:
-    tx.run("update jobs set expires_at = ? where id = ?", expires_at, job_id)
+    tx.execute("update jobs set expires_at = ? where id = ?", expires_at, job_id)
 
 
 def open_steps(tx: Tx, workflow_job_id: str) -> list[str]:
@@ -93,12 +94,12 @@ def heavy(tx: Tx, job_id: str) -> Heavy:
     return Heavy(*row)
 
 
-def asking_whole(customer_id: str, job_id: str) -> Asked:
+def asking_whole(customer_id: str, job_id: str) -> Query:
     """A job that readers may see, with its large columns behind those of its row."""
     return (_WHOLE, (job_id, customer_id))
 
 
-def asking_heavy(job_id: str) -> Asked:
+def asking_heavy(job_id: str) -> Query:
     return (
         "select j.arguments, j.result, j.output, j.log, h.hostname from jobs j"
         " left join hosts h on h.id = j.host_id where j.id = ?",
@@ -158,13 +159,13 @@ def _saved(job: JobRow) -> tuple[Any, ...]:
 
 def save(tx: Tx, jobs: Sequence[JobRow]) -> None:
     """Write back jobs that this transaction has locked; each must carry its next version."""
-    tx.each(_SAVE + _OF_ONE, [(*_saved(job), job.id, job.version - 1) for job in jobs])
+    tx.update_many(_SAVE + _OF_ONE, [(*_saved(job), job.id, job.version - 1) for job in jobs])
 
 
 def save_assigned(tx: Tx, jobs: Sequence[JobRow]) -> None:
     """The same for jobs that an agent takes up. Only what that changes: an index of a column that
     is named is written anew, whether it changed or not."""
-    tx.each(
+    tx.update_many(
         "update jobs set lifecycle = ?, version = ?, fence = ?, attempts = ?, reason = ?,"
         f" updated_at = ?, assigned_at = ?, started_at = ?, deadline_at = ?{_OF_ONE}",
         [
@@ -196,7 +197,7 @@ class End(msgspec.Struct):
 
 def save_ended(tx: Tx, ended: Sequence[tuple[JobRow, End]]) -> None:
     """The same for jobs that a report ended, with what they leave behind, in one write each."""
-    tx.each(
+    tx.update_many(
         "update jobs set lifecycle = ?, state = ?, version = ?, ran = ?, reason = ?,"
         " trigger_name = ?, unreachable_at = ?, reconciled = ?, updated_at = ?, started_at = ?,"
         f" ended_at = ?, result = ?, output = ?, log = ?{_OF_ONE}",
@@ -225,7 +226,7 @@ def save_ended(tx: Tx, ended: Sequence[tuple[JobRow, End]]) -> None:
 
 
 def save_arguments(tx: Tx, job_id: str, arguments: str) -> None:
-    tx.run("update jobs set arguments = ? where id = ?", arguments, job_id)
+    tx.execute("update jobs set arguments = ? where id = ?", arguments, job_id)
 
 
 def step(job: JobRow, lifecycle: Lifecycle, state: State, now: int) -> None:

@@ -55,10 +55,15 @@ async def sign_in(request: Request[None]) -> str:
     """Returns the token as a bare JSON string: these agents cannot read an object."""
     services, address = request.services, request.actor.address
     client_id, secret = basic(request) or ("", "")
-    target, proof = client_id[:MAX_CLIENT_ID], services.keys.digest(f"agent {client_id} {secret}")
+    target, proof = (
+        client_id[:MAX_CLIENT_ID],
+        services.keyring.digest(f"agent {client_id} {secret}"),
+    )
     services.limits.check(address, Kind.AGENT, target, proof=proof)
     try:
-        token: str = await services.db.write(registration.sign_in, services.keys, client_id, secret)
+        token: str = await services.db.write(
+            registration.sign_in, services.keyring, client_id, secret
+        )
     except Unauthenticated:
         services.limits.wrong(address, kind=Kind.AGENT, target=target, proof=proof)
         raise
@@ -87,7 +92,9 @@ def register_host(tx: Tx, actor: Actor, body: Registration, address: str) -> Reg
 
 async def _authenticate(request: AnyRequest, hostname: str | None) -> AgentSession:
     """The host of the agent; every request counts as a heartbeat."""
-    run = request.services.db.write if not request.actor.host_id else request.services.db.glance
+    run = (
+        request.services.db.write if not request.actor.host_id else request.services.db.read_inline
+    )
     session: AgentSession = await run(registration.session_of, request.actor, hostname)
     request.services.of(LegacyServices).note_contact(
         session.host_id, session.session, request.services.clock()
@@ -111,7 +118,7 @@ async def config(request: Request[None]) -> LegacyConfig:
 async def poll(request: AnyRequest) -> OldJobs:
     """`GET /job` with an agent's token."""
     session = await _authenticate(request, request.first("hostname"))
-    await request.services.db.glance(registration.require_registered, session.host_id)
+    await request.services.db.read_inline(registration.require_registered, session.host_id)
     with request.services.of(LegacyServices).waiting(session.host_id):
         long_poll = LongPoll(request.services, session.host_id, request.receive)
         return OldJobs(await long_poll.jobs(claims.claim_jobs))
@@ -127,7 +134,7 @@ async def poll_task(request: Request[None]) -> list[OldJob]:
         request.actor,
         session.host_id,
         request.services.of(LegacyServices).base_url(),
-        request.services.keys,
+        request.services.keyring,
         request.path["id"],
         most,
     )

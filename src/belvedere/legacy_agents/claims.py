@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from belvedere.access.actor import Actor
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
 from belvedere.jobs.attempts import live_attempts
@@ -34,7 +34,7 @@ def _is_update_due(tx: Tx, host_id: str) -> bool:
     return registration.is_update_due(tx, host_id, number)
 
 
-def claim_jobs(tx: Tx, host_id: str, base_url: str, keys: Keys) -> list[OldJob]:
+def claim_jobs(tx: Tx, host_id: str, base_url: str, keys: Keyring) -> list[OldJob]:
     """The order to read a new configuration if there is one, and as many jobs as it has slots."""
     registration.require_registered(tx, host_id)
     jobs = []
@@ -44,7 +44,7 @@ def claim_jobs(tx: Tx, host_id: str, base_url: str, keys: Keys) -> list[OldJob]:
 
 
 def claim_jobs_of_task(
-    tx: Tx, actor: Actor, host_id: str, base_url: str, keys: Keys, task_id: str, limit: int
+    tx: Tx, actor: Actor, host_id: str, base_url: str, keys: Keyring, task_id: str, limit: int
 ) -> list[OldJob]:
     """Jobs of one task, which must run on this host."""
     if tasks.find(tx, actor.customer_id, task_id).host_id != host_id:
@@ -57,7 +57,7 @@ def _claim(
     tx: Tx,
     host_id: str,
     base_url: str,
-    keys: Keys,
+    keys: Keyring,
     task_id: str | None = None,
     limit: int | None = None,
 ) -> list[OldJob]:

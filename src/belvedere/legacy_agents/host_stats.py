@@ -31,7 +31,7 @@ def store_stats(tx: Tx, host_id: str, type_: str, stats: object) -> None:
     text = json_text.clean(msgspec.json.encode(stats).decode())
     if len(text) > MAX_STATS:
         text = msgspec.json.encode({"cut": len(text)}).decode()
-    tx.run(
+    tx.execute(
         "insert into host_stats (host_id, type, stats, at) values (?, ?, ?, ?)"
         " on conflict (host_id, type) do update set stats = excluded.stats, at = excluded.at",
         host_id,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from starlette.types import Receive
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.services import Services
 from belvedere.db import Tx
 from belvedere.jobs.lifecycle.orders import OldJob
@@ -20,7 +20,7 @@ MAX_WAIT_S = 12.0
 # A signal may be missed; so the rows are checked this often.
 RECHECK_S = 1.5
 
-Claim = Callable[[Tx, str, str, Keys], list[OldJob]]
+Claim = Callable[[Tx, str, str, Keyring], list[OldJob]]
 
 
 class LongPoll:
@@ -36,7 +36,8 @@ class LongPoll:
     async def jobs(self, claim: Claim) -> list[OldJob]:
         topics = (f"host:{self._host_id}", f"watch:{self._host_id}")
         unsubscribe = [
-            self._services.hub.listen(topic, lambda _: self._signalled.set()) for topic in topics
+            self._services.signals.subscribe(topic, lambda _: self._signalled.set())
+            for topic in topics
         ]
         watchers = [
             asyncio.create_task(self._until_disconnected()),
@@ -82,7 +83,7 @@ class LongPoll:
         if not await db.read(claims.has_work, host_id):
             return []
         jobs = await db.write(
-            claim, host_id, self._services.of(LegacyServices).base_url(), self._services.keys
+            claim, host_id, self._services.of(LegacyServices).base_url(), self._services.keyring
         )
         if self._is_disconnected and jobs:
             await db.write(claims.return_unsent, host_id, [job.id for job in jobs])

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, Keys, Level, require
+from belvedere.access import Actor, Keyring, Level, require
 from belvedere.access.credentials import legacy_clients
 from belvedere.access.credentials.legacy_clients import Client
 from belvedere.base.clock import MINUTE, Millis
@@ -61,7 +61,7 @@ class AgentSession(msgspec.Struct):
     session: int
 
 
-def sign_in(tx: Tx, keys: Keys, client_id: str, secret: str) -> str:
+def sign_in(tx: Tx, keys: Keyring, client_id: str, secret: str) -> str:
     """A token for the client of an enrolment; bound to its host if it has exactly one."""
     client = legacy_clients.known(tx, keys, client_id, secret)
     host_ids = [
@@ -91,7 +91,7 @@ def register(tx: Tx, actor: Actor, body: Registration, address: str) -> HostRow:
     _connect(tx, actor, host, body, mark, address)
     legacy_clients.bind(tx, actor.credential_id, host.id)
     legacy_clients.drop_others(tx, actor.credential_id, host.id)
-    tx.run(
+    tx.execute(
         "insert into original_agents (host_id, client_id, configured) values (?, ?, 0)"
         " on conflict (host_id) do update set client_id = excluded.client_id, configured = 0,"
         " update_id = null, update_at = null",
@@ -211,14 +211,14 @@ def require_registered(tx: Tx, host_id: str) -> None:
 
 def delete(tx: Tx, host_id: str) -> None:
     """The host has Belvedere's own agent now."""
-    tx.run("delete from original_agents where host_id = ?", host_id)
+    tx.execute("delete from original_agents where host_id = ?", host_id)
 
 
 # The agent reads its configuration when it gets an update order, which looks like a job.
 
 
 def note_config(tx: Tx, host_id: str, number: int) -> None:
-    tx.run("update original_agents set configured = ? where host_id = ?", number, host_id)
+    tx.execute("update original_agents set configured = ? where host_id = ?", number, host_id)
 
 
 def is_update_due(tx: Tx, host_id: str, number: int) -> bool:
@@ -236,7 +236,7 @@ def is_update_due(tx: Tx, host_id: str, number: int) -> bool:
 def order_update(tx: Tx, host_id: str) -> str:
     """Returns the id with which the agent will report that the update is done."""
     update_id = new_id()
-    tx.run(
+    tx.execute(
         "update original_agents set update_id = ?, update_at = ? where host_id = ?",
         update_id,
         tx.now,
@@ -256,7 +256,7 @@ def has_update(tx: Tx, host_id: str, job_id: str) -> bool:
 def complete_update(tx: Tx, host_id: str, job_id: str) -> bool:
     """Mark the update order as done; False if the id is not the host's update order."""
     return bool(
-        tx.run(
+        tx.execute(
             "update original_agents set update_id = null, update_at = null"
             " where host_id = ? and update_id = ?",
             host_id,

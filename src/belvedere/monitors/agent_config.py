@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx
 from belvedere.files import content_of
@@ -37,14 +37,16 @@ class Position:
     after: str = ""
 
 
-def of_host(tx: Tx, host_id: str, keys: Keys) -> Watch:
+def of_host(tx: Tx, host_id: str, keys: Keyring) -> Watch:
     """The whole list in one message, for agents that do not take parts."""
     number, _ = watch_changes.state(tx, host_id)
     rows = store.of_host(tx, host_id)
     return Watch(number, [one for one in _Builder(tx, keys).each(rows) if one is not None])
 
 
-def next_message(tx: Tx, host_id: str, at: Position, keys: Keys) -> tuple[Watch, Position] | None:
+def next_message(
+    tx: Tx, host_id: str, at: Position, keys: Keyring
+) -> tuple[Watch, Position] | None:
     """What an agent at this position has to be told next, and its position then; None: nothing.
 
     The number is read before the monitors: what changes meanwhile has a higher one and is told
@@ -60,7 +62,7 @@ def next_message(tx: Tx, host_id: str, at: Position, keys: Keys) -> tuple[Watch,
     return _difference(tx, host_id, at.number, keys)
 
 
-def _part(tx: Tx, host_id: str, at: Position, keys: Keys) -> tuple[Watch, Position]:
+def _part(tx: Tx, host_id: str, at: Position, keys: Keyring) -> tuple[Watch, Position]:
     """The next part of the whole list."""
     rows = store.part_of_host(tx, host_id, at.after, MAX_MONITORS)
     found, count = _fitting(_Builder(tx, keys).each(rows))
@@ -71,7 +73,7 @@ def _part(tx: Tx, host_id: str, at: Position, keys: Keys) -> tuple[Watch, Positi
     return watch, Position(at.number, at.part + 1, rows[count - 1].id)
 
 
-def _difference(tx: Tx, host_id: str, since: int, keys: Keys) -> tuple[Watch, Position]:
+def _difference(tx: Tx, host_id: str, since: int, keys: Keyring) -> tuple[Watch, Position]:
     """The next changes, as the monitors are now."""
     changes = watch_changes.after(tx, host_id, since, MAX_MONITORS)
     if not changes:
@@ -102,7 +104,7 @@ def _fitting(each: Iterable[Watched | None]) -> tuple[list[Watched], int]:
 class _Builder:
     """Makes the checks of one organization; secrets and settings are read when first needed."""
 
-    def __init__(self, tx: Tx, keys: Keys) -> None:
+    def __init__(self, tx: Tx, keys: Keyring) -> None:
         self._tx, self._keys = tx, keys
         self._values: _Secrets | None = None
         self._outer_only = False
@@ -126,7 +128,7 @@ class _Builder:
 class _Secrets:
     """Secrets of an organization, opened when the first check needs one."""
 
-    def __init__(self, tx: Tx, keys: Keys, customer_id: str) -> None:
+    def __init__(self, tx: Tx, keys: Keyring, customer_id: str) -> None:
         self._tx, self._keys, self._customer_id = tx, keys, customer_id
         self._values: dict[str, str] | None = None
 

@@ -5,6 +5,6 @@ from belvedere.db import Tx
 
 
 def move(tx: Tx, step: Step) -> None:
-    tx.run("update monitors set due_at = due_at + ? where due_at is not null", step.delta)
+    tx.execute("update monitors set due_at = due_at + ? where due_at is not null", step.delta)
     # The next sample of hosts and nested monitors is taken so long after the last one.
-    tx.run("update monitors set checked_at = ? where checked_at > ?", step.now, step.now)
+    tx.execute("update monitors set checked_at = ? where checked_at > ?", step.now, step.now)

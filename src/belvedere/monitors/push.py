@@ -4,7 +4,7 @@ import msgspec
 
 from belvedere.access import Actor
 from belvedere.access.credentials import secret_keys
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Fault, Forbidden
 from belvedere.db import Tx
 from belvedere.files import quota
@@ -38,7 +38,7 @@ class Pushed(msgspec.Struct):
 
 def push(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     customer: str | None,
     monitor_id: str,
     secret: str,
@@ -73,13 +73,13 @@ def _wrong() -> Forbidden:
     return Forbidden("Invalid secret key.", code="wrong_secret")
 
 
-def reveal(tx: Tx, keys: Keys, actor: Actor, monitor_id: str) -> str:
+def reveal(tx: Tx, keys: Keyring, actor: Actor, monitor_id: str) -> str:
     """The secret of its URL; every reading is audited."""
     _check_type(tx, actor, monitor_id)
     return secret_keys.reveal(tx, keys, actor, "monitor", monitor_id)
 
 
-def rotate(tx: Tx, keys: Keys, actor: Actor, monitor_id: str, overlap_s: int) -> str:
+def rotate(tx: Tx, keys: Keyring, actor: Actor, monitor_id: str, overlap_s: int) -> str:
     _check_type(tx, actor, monitor_id)
     return secret_keys.rotate(tx, keys, actor, "monitor", monitor_id, overlap_s)
 

@@ -7,7 +7,7 @@ import msgspec
 from belvedere import events
 from belvedere.access import Actor, Level, acl_of, audit, may_see, replace_acl, require
 from belvedere.access.credentials import secret_keys
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Conflict, Fault, Stale
 from belvedere.base.ids import new_id
@@ -30,7 +30,7 @@ Shown = tuple[MonitorView, list[str], list[Trigger]]
 
 def create(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     actor: Actor,
     body: MonitorBody,
     host_id: str | None,

@@ -98,7 +98,7 @@ def find(tx: Tx, customer_id: str, monitor_id: str, *, hold: bool = False) -> Mo
     found = tx.one(
         MonitorRow,
         f"select {_ROW} from monitors where id = ? and customer_id = ? and deleted_at is null"
-        f"{tx.sql.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if hold else ''}",
         monitor_id,
         customer_id,
     )
@@ -181,26 +181,26 @@ def acls(tx: Tx, customer_id: str) -> dict[str, list[str]]:
 
 def insert(tx: Tx, row: MonitorRow) -> None:
     marks = ", ".join("?" for _ in MonitorRow.__struct_fields__)
-    tx.run(f"insert into monitors ({_ROW}) values ({marks})", *_kept(tx, row))
+    tx.execute(f"insert into monitors ({_ROW}) values ({marks})", *_kept(tx, row))
 
 
 def save(tx: Tx, row: MonitorRow) -> None:
     id_, customer_id, *others = _kept(tx, row)
-    tx.run(
+    tx.execute(
         f"update monitors set {_SET} where id = ? and customer_id = ?", *others, id_, customer_id
     )
 
 
 def save_seen(tx: Tx, rows: Iterable[MonitorRow]) -> None:
     """What was seen of several; their definitions stay untouched."""
-    tx.many(
+    tx.execute_many(
         f"update monitors set {_SET_SEEN} where id = ? and customer_id = ?",
         [(*(getattr(row, name) for name in SEEN), row.id, row.customer_id) for row in rows],
     )
 
 
 def mark_deleted(tx: Tx, row: MonitorRow) -> None:
-    tx.run(
+    tx.execute(
         "update monitors set deleted_at = ?, due_at = null where id = ? and customer_id = ?",
         tx.now,
         row.id,
@@ -213,7 +213,7 @@ def of_host(tx: Tx, host_id: str, *, hold: bool = False) -> list[MonitorRow]:
     found = tx.all(
         MonitorRow,
         f"select {_ROW} from monitors where host_id = ? and deleted_at is null"
-        f" order by id{tx.sql.lock_rows if hold else ''}",
+        f" order by id{tx.dialect.lock_rows if hold else ''}",
         host_id,
     )
     return _clear(tx, found)
@@ -236,7 +236,7 @@ def some_of_host(tx: Tx, host_id: str, monitor_ids: Sequence[str]) -> list[Monit
     """Those among the ids that are on this host."""
     found = tx.all(
         MonitorRow,
-        f"select {_ROW} from monitors where id in {tx.sql.texts} and host_id = ?"
+        f"select {_ROW} from monitors where id in {tx.dialect.in_texts} and host_id = ?"
         " and deleted_at is null",
         msgspec.json.encode(list(monitor_ids)).decode(),
         host_id,
@@ -249,7 +249,7 @@ def chosen(tx: Tx, condition: str, *params: Any) -> list[MonitorRow]:
     found = tx.all(
         MonitorRow,
         f"select {_ROW} from monitors where deleted_at is null and ({condition})"
-        f" order by id{tx.sql.lock_rows}",
+        f" order by id{tx.dialect.lock_rows}",
         *params,
     )
     return _clear(tx, found)
@@ -266,7 +266,7 @@ def states(tx: Tx, customer_id: str, monitor_ids: Sequence[str]) -> dict[str, tu
     """(state, type) of several, those that are there."""
     rows = tx.rows(
         "select id, state, type from monitors where customer_id = ? and deleted_at is null"
-        f" and id in {tx.sql.texts}",
+        f" and id in {tx.dialect.in_texts}",
         customer_id,
         msgspec.json.encode(list(monitor_ids)).decode(),
     )
@@ -275,7 +275,7 @@ def states(tx: Tx, customer_id: str, monitor_ids: Sequence[str]) -> dict[str, tu
 
 def hostnames(tx: Tx, host_ids: Iterable[str]) -> dict[str, str]:
     rows = tx.rows(
-        f"select id, hostname from hosts where id in {tx.sql.texts}",
+        f"select id, hostname from hosts where id in {tx.dialect.in_texts}",
         msgspec.json.encode(sorted(host_ids)).decode(),
     )
     return {host_id: name for host_id, name in rows}

@@ -31,23 +31,23 @@ def changed(tx: Tx, host_id: str | None, *monitor_ids: str) -> None:
     first = tx.value(f"{_COUNT} returning number", host_id, count, count) - count + 1
     rows = [(host_id, monitor_id, first + n) for n, monitor_id in enumerate(monitor_ids)]
     if count == 1:
-        tx.run(_RECORD, *rows[0])
+        tx.execute(_RECORD, *rows[0])
     else:
-        tx.many(_RECORD, rows)
-    tx.rung.add(f"watch:{host_id}")
+        tx.execute_many(_RECORD, rows)
+    tx.signals.add(f"watch:{host_id}")
 
 
 def all_changed(tx: Tx, host_id: str) -> None:
     """The host's agent must get the whole list."""
-    tx.run(_COUNT, host_id, 1, 1)
-    tx.run("update watches set complete_from = number where host_id = ?", host_id)
-    tx.rung.add(f"watch:{host_id}")
+    tx.execute(_COUNT, host_id, 1, 1)
+    tx.execute("update watches set complete_from = number where host_id = ?", host_id)
+    tx.signals.add(f"watch:{host_id}")
 
 
 def numbers(tx: Tx, host_ids: Sequence[str]) -> dict[str, int]:
     """The number of the current list of each host that has one."""
     rows = tx.rows(
-        f"select host_id, number from watches where host_id in {tx.sql.texts}",
+        f"select host_id, number from watches where host_id in {tx.dialect.in_texts}",
         msgspec.json.encode(list(host_ids)).decode(),
     )
     return {host_id: number for host_id, number in rows}
@@ -77,7 +77,7 @@ def forget_monitor(tx: Tx, monitor_id: str) -> None:
         "delete from watch_changes where monitor_id = ? returning number, host_id", monitor_id
     )
     for number, host_id in rows:
-        tx.run(
+        tx.execute(
             "update watches set complete_from = ? where host_id = ? and complete_from < ?",
             number,
             host_id,

@@ -69,7 +69,7 @@ def deliver(tx: Tx, notices: Sequence[AddressedNotice]) -> None:
     if not rows:
         return
     marks = ", ".join("?" for _ in Notification.__struct_fields__)
-    tx.many(f"insert into notifications ({_ROW}) values ({marks})", rows)
+    tx.execute_many(f"insert into notifications ({_ROW}) values ({marks})", rows)
     # The event says only that some inbox of the customer has something new.
     for customer_id in sorted({row[1] for row in rows}):
         events.append(tx, customer_id, "notification.created", customer_id)
@@ -110,7 +110,7 @@ def mark_read(tx: Tx, actor: Actor, notification_id: str, *, is_read: bool) -> N
 def mark_all_read(tx: Tx, actor: Actor) -> int:
     """Mark the whole inbox as read; returns how many were unread."""
     require_person(actor)
-    return tx.run(
+    return tx.execute(
         f"update notifications set read_at = ? where {_OWN} and read_at is null",
         tx.now,
         actor.customer_id,
@@ -120,7 +120,7 @@ def mark_all_read(tx: Tx, actor: Actor) -> int:
 
 def purge_old(tx: Tx) -> bool:
     """Delete a batch of old notifications, read or not; True if there may be more."""
-    deleted = tx.run(
+    deleted = tx.execute(
         "delete from notifications where id in"
         " (select id from notifications where created_at < ? limit ?)",
         tx.now - RETENTION,
@@ -173,7 +173,7 @@ def change_preferences(tx: Tx, actor: Actor, muted: Sequence[str]) -> InboxPrefe
     require_person(actor)
     _check_kinds(muted)
     kinds = sorted(set(muted))
-    tx.run(
+    tx.execute(
         "insert into inboxes (customer_id, user_id, muted, updated_at) values (?, ?, ?, ?)"
         " on conflict (user_id, customer_id) do update set muted = excluded.muted,"
         " updated_at = excluded.updated_at",
@@ -201,7 +201,7 @@ def _muted_by(tx: Tx, notices: Collection[AddressedNotice]) -> set[tuple[str, st
     if not user_ids:
         return set()
     rows = tx.rows(
-        f"select customer_id, user_id, muted from inboxes where user_id in {tx.sql.texts}",
+        f"select customer_id, user_id, muted from inboxes where user_id in {tx.dialect.in_texts}",
         msgspec.json.encode(user_ids).decode(),
     )
     return {

@@ -9,7 +9,7 @@ import msgspec
 from belvedere import events
 from belvedere.access import Actor, Level, audit, require
 from belvedere.access.credentials import secret_keys
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
@@ -36,7 +36,7 @@ Row = ChannelRow | RuleRow
 
 
 def create_channel(
-    tx: Tx, keys: Keys, actor: Actor, body: ChannelBody, address: Outcome
+    tx: Tx, keys: Keyring, actor: Actor, body: ChannelBody, address: Outcome
 ) -> ChannelRow:
     """`address` is the egress worker's check of the URL."""
     require(actor, Level.ADMIN)
@@ -52,7 +52,7 @@ def create_channel(
 
 def change_channel(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     actor: Actor,
     channel_id: str,
     body: ChannelBody,
@@ -65,7 +65,9 @@ def change_channel(
     return _save_change(tx, actor, before, row)
 
 
-def _write_channel(keys: Keys, row: ChannelRow, body: ChannelBody, address: Outcome | None) -> None:
+def _write_channel(
+    keys: Keyring, row: ChannelRow, body: ChannelBody, address: Outcome | None
+) -> None:
     if body.name is not None:
         row.name = text_fields.line("name", body.name, least=1)
     if body.enable is not None:
@@ -97,13 +99,13 @@ def delete_channel(tx: Tx, actor: Actor, channel_id: str) -> ChannelRow:
     return _delete(tx, actor, row)
 
 
-def reveal_secret(tx: Tx, keys: Keys, actor: Actor, channel_id: str) -> str:
+def reveal_secret(tx: Tx, keys: Keyring, actor: Actor, channel_id: str) -> str:
     """The secret that signs the channel's calls; every read is audited."""
     _require_webhook(tx, actor, channel_id)
     return secret_keys.reveal(tx, keys, actor, "channel", channel_id)
 
 
-def rotate_secret(tx: Tx, keys: Keys, actor: Actor, channel_id: str) -> str:
+def rotate_secret(tx: Tx, keys: Keyring, actor: Actor, channel_id: str) -> str:
     _require_webhook(tx, actor, channel_id)
     return secret_keys.rotate(tx, keys, actor, "channel", channel_id)
 
@@ -171,7 +173,7 @@ def _write_rule(tx: Tx, row: RuleRow, body: RuleBody) -> None:
 
 def _lock_channel(tx: Tx, customer_id: str, channel_id: str) -> bool:
     row = tx.row(
-        f"select 1 from channels where id = ? and customer_id = ?{tx.sql.lock_rows}",
+        f"select 1 from channels where id = ? and customer_id = ?{tx.dialect.lock_rows}",
         channel_id,
         customer_id,
     )

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import msgspec
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.notifications.model import ChannelRow, Rule, RuleRow, rule_of
@@ -47,7 +47,7 @@ def find(tx: Tx, row_type: type[R], customer_id: str, row_id: str, *, lock: bool
     row = tx.one(
         row_type,
         f"select {columns(row_type)} from {table} where id = ? and customer_id = ?"
-        f"{tx.sql.lock_rows if lock else ''}",
+        f"{tx.dialect.lock_rows if lock else ''}",
         row_id,
         customer_id,
     )
@@ -58,7 +58,7 @@ def find(tx: Tx, row_type: type[R], customer_id: str, row_id: str, *, lock: bool
 
 def insert(tx: Tx, row: ChannelRow | RuleRow) -> None:
     marks = ", ".join("?" for _ in row.__struct_fields__)
-    tx.run(
+    tx.execute(
         f"insert into {_TABLES[type(row)][0]} ({columns(type(row))}) values ({marks})",
         *msgspec.structs.astuple(row),
     )
@@ -66,7 +66,7 @@ def insert(tx: Tx, row: ChannelRow | RuleRow) -> None:
 
 def save(tx: Tx, row: ChannelRow | RuleRow) -> None:
     names = [name for name in row.__struct_fields__ if name not in ("id", "customer_id")]
-    tx.run(
+    tx.execute(
         f"update {_TABLES[type(row)][0]} set {', '.join(f'{name} = ?' for name in names)}"
         " where id = ? and customer_id = ?",
         *(getattr(row, name) for name in names),
@@ -76,7 +76,7 @@ def save(tx: Tx, row: ChannelRow | RuleRow) -> None:
 
 
 def delete(tx: Tx, row: ChannelRow | RuleRow) -> None:
-    tx.run(
+    tx.execute(
         f"delete from {_TABLES[type(row)][0]} where id = ? and customer_id = ?",
         row.id,
         row.customer_id,
@@ -106,7 +106,7 @@ def active_rules(tx: Tx, customer_ids: Iterable[str]) -> list[Rule]:
     rows = tx.all(
         RuleRow,
         f"select {columns(RuleRow)} from rules where enabled = 1"
-        f" and customer_id in {tx.sql.texts} order by id",
+        f" and customer_id in {tx.dialect.in_texts} order by id",
         msgspec.json.encode(sorted(customer_ids)).decode(),
     )
     return [rule_of(row) for row in rows]
@@ -114,7 +114,7 @@ def active_rules(tx: Tx, customer_ids: Iterable[str]) -> list[Rule]:
 
 def active_channels(tx: Tx, channel_ids: Iterable[str]) -> frozenset[str]:
     rows = tx.rows(
-        f"select id from channels where enabled = 1 and id in {tx.sql.texts}",
+        f"select id from channels where enabled = 1 and id in {tx.dialect.in_texts}",
         msgspec.json.encode(sorted(channel_ids)).decode(),
     )
     return frozenset(channel_id for (channel_id,) in rows)
@@ -128,11 +128,11 @@ def rules_using(tx: Tx, customer_id: str, channel_id: str) -> list[str]:
     return [row.name for row in rows if channel_id in msgspec.json.decode(row.channels)]
 
 
-def channel_url(keys: Keys, row: ChannelRow) -> str:
+def channel_url(keys: Keyring, row: ChannelRow) -> str:
     return keys.unseal(row.box, _url_context(row))
 
 
-def seal_url(keys: Keys, row: ChannelRow, url: str) -> str:
+def seal_url(keys: Keyring, row: ChannelRow, url: str) -> str:
     return keys.seal(url, _url_context(row))
 
 

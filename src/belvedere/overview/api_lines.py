@@ -18,7 +18,7 @@ from belvedere.rest.route import Handler, Reply, Route
 
 def _listing(listable: Callable[[str], Listable], verb: Callable[..., Any]) -> Handler:
     async def listing(request: AnyRequest) -> Reply:
-        asked = filters.read(request.query, listable(request.services.db.sql.engine))
+        asked = filters.read(request.query, listable(request.services.db.dialect.engine))
         found, total = await run_search(request, verb, request.actor, asked)
         return pagination.answer(request, asked, found, total)
 

@@ -129,7 +129,7 @@ def _rank(name: str, whole: str, words: list[str]) -> int:
 
 def _of_kind(tx: Tx, actor: Actor, kind: str, words: list[str], most: int) -> list[Found]:
     sort = SORTS[kind]
-    tags = sort.tags.replace("{of_spec}", _OF_SPEC[tx.sql.engine])
+    tags = sort.tags.replace("{of_spec}", _OF_SPEC[tx.dialect.engine])
     fits, fit_params = _fits(sort, tags, words)
     seen, seen_params = _seen(actor, kind)
     first = escaped(" ".join(words))
@@ -175,7 +175,7 @@ def _jobs(tx: Tx, actor: Actor, text: str, most: int) -> list[Found]:
     """By the first digits of the id: a range of the index."""
     if not _ID.fullmatch(text):
         return []
-    seen, params = permissions.visible(actor, tx.sql.engine)
+    seen, params = permissions.visible(actor, tx.dialect.engine)
     rows = tx.rows(
         "select j.id, j.name, j.lifecycle, j.state from jobs j"
         " join customers c on c.id = j.customer_id where j.customer_id = ? and j.id >= ?"

@@ -59,7 +59,7 @@ def tags(tx: Tx, actor: Actor) -> list[str]:
 
 
 def _texts(tx: Tx, actor: Actor, of: _Carrier) -> list[str]:
-    column = _OF_SPEC[tx.sql.engine] if of.table == "tasks" else "tags"
+    column = _OF_SPEC[tx.dialect.engine] if of.table == "tasks" else "tags"
     seen, params = (
         visible(actor, of.object, "id", open_when_empty=of.open_when_empty)
         if of.object

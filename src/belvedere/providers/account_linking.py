@@ -16,7 +16,7 @@ import msgspec
 from belvedere.access import audit
 from belvedere.access.actor import Actor, Level
 from belvedere.access.credentials import one_time_links, tokens
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.customers import invitations, service
 from belvedere.access.people import memberships, naming, users
 from belvedere.access.people.memberships import Member
@@ -31,12 +31,12 @@ METHOD = sessions.PROVIDER
 
 
 def open_session(
-    tx: Tx, keys: Keys, row: ProviderRow, claims: dict[str, Any], address: str, agent: str
+    tx: Tx, keys: Keyring, row: ProviderRow, claims: dict[str, Any], address: str, agent: str
 ) -> tuple[Session, str]:
     """A session for the member whom the claims describe."""
     customer = service.find(tx, row.customer_id)
     # Changes of members are serialized by a lock on the customer.
-    tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", customer.id)
+    tx.row(f"select id from customers where id = ?{tx.dialect.lock_rows}", customer.id)
     # Deleted or disabled since the attempt started: refused. Changed: the claims may come from
     # another issuer, whose subjects are other people.
     if store.find_enabled(tx, row.id).version != row.version:

@@ -47,11 +47,11 @@ async def show(request: Request[None]) -> ProviderRecord:
 
 async def create(request: Request[ProviderBody]) -> Reply:
     endpoints = await issuer_client.discover(
-        request.services.couriers.of(request.actor.customer_id),
+        request.services.egress.of(request.actor.customer_id),
         service.check_required(request.body),
     )
     row = await request.services.db.write(
-        service.create, request.services.keys, request.actor, request.body, endpoints
+        service.create, request.services.keyring, request.actor, request.body, endpoints
     )
     return Reply(to_record(request, row), 201)
 
@@ -61,11 +61,9 @@ async def change(request: Request[ProviderBody]) -> ProviderRecord:
     row = await services.db.read(service.show, request.actor, request.path["id"])
     # Discovery runs at every change, so that saving again helps if endpoints have moved.
     address = row.issuer if body.issuer is None else model.check_issuer(body.issuer)
-    endpoints = await issuer_client.discover(
-        services.couriers.of(request.actor.customer_id), address
-    )
+    endpoints = await issuer_client.discover(services.egress.of(request.actor.customer_id), address)
     saved = await services.db.write(
-        service.change, services.keys, request.actor, row.id, body, endpoints, request.if_match
+        service.change, services.keyring, request.actor, row.id, body, endpoints, request.if_match
     )
     return to_record(request, saved)
 

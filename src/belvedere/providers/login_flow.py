@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import MINUTE, SECOND, Millis
 from belvedere.base.errors import Forbidden, Unavailable
 from belvedere.db import Tx
@@ -66,7 +66,7 @@ def authorization_url(attempt: LoginAttempt, row: ProviderRow) -> str:
     return f"{url}{'&' if '?' in url else '?'}{urlencode(parameters)}"
 
 
-def set_cookie(keys: Keys, attempt: LoginAttempt, *, secure: bool) -> str:
+def set_cookie(keys: Keyring, attempt: LoginAttempt, *, secure: bool) -> str:
     """The value of a Set-Cookie header. Lax, not Strict like the session's: the callback is a
     navigation from the provider's site, with which a browser sends no strict cookie."""
     name, tail = (SECURE_COOKIE, "; Secure") if secure else (PLAIN_COOKIE, "")
@@ -76,7 +76,7 @@ def set_cookie(keys: Keys, attempt: LoginAttempt, *, secure: bool) -> str:
 
 
 def complete(
-    tx: Tx, keys: Keys, cookie: str, state: str, provider_id: str
+    tx: Tx, keys: Keyring, cookie: str, state: str, provider_id: str
 ) -> tuple[LoginAttempt, ProviderRow]:
     """Check that the attempt was started in this browser, has not expired or been used, and that
     this is the callback of its provider. `provider_id` is empty at the shared callback."""
@@ -92,7 +92,7 @@ def complete(
     return attempt, row
 
 
-def _open_cookie(keys: Keys, cookie: str) -> LoginAttempt:
+def _open_cookie(keys: Keyring, cookie: str) -> LoginAttempt:
     try:
         return msgspec.json.decode(keys.unseal(cookie, _SEAL_CONTEXT), type=LoginAttempt)
     except (Unavailable, msgspec.DecodeError):

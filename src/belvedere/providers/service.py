@@ -6,7 +6,7 @@ import msgspec
 
 from belvedere import events
 from belvedere.access import Actor, Level, audit, require, require_person
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.customers import service as customers
 from belvedere.access.people import memberships
 from belvedere.access.signin import sessions
@@ -35,7 +35,7 @@ def show(tx: Tx, actor: Actor, provider_id: str) -> ProviderRow:
 
 
 def create(
-    tx: Tx, keys: Keys, actor: Actor, body: ProviderBody, endpoints: Endpoints
+    tx: Tx, keys: Keyring, actor: Actor, body: ProviderBody, endpoints: Endpoints
 ) -> ProviderRow:
     _check_owner(tx, actor)
     if len(store.for_customer(tx, actor.customer_id)) >= MAX_ENTRIES:
@@ -55,7 +55,7 @@ def create(
 
 def change(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     actor: Actor,
     provider_id: str,
     body: ProviderBody,
@@ -135,7 +135,7 @@ def _require_other_sign_in(tx: Tx, row: ProviderRow) -> None:
         )
 
 
-def _fill(keys: Keys, row: ProviderRow, body: ProviderBody, endpoints: Endpoints) -> None:
+def _fill(keys: Keyring, row: ProviderRow, body: ProviderBody, endpoints: Endpoints) -> None:
     row.issuer, row.endpoints = endpoints.issuer, msgspec.json.encode(endpoints).decode()
     if body.name is not None:
         row.name = text_fields.line("name", body.name, most=64, least=1)

@@ -53,26 +53,26 @@ async def begin(request: Request[None]) -> Reply:
     # The console sends its path as the browser sees it, including a prefix that a proxy adds.
     target = model.safe_target((request.first("to") or "").removeprefix(urlsplit(base).path))
     attempt = login_flow.start(row, base, target, services.clock())
-    cookie = login_flow.set_cookie(services.keys, attempt, secure=is_secure(request))
+    cookie = login_flow.set_cookie(services.keyring, attempt, secure=is_secure(request))
     return _redirect(login_flow.authorization_url(attempt, row), {"set-cookie": cookie})
 
 
 async def callback(request: AnyRequest) -> Reply:
     services, address = request.services, request.actor.address
-    services.turnstile.limits.check(address, Kind.PROVIDER)
+    services.passwords.limits.check(address, Kind.PROVIDER)
     # Software disagrees on whether the first or the last value of a repeated parameter counts.
     if any(len(request.query.get(name, ())) > 1 for name in ("code", "state", "iss", "error")):
         raise login_flow.invalid_state()
     attempt, row = await services.db.write(
         login_flow.complete,
-        services.keys,
+        services.keyring,
         _cookie(request),
         request.first("state") or "",
         request.path.get("id", ""),
     )
     claims = await _claims(request, attempt, row)
     session, token = await services.db.write(
-        account_linking.open_session, services.keys, row, claims, address, agent_of(request)
+        account_linking.open_session, services.keyring, row, claims, address, agent_of(request)
     )
     return _redirect(
         _relative_to_callback(request, attempt.target),
@@ -83,12 +83,12 @@ async def callback(request: AnyRequest) -> Reply:
 async def _claims(request: AnyRequest, attempt: LoginAttempt, row: ProviderRow) -> Claims:
     """The verified claims about the person who signs in."""
     services, endpoints = request.services, row.decoded_endpoints
-    outgoing = services.couriers.of(row.customer_id)
+    outgoing = services.egress.of(row.customer_id)
     code = request.first("code")
     if code is None or request.first("error"):
         raise Forbidden("The provider did not complete the sign-in.", code="provider_refused")
     await _check_issuer(request, row)
-    secret = services.keys.unseal(row.box, row.secret_context) if row.box else ""
+    secret = services.keyring.unseal(row.box, row.secret_context) if row.box else ""
     tokens = await issuer_client.redeem(
         outgoing,
         endpoints,
@@ -124,7 +124,7 @@ async def _check_issuer(request: AnyRequest, row: ProviderRow) -> None:
         return
     endpoints = row.decoded_endpoints
     if endpoints.names_itself is None:
-        endpoints = await issuer_client.discover(services.couriers, row.issuer)
+        endpoints = await issuer_client.discover(services.egress, row.issuer)
     if endpoints.names_itself:
         raise Forbidden(
             "The provider's response does not name its issuer (iss).", code="provider_refused"
@@ -148,7 +148,7 @@ def redirect_errors(
             return await handler(request)
         except Refused as refusal:
             if isinstance(refusal, Forbidden):
-                request.services.turnstile.limits.wrong(request.actor.address, kind=Kind.PROVIDER)
+                request.services.passwords.limits.wrong(request.actor.address, kind=Kind.PROVIDER)
             return _redirect(_relative_to_callback(request, f"/ui/login?problem={refusal.code}"))
 
     return wrapped

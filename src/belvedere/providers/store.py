@@ -49,11 +49,11 @@ def shares_callback(tx: Tx, row: ProviderRow) -> bool:
 
 def insert(tx: Tx, row: ProviderRow) -> None:
     marks = ", ".join("?" for _ in ProviderRow.__struct_fields__)
-    tx.run(f"insert into providers ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
+    tx.execute(f"insert into providers ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
 
 
 def save(tx: Tx, row: ProviderRow) -> None:
-    tx.run(
+    tx.execute(
         "update providers set name = ?, issuer = ?, client_id = ?, box = ?, scopes = ?,"
         " domains = ?, level = ?, level_claim = ?, level_map = ?, enabled = ?, endpoints = ?,"
         " version = ?, updated_at = ?, callback = ? where id = ? and customer_id = ?",
@@ -67,11 +67,11 @@ def save(tx: Tx, row: ProviderRow) -> None:
 
 def delete(tx: Tx, row: ProviderRow) -> None:
     delete_identities(tx, row.id)
-    tx.run("delete from providers where id = ? and customer_id = ?", row.id, row.customer_id)
+    tx.execute("delete from providers where id = ? and customer_id = ?", row.id, row.customer_id)
 
 
 def delete_identities(tx: Tx, provider_id: str) -> None:
-    tx.run("delete from identities where provider_id = ?", provider_id)
+    tx.execute("delete from identities where provider_id = ?", provider_id)
 
 
 def bound_user(tx: Tx, provider_id: str, subject: str) -> str | None:
@@ -82,7 +82,7 @@ def bound_user(tx: Tx, provider_id: str, subject: str) -> str | None:
 
 def bind(tx: Tx, provider_id: str, subject: str, user_id: str) -> bool:
     """Link a subject to a user; False if either is linked to another already."""
-    inserted = tx.run(
+    inserted = tx.execute(
         "insert into identities (provider_id, subject, user_id, created_at) values (?, ?, ?, ?)"
         " on conflict do nothing",
         provider_id,
@@ -95,8 +95,8 @@ def bind(tx: Tx, provider_id: str, subject: str, user_id: str) -> bool:
 
 def use_state(tx: Tx, digest: str, until: int) -> bool:
     """Mark a state as used; False if it was used before."""
-    tx.run("delete from used_states where expires_at <= ?", tx.now)
-    inserted = tx.run(
+    tx.execute("delete from used_states where expires_at <= ?", tx.now)
+    inserted = tx.execute(
         "insert into used_states (digest, expires_at) values (?, ?) on conflict do nothing",
         digest,
         until,

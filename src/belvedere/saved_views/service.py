@@ -38,7 +38,7 @@ def create(tx: Tx, actor: Actor, body: ViewBody) -> ViewRecord:
             f"You have {model.MAX_VIEWS} views; delete one first.", code="too_many_views"
         )
     marks = ", ".join("?" for _ in ViewRow.__struct_fields__)
-    tx.run(f"insert into views ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
+    tx.execute(f"insert into views ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
     return _append_event(tx, actor, row)
 
 
@@ -50,7 +50,7 @@ def change(
         raise Stale(f"The view is now at version {row.version}; reload it and try again.")
     model.write(row, body)
     row.version, row.updated_at = row.version + 1, tx.now
-    tx.run(
+    tx.execute(
         "update views set name = ?, page = ?, query = ?, shared = ?, version = ?, updated_at = ?"
         " where id = ? and customer_id = ?",
         *(row.name, row.page, row.query, row.shared, row.version, row.updated_at),
@@ -61,7 +61,7 @@ def change(
 
 def delete(tx: Tx, actor: Actor, view_id: str) -> ViewRecord:
     row = _locked(tx, actor, view_id)
-    tx.run("delete from views where id = ? and customer_id = ?", row.id, row.customer_id)
+    tx.execute("delete from views where id = ? and customer_id = ?", row.id, row.customer_id)
     return _append_event(tx, actor, row)
 
 
@@ -70,7 +70,7 @@ def _locked(tx: Tx, actor: Actor, view_id: str) -> ViewRow:
     require_person(actor)
     row = tx.one(
         ViewRow,
-        f"select {_ROW} from views where id = ? and customer_id = ?{tx.sql.lock_rows}",
+        f"select {_ROW} from views where id = ? and customer_id = ?{tx.dialect.lock_rows}",
         *(view_id, actor.customer_id),
     )
     if row is None or (row.user_id != actor.user_id and not row.shared):

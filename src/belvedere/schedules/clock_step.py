@@ -14,7 +14,7 @@ def move(tx: Tx, step: Step) -> None:
     rows = tx.all(
         ScheduleRow,
         f"select {columns(ScheduleRow)} from schedules where next_at is not null"
-        f" order by id{tx.sql.lock_rows}",
+        f" order by id{tx.dialect.lock_rows}",
     )
     for row in rows:
         _move_row(tx, row, step)
@@ -22,10 +22,10 @@ def move(tx: Tx, step: Step) -> None:
 
 def _reset_future(tx: Tx, now: Millis) -> None:
     """Undo what was recorded for times that are now in the future."""
-    tx.run("update schedules set last_at = ? where last_at > ?", now, now)
-    tx.run("update schedules set paused_at = ? where paused_at > ?", now, now)
+    tx.execute("update schedules set last_at = ? where last_at > ?", now, now)
+    tx.execute("update schedules set paused_at = ? where paused_at > ?", now, now)
     # Missed instants that come again are decided again; those that were started are not.
-    tx.run("delete from schedule_runs where state = 'missed' and nominal_at > ?", now)
+    tx.execute("delete from schedule_runs where state = 'missed' and nominal_at > ?", now)
 
 
 def _move_row(tx: Tx, row: ScheduleRow, step: Step) -> None:
@@ -40,7 +40,7 @@ def _move_row(tx: Tx, row: ScheduleRow, step: Step) -> None:
     else:
         next_at = _next_of_calendar(tx, row, step.now)
     if next_at is not None and next_at != row.next_at:
-        tx.run(
+        tx.execute(
             "update schedules set next_at = ?, counted_from = ? where id = ?",
             *(next_at, counted_from, row.id),
         )

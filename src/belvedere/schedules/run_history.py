@@ -31,7 +31,7 @@ def insert(tx: Tx, run: ScheduleRun) -> bool:
     """Insert the row; False if this instant already has one."""
     marks = ", ".join("?" for _ in ScheduleRun.__struct_fields__)
     return (
-        tx.run(
+        tx.execute(
             f"insert into schedule_runs ({_ROW}) values ({marks}) on conflict do nothing",
             *msgspec.structs.astuple(run),
         )
@@ -41,7 +41,7 @@ def insert(tx: Tx, run: ScheduleRun) -> bool:
 
 def complete(tx: Tx, run: ScheduleRun) -> None:
     """Set the outcome of a row that this transaction inserted."""
-    tx.run(
+    tx.execute(
         "update schedule_runs set state = ?, reason = ?, message = ?, job_id = ?"
         " where schedule_id = ? and nominal_at = ?",
         run.state,
@@ -90,7 +90,7 @@ def oldest_retained(tx: Tx, schedule_id: str) -> Millis:
 
 def purge_old(tx: Tx) -> bool:
     """Delete a batch of old rows; returns whether there may be more."""
-    deleted = tx.run(
+    deleted = tx.execute(
         "delete from schedule_runs where (schedule_id, nominal_at) in (select schedule_id,"
         " nominal_at from schedule_runs where decided_at < ? order by decided_at limit ?)",
         tx.now - RETENTION,
@@ -105,7 +105,7 @@ def purge_surplus(tx: Tx, after: str) -> str | None:
         "select id from schedules where id > ? order by id limit 1", after
     )
     if schedule_id is not None:
-        tx.run(
+        tx.execute(
             "delete from schedule_runs where schedule_id = ? and nominal_at <="
             " (select nominal_at from schedule_runs where schedule_id = ?"
             " order by nominal_at desc limit 1 offset ?)",

@@ -64,7 +64,7 @@ def find(tx: Tx, customer_id: str, schedule_id: str, *, hold: bool = False) -> S
     row = tx.one(
         ScheduleRow,
         f"select {_ROW} from schedules where id = ? and customer_id = ?"
-        f"{tx.sql.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if hold else ''}",
         schedule_id,
         customer_id,
     )
@@ -134,14 +134,14 @@ def _visible(actor: Actor) -> tuple[str, list[Any]]:
 def insert(tx: Tx, row: ScheduleRow) -> None:
     marks = ", ".join("?" for _ in ScheduleRow.__struct_fields__)
     values = msgspec.structs.astuple(_sealed(tx, row))
-    tx.run(f"insert into schedules ({_ROW}) values ({marks})", *values)
+    tx.execute(f"insert into schedules ({_ROW}) values ({marks})", *values)
 
 
 def save(tx: Tx, row: ScheduleRow) -> None:
     """Write back a row that this transaction has locked."""
     names = [name for name in ScheduleRow.__struct_fields__ if name not in ("id", "customer_id")]
     sealed = _sealed(tx, row)
-    tx.run(
+    tx.execute(
         f"update schedules set {', '.join(f'{name} = ?' for name in names)}"
         " where id = ? and customer_id = ?",
         *(getattr(sealed, name) for name in names),
@@ -151,8 +151,8 @@ def save(tx: Tx, row: ScheduleRow) -> None:
 
 
 def delete(tx: Tx, row: ScheduleRow) -> None:
-    tx.run("delete from schedule_runs where schedule_id = ?", row.id)
-    tx.run("delete from schedules where id = ? and customer_id = ?", row.id, row.customer_id)
+    tx.execute("delete from schedule_runs where schedule_id = ?", row.id)
+    tx.execute("delete from schedules where id = ? and customer_id = ?", row.id, row.customer_id)
 
 
 # For the loop, over all organizations. Instants of a pause are decided when it ends.
@@ -180,7 +180,7 @@ def lock_due(tx: Tx, schedule_id: str) -> ScheduleRow | None:
     """The schedule, locked, if it is still due and no other server has locked it."""
     row = tx.one(
         ScheduleRow,
-        f"select {_ROW} from schedules where id = ? and {_DUE}{tx.sql.skip_locked}",
+        f"select {_ROW} from schedules where id = ? and {_DUE}{tx.dialect.skip_locked}",
         schedule_id,
         tx.now,
         tx.now,

@@ -55,14 +55,16 @@ def _record(request: AnyRequest, shown: Shown) -> SecretRecord:
 
 async def list_secrets(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.SECRETS)
-    found = await run_search(request, service.listed, request.services.keys, request.actor, listing)
+    found = await run_search(
+        request, service.listed, request.services.keyring, request.actor, listing
+    )
     return pagination.answer(request, listing, [_record(request, one) for one in found])
 
 
 async def put(request: Request[SecretBody]) -> SecretRecord:
     made = await request.services.db.write(
         service.put,
-        request.services.keys,
+        request.services.keyring,
         request.actor,
         request.path["name"],
         request.body,
@@ -74,7 +76,7 @@ async def put(request: Request[SecretBody]) -> SecretRecord:
 async def delete(request: Request[None]) -> SecretRecord:
     gone = await request.services.db.write(
         service.delete,
-        request.services.keys,
+        request.services.keyring,
         request.actor,
         request.path["name"],
         request.first("task_id"),

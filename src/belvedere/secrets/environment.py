@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
 from belvedere.secrets import store
@@ -29,17 +29,17 @@ def sealed(tx: Tx, customer_id: str, version: int) -> Sequence[SecretRow]:
         return ()
     key = ("secrets", customer_id, version)
     # Asked once: the memo is shared by threads, and any of them may empty it at any moment.
-    known: Sequence[SecretRow] | None = tx.memo.get(key)
+    known: Sequence[SecretRow] | None = tx.version_cache.get(key)
     if known is not None:
         return known
     found = store.of_customer(tx, customer_id)
-    if len(tx.memo) > REMEMBERED:
-        tx.memo.clear()
-    tx.memo[key] = found
+    if len(tx.version_cache) > REMEMBERED:
+        tx.version_cache.clear()
+    tx.version_cache[key] = found
     return found
 
 
-def opened(keys: Keys, rows: Sequence[SecretRow], task_id: str | None) -> Given:
+def opened(keys: Keyring, rows: Sequence[SecretRow], task_id: str | None) -> Given:
     """Those for a script of this task."""
     given = Given({}, {}, [])
     for row in rows:

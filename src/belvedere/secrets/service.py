@@ -6,7 +6,7 @@ import msgspec
 
 from belvedere import events
 from belvedere.access import Actor, Level, audit, require
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
@@ -33,7 +33,7 @@ class Shown(msgspec.Struct):
 
 
 def put(
-    tx: Tx, keys: Keys, actor: Actor, name: str, body: SecretBody, if_match: int | None = None
+    tx: Tx, keys: Keyring, actor: Actor, name: str, body: SecretBody, if_match: int | None = None
 ) -> Shown:
     """Make it, or give it another value: the next script that starts gets that."""
     require(actor, Level.ADMIN)
@@ -59,7 +59,7 @@ def put(
     return _shown(keys, row)
 
 
-def delete(tx: Tx, keys: Keys, actor: Actor, name: str, task_id: str | None) -> Shown:
+def delete(tx: Tx, keys: Keyring, actor: Actor, name: str, task_id: str | None) -> Shown:
     require(actor, Level.ADMIN)
     store.count_change(tx, actor.customer_id)
     row = store.look_up(tx, actor.customer_id, task_id or "", name)
@@ -71,7 +71,7 @@ def delete(tx: Tx, keys: Keys, actor: Actor, name: str, task_id: str | None) -> 
     return _shown(keys, row)
 
 
-def listed(tx: Tx, keys: Keys, actor: Actor, listing: Listing) -> list[Shown]:
+def listed(tx: Tx, keys: Keyring, actor: Actor, listing: Listing) -> list[Shown]:
     require(actor, Level.ADMIN)
     return [_shown(keys, row) for row in store.page(tx, actor.customer_id, listing)]
 
@@ -92,7 +92,7 @@ def _task(tx: Tx, actor: Actor, task_id: str | None) -> str:
         return ""
     found = is_id(task_id) and tx.row(
         f"select 1 from tasks where id = ? and customer_id = ? and deleted_at is null"
-        f"{tx.sql.lock_rows}",
+        f"{tx.dialect.lock_rows}",
         task_id,
         actor.customer_id,
     )
@@ -118,7 +118,7 @@ def _new_row(tx: Tx, actor: Actor, task_id: str, name: str) -> SecretRow:
     )
 
 
-def _write(tx: Tx, keys: Keys, actor: Actor, row: SecretRow, body: SecretBody) -> None:
+def _write(tx: Tx, keys: Keyring, actor: Actor, row: SecretRow, body: SecretBody) -> None:
     row.is_secret = int(body.secret)
     row.box = keys.seal(body.value, row.about)
     row.size = len(body.value.encode())
@@ -143,7 +143,7 @@ def _check_room(tx: Tx, row: SecretRow) -> None:
         )
 
 
-def _shown(keys: Keys, row: SecretRow) -> Shown:
+def _shown(keys: Keyring, row: SecretRow) -> Shown:
     return Shown(row, None if row.is_secret else keys.unseal(row.box, row.about))
 
 

@@ -59,11 +59,11 @@ def page(tx: Tx, customer_id: str, listing: Listing) -> list[SecretRow]:
 
 def insert(tx: Tx, row: SecretRow) -> None:
     marks = ", ".join("?" for _ in SecretRow.__struct_fields__)
-    tx.run(f"insert into secrets ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
+    tx.execute(f"insert into secrets ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
 
 
 def save(tx: Tx, row: SecretRow) -> None:
-    tx.run(
+    tx.execute(
         "update secrets set is_secret = ?, box = ?, size = ?, description = ?, updated_by = ?,"
         " version = ?, updated_at = ? where id = ? and customer_id = ?",
         row.is_secret,
@@ -79,10 +79,12 @@ def save(tx: Tx, row: SecretRow) -> None:
 
 
 def delete(tx: Tx, row: SecretRow) -> None:
-    tx.run("delete from secrets where id = ? and customer_id = ?", row.id, row.customer_id)
+    tx.execute("delete from secrets where id = ? and customer_id = ?", row.id, row.customer_id)
 
 
 def count_change(tx: Tx, customer_id: str) -> None:
     """First of all in a change: two at once go one after the other, and whoever remembers the
     organization's secrets reads them anew."""
-    tx.run("update customers set secrets_version = secrets_version + 1 where id = ?", customer_id)
+    tx.execute(
+        "update customers set secrets_version = secrets_version + 1 where id = ?", customer_id
+    )

@@ -70,7 +70,7 @@ def _run(settings: Settings, *, with_agent: bool, must_set_up: bool) -> int:
 
 def _warn_of_proxies(runtime: ServerRuntime) -> None:
     """What earlier starts saw."""
-    runtime.db.write_now(runtime.proxies.keep)
+    runtime.db.write_blocking(runtime.proxies.keep)
     for peer in runtime.proxies.undeclared():
         log.warning(
             "forwarded headers came from an undeclared proxy; if it is your proxy, add it to"
@@ -82,7 +82,7 @@ def _warn_of_proxies(runtime: ServerRuntime) -> None:
 def _settle_scripts_user(runtime: ServerRuntime, *, with_agent: bool) -> None:
     name = runtime.settings.scripts_user
     place = scripts_user.installation(runtime.settings)
-    runtime.db.write_now(scripts_user.note, place, with_agent and not name)
+    runtime.db.write_blocking(scripts_user.note, place, with_agent and not name)
     if with_agent and name:
         # What is made from now on is nobody else's: others can walk through the data folder.
         os.umask(0o077)
@@ -91,7 +91,7 @@ def _settle_scripts_user(runtime: ServerRuntime, *, with_agent: bool) -> None:
 
 def _offer_set_up(runtime: ServerRuntime) -> None:
     """An empty server that nobody set up by variables waits for whoever reads its log."""
-    code = runtime.db.write_now(setup_code.offer, runtime.keys)
+    code = runtime.db.write_blocking(setup_code.offer, runtime.keyring)
     if code is not None:
         url = f"{runtime.settings.base_url}/ui/setup"
         log.warning(
@@ -111,7 +111,7 @@ async def _serve(
     runtime: ServerRuntime, listening: sockets.socket, welcome: Welcome | None, *, with_agent: bool
 ) -> int:
     settings = runtime.settings
-    runtime.links.base_url = settings.base_url
+    runtime.agents.base_url = settings.base_url
     server = Server(_config(runtime))
     bell = connect_doorbell(runtime)
     door = await operator_socket.open_door(runtime)
@@ -140,7 +140,7 @@ async def _serve(
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await _keep_notes(runtime)
-        await runtime.couriers.close()
+        await runtime.egress.close()
         door.close()
         if bell is not None:
             bell.stop()

@@ -38,7 +38,7 @@ def _create_organization(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]
     scripts_user.check_another_organization(tx)
     made = service.create_organization(
         tx,
-        runtime.keys,
+        runtime.keyring,
         _word(payload, "name"),
         _word(payload, "email"),
         reserved=runtime.table.reserved,
@@ -196,7 +196,7 @@ def offline(settings: Settings, path: str, payload: dict[str, Any]) -> dict[str,
     """The same without a running server."""
     runtime = build(settings)
     try:
-        return runtime.db.write_now(VERBS[path], runtime, {**payload, "server_runs": False})
+        return runtime.db.write_blocking(VERBS[path], runtime, {**payload, "server_runs": False})
     finally:
         asyncio.run(_close(runtime))
 

@@ -55,7 +55,7 @@ async def _create_due_jobs(runtime: ServerRuntime) -> None:
             await _catch_up(runtime, reaction)
 
 
-async def _catch_up(runtime: ServerRuntime, reaction: consumers.Reaction) -> None:
+async def _catch_up(runtime: ServerRuntime, reaction: consumers.EventConsumer) -> None:
     try:
         await consumers.catch_up(reaction, runtime)
     except Unavailable:

@@ -13,7 +13,7 @@ from belvedere.server.storage import Storage
 from belvedere.server.transport.proxies import Proxies
 
 if TYPE_CHECKING:
-    from belvedere.server.agents.registry import Links
+    from belvedere.server.agents.registry import AgentRegistry
     from belvedere.server.console.assets import Shelf
     from belvedere.server.http.authentication import Credentials
     from belvedere.server.http.routing import Table
@@ -35,7 +35,7 @@ class ServerRuntime(Services):
     storage: Storage = field(default_factory=lambda: Storage(0))
     # Whose forwarded headers count, and who sends some without being declared.
     proxies: Proxies = field(init=False)
-    links: "Links" = field(init=False)
+    agents: "AgentRegistry" = field(init=False)
     credentials: "Credentials" = field(init=False)
     table: "Table" = field(init=False)
     # Notices when the event loop is blocked.

@@ -107,8 +107,8 @@ def installation(settings: Settings) -> str:
 def note(tx: Tx, place: str, shares_user: bool) -> None:
     """At each start; the command line reads it where no server runs. Only the row of this
     installation changes: others on the same PostgreSQL may run scripts in another way."""
-    tx.run("delete from meta where name = ?", _row(tx, place))
-    tx.run("delete from meta where name like ? and name <> ? and not " + _COUNTS, *_others(tx))
+    tx.execute("delete from meta where name = ?", _row(tx, place))
+    tx.execute("delete from meta where name like ? and name <> ? and not " + _COUNTS, *_others(tx))
     if shares_user:
         confirm(tx, place)
         count = organizations(tx)
@@ -119,7 +119,7 @@ def note(tx: Tx, place: str, shares_user: bool) -> None:
 
 def confirm(tx: Tx, place: str) -> None:
     """The installation still runs: without this its row no longer counts after `LIFE_MS`."""
-    tx.run(
+    tx.execute(
         "insert into meta (name, value) values (?, ?)"
         " on conflict (name) do update set value = excluded.value",
         _row(tx, place),
@@ -129,7 +129,7 @@ def confirm(tx: Tx, place: str) -> None:
 
 def _row(tx: Tx, place: str) -> str:
     """A SQLite database has one installation, also when its folder moves to another machine."""
-    return ROW if tx.sql.engine == "sqlite" else f"{ROW}:{place}"
+    return ROW if tx.dialect.engine == "sqlite" else f"{ROW}:{place}"
 
 
 # Rows of earlier versions, which had one for all installations, expire as well.
@@ -137,7 +137,7 @@ _COUNTS = "cast(value as bigint) > ?"
 
 
 def _others(tx: Tx) -> tuple[str, str, int]:
-    kept = ROW if tx.sql.engine == "sqlite" else ""
+    kept = ROW if tx.dialect.engine == "sqlite" else ""
     return f"{ROW}%", kept, tx.now - LIFE_MS
 
 

@@ -5,14 +5,14 @@ import os
 from typing import TYPE_CHECKING
 
 from belvedere.access.crypto import key_file
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.limits.rate_limits import Limits, Window
-from belvedere.access.signin.password_checker import Turnstile
+from belvedere.access.signin.password_checker import PasswordChecker
 from belvedere.base.clock import SECOND, Clock, Shared, wall
 from belvedere.db import Database
 from belvedere.db.migrate import migrate, open_database
-from belvedere.db.signals import Hub
-from belvedere.egress.pool import Couriers
+from belvedere.db.signals import SignalBus
+from belvedere.egress.pool import EgressPool
 from belvedere.events.feed import Feed
 from belvedere.files.api_check import SyntaxChecks
 from belvedere.files.quota import GIB
@@ -24,7 +24,7 @@ from belvedere.legacy_agents.api import poll
 from belvedere.legacy_agents.registration import LegacyServices
 from belvedere.schedules.targets import ScheduleServices
 from belvedere.server import restored, routes
-from belvedere.server.agents.registry import Links
+from belvedere.server.agents.registry import AgentRegistry
 from belvedere.server.console import assets
 from belvedere.server.http.authentication import Credentials
 from belvedere.server.http.routing import Table
@@ -38,7 +38,7 @@ from belvedere.statuspages.recent import Recent
 from belvedere.workflows.schedule_targets import TARGETS
 
 if TYPE_CHECKING:
-    from belvedere.db.postgres.notify import Doorbell
+    from belvedere.db.postgres.notify import PostgresNotifier
 
 
 def open_databases(settings: Settings) -> tuple[Database, Database]:
@@ -49,7 +49,7 @@ def open_databases(settings: Settings) -> tuple[Database, Database]:
     try:
         db = open_database(settings.database_url)
         migrate(db)
-        if db.sql.engine == "postgres":
+        if db.dialect.engine == "postgres":
             migrate(db, "logs")
             _follow_timeline(db)
             return db, db
@@ -77,33 +77,33 @@ def build(settings: Settings) -> ServerRuntime:
 
 
 def furnish(
-    settings: Settings, db: Database, logs: Database, keys: Keys, clock: Clock | None = None
+    settings: Settings, db: Database, logs: Database, keys: Keyring, clock: Clock | None = None
 ) -> ServerRuntime:
     """The rooms over open databases, connected with each other."""
     clock = clock or db.clock
     db.sealer = keys
-    db.write_now(keys.prove)
-    db.write_now(scraper.keep_source)
-    db.write_now(commands.keep_source)
-    hub, limits = Hub(), Limits(clock)
-    runtime = ServerRuntime(settings, db, logs, keys, hub, limits, Turnstile(limits), clock)
+    db.write_blocking(keys.prove)
+    db.write_blocking(scraper.keep_source)
+    db.write_blocking(commands.keep_source)
+    hub, limits = SignalBus(), Limits(clock)
+    runtime = ServerRuntime(settings, db, logs, keys, hub, limits, PasswordChecker(limits), clock)
     runtime.started_at = clock()
     runtime.proxies = Proxies(settings.proxies, clock)
     runtime.secret_uses = Window(settings.secret_rate, SECOND, clock)
     runtime.storage = Storage(settings.storage_quota * GIB)
-    runtime.couriers = Couriers(settings.inner_networks, settings.mail)
+    runtime.egress = EgressPool(settings.inner_networks, settings.mail)
     runtime.table = Table(routes.ROUTES, routes.PAGES)
     runtime.reserved = runtime.table.reserved
     runtime.shelf = assets.load(assets.STATIC)
-    runtime.links = Links(settings.base_url, keys)
+    runtime.agents = AgentRegistry(settings.base_url, keys)
     runtime.feed = Feed(db, hub)
     runtime.credentials = Credentials(db, keys)
     per_address = settings.connections_per_address
     runtime.watchdog = Watchdog(clock)
     runtime.connections = Connections(per_address, room(), is_proxy=runtime.proxies.covers)
-    hub.listen("access", runtime.credentials.forget)
-    db.closing = runtime.links.close_transaction
-    db.on_rung = hub.ring
+    hub.subscribe("access", runtime.credentials.forget)
+    db.before_commit = runtime.agents.claim_for_signalled_hosts
+    db.on_signals = hub.emit
     _add_feature_services(runtime)
     return runtime
 
@@ -112,24 +112,24 @@ def _add_feature_services(runtime: ServerRuntime) -> None:
     runtime.add(Recent(runtime.clock))
     runtime.add(SyntaxChecks())
     runtime.add(ScheduleServices(TARGETS))
-    runtime.add(JobServices(runtime.links.create, poll))
+    runtime.add(JobServices(runtime.agents.create, poll))
     runtime.add(
         LegacyServices(
             check_rate=runtime.handshakes.check_rate,
             waiting=runtime.handshakes.waiting,
-            note_contact=runtime.links.note,
-            base_url=lambda: runtime.links.base_url,
+            note_contact=runtime.agents.note,
+            base_url=lambda: runtime.agents.base_url,
             take_storage=runtime.storage.take,
         )
     )
 
 
-def connect_doorbell(runtime: ServerRuntime) -> "Doorbell | None":
+def connect_doorbell(runtime: ServerRuntime) -> "PostgresNotifier | None":
     """Several servers on one PostgreSQL ring each other."""
-    if runtime.db.sql.engine != "postgres":
+    if runtime.db.dialect.engine != "postgres":
         return None
     from belvedere.db.postgres.database import Postgres
-    from belvedere.db.postgres.notify import Doorbell
+    from belvedere.db.postgres.notify import PostgresNotifier
 
     assert isinstance(runtime.db, Postgres)
     loop = asyncio.get_running_loop()
@@ -137,13 +137,13 @@ def connect_doorbell(runtime: ServerRuntime) -> "Doorbell | None":
     def heard(topics: set[str]) -> None:
         loop.call_soon_threadsafe(_heard, runtime, topics)
 
-    bell = Doorbell(runtime.db, heard)
+    bell = PostgresNotifier(runtime.db, heard)
 
     def rung(topics: set[str]) -> None:
         bell.ring(topics)
-        runtime.hub.ring(topics)
+        runtime.signals.emit(topics)
 
-    runtime.db.on_rung = rung
+    runtime.db.on_signals = rung
 
     def failed_over() -> None:
         loop.call_soon_threadsafe(_failed_over, runtime)
@@ -159,7 +159,7 @@ def _failed_over(runtime: ServerRuntime) -> None:
     from belvedere.db.postgres.database import Postgres
 
     assert isinstance(runtime.db, Postgres)
-    for link in runtime.links.all():
+    for link in runtime.agents.all():
         link.close(4503, "Another database server took over; connect again.")
     runtime.credentials.forget()
     runtime.feed.start_over()
@@ -169,7 +169,7 @@ def _failed_over(runtime: ServerRuntime) -> None:
 
 def _heard(runtime: ServerRuntime, topics: set[str]) -> None:
     """Another server did something: listeners wake, and its new work may be for agents here."""
-    runtime.hub.ring(topics)
+    runtime.signals.emit(topics)
     for topic in topics:
-        if topic.startswith("host:") and runtime.links.of(topic[5:]) is not None:
-            runtime.db.join(claim.wake, topic[5:])
+        if topic.startswith("host:") and runtime.agents.of(topic[5:]) is not None:
+            runtime.db.write_batched(claim.wake, topic[5:])

@@ -26,7 +26,8 @@ def of(tx: Tx, names: Mapping[str, str]) -> list[Incident]:
     """Of these monitors, by the names that the page gives them; the newest first."""
     rows = tx.rows(
         "select object_id, kind, at from events where object = 'monitor'"
-        f" and object_id in {tx.sql.texts} and kind in ('monitor.failure', 'monitor.recovered')"
+        f" and object_id in {tx.dialect.in_texts} and kind in ('monitor.failure',"
+        f" 'monitor.recovered')"
         " and at > ? order by at desc, id desc limit ?",
         *(json_list(list(names)), tx.now - SPAN, MOST_EVENTS),
     )

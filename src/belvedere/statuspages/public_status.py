@@ -87,7 +87,7 @@ def _monitors(tx: Tx, row: StatusPageRow) -> Watched:
     """What each part watches; those of a tag are found anew each time."""
     parts = row.part_list
     has_tags = any(part.tag for part in parts)
-    narrowed = "" if has_tags else f" and id in {tx.sql.texts}"
+    narrowed = "" if has_tags else f" and id in {tx.dialect.in_texts}"
     params = [] if has_tags else [json_list([part.monitor_id for part in parts])]
     rows = tx.all(
         MonitorRow,
@@ -166,7 +166,8 @@ def _sums(
     """(checks, good ones) by step."""
     rows = tx.rows(
         "select at, sum(count), sum(total) from monitor_rollups"
-        f" where monitor_id in {tx.sql.texts} and metric = ? and step = ? and at > ? group by at",
+        f" where monitor_id in {tx.dialect.in_texts} and metric = ? and step = ? and at >"
+        f" ? group by at",
         *(json_list(ids), UP, step, tx.now - span),
     )
     return {at: (int(checks), float(good)) for at, checks, good in rows}

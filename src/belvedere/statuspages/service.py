@@ -40,7 +40,7 @@ def create(tx: Tx, actor: Actor, body: StatusPageBody) -> StatusPageRow:
         message = f"There are {model.MOST_PAGES} status pages; delete one first."
         raise Conflict(message, code="too_many_statuspages")
     marks = ", ".join("?" for _ in StatusPageRow.__struct_fields__)
-    tx.run(f"insert into statuspages ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
+    tx.execute(f"insert into statuspages ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
     _told(tx, actor, row, "create", None, _audited(row))
     return row
 
@@ -56,7 +56,7 @@ def change(
     model.write(row, body)
     _check(tx, row)
     row.version, row.updated_at = row.version + 1, tx.now
-    tx.run(
+    tx.execute(
         "update statuspages set slug = ?, title = ?, description = ?, enabled = ?, parts = ?,"
         " version = ?, updated_at = ? where id = ? and customer_id = ?",
         *(row.slug, row.title, row.description, row.enabled, row.parts),
@@ -69,7 +69,7 @@ def change(
 def delete(tx: Tx, actor: Actor, page_id: str) -> StatusPageRow:
     require(actor, Level.ADMIN)
     row = _find(tx, actor.customer_id, page_id, hold=True)
-    tx.run("delete from statuspages where id = ? and customer_id = ?", row.id, row.customer_id)
+    tx.execute("delete from statuspages where id = ? and customer_id = ?", row.id, row.customer_id)
     _told(tx, actor, row, "delete", _audited(row), None)
     return row
 
@@ -78,7 +78,7 @@ def _find(tx: Tx, customer_id: str, page_id: str, *, hold: bool = False) -> Stat
     found = tx.one(
         StatusPageRow,
         f"select {_ROW} from statuspages where id = ? and customer_id = ?"
-        f"{tx.sql.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if hold else ''}",
         *(page_id, customer_id),
     )
     if found is None:

@@ -54,7 +54,7 @@ async def show(request: Request[None]) -> msgspec.Struct:
 async def create(request: Request[TaskBody]) -> msgspec.Struct:
     await _prepare_patterns(request)
     made = await request.services.db.write(
-        service.create, request.services.keys, request.actor, request.body
+        service.create, request.services.keyring, request.actor, request.body
     )
     return _record(request, made)
 

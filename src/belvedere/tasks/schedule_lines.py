@@ -25,7 +25,7 @@ def of_tasks(tx: Tx, customer_id: str, task_ids: Sequence[str]) -> dict[str, lis
     rows = tx.all(
         ScheduleLine,
         f"select {columns(ScheduleLine)} from schedules where customer_id = ? and target = 'task'"
-        f" and target_id in {tx.sql.texts} order by id",
+        f" and target_id in {tx.dialect.in_texts} order by id",
         customer_id,
         msgspec.json.encode(task_ids).decode(),
     )

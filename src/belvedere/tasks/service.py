@@ -7,7 +7,7 @@ import msgspec
 from belvedere import events
 from belvedere.access import Actor, Level, acl_of, audit, may_see, replace_acl, require
 from belvedere.access.credentials import secret_keys
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Conflict, Fault, Invalid, Stale
 from belvedere.base.ids import new_id
@@ -24,7 +24,7 @@ from belvedere.triggers import service
 Shown = tuple[TaskView, list[str]]
 
 
-def create(tx: Tx, keys: Keys, actor: Actor, body: Any, *, refuses_masks: bool = True) -> Shown:
+def create(tx: Tx, keys: Keyring, actor: Actor, body: Any, *, refuses_masks: bool = True) -> Shown:
     """A task with its first version, its secret key and its ACL. A recipe brings masks, which its
     import notes, and so may a definition of an earlier version."""
     require(actor, Level.ADMIN)
@@ -149,13 +149,13 @@ def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | N
     return [(view, acls[view.id]) for view in views], total
 
 
-def reveal(tx: Tx, keys: Keys, actor: Actor, task_id: str) -> str:
+def reveal(tx: Tx, keys: Keyring, actor: Actor, task_id: str) -> str:
     """The secret key in clear; every reading is audited."""
     store.find(tx, actor.customer_id, task_id)
     return secret_keys.reveal(tx, keys, actor, "task", task_id)
 
 
-def rotate(tx: Tx, keys: Keys, actor: Actor, task_id: str, overlap_s: int = 0) -> str:
+def rotate(tx: Tx, keys: Keyring, actor: Actor, task_id: str, overlap_s: int = 0) -> str:
     """A new secret key; the old one is dead at once, or after `overlap_s`."""
     store.find(tx, actor.customer_id, task_id)
     return secret_keys.rotate(tx, keys, actor, "task", task_id, overlap_s)

@@ -182,7 +182,7 @@ def find(tx: Tx, customer_id: str, task_id: str, *, hold: bool = False) -> TaskR
         TaskRow,
         f"select {columns(TaskRow)} from tasks"
         " where id = ? and customer_id = ? and deleted_at is null"
-        f"{tx.sql.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if hold else ''}",
         task_id,
         customer_id,
     )
@@ -258,7 +258,7 @@ def acls(tx: Tx, customer_id: str, task_ids: list[str]) -> dict[str, list[str]]:
     """The entries of several tasks at once."""
     rows = tx.rows(
         "select object_id, entry from acl where customer_id = ? and object = 'task'"
-        f" and object_id in {tx.sql.texts} order by entry",
+        f" and object_id in {tx.dialect.in_texts} order by entry",
         customer_id,
         msgspec.json.encode(task_ids).decode(),
     )
@@ -271,13 +271,13 @@ def acls(tx: Tx, customer_id: str, task_ids: list[str]) -> dict[str, list[str]]:
 def insert(tx: Tx, row: TaskRow) -> None:
     marks = ", ".join("?" for _ in TaskRow.__struct_fields__)
     kept = msgspec.structs.replace(row, spec=sealed_spec(tx, row.id, row.spec))
-    tx.run(
+    tx.execute(
         f"insert into tasks ({columns(TaskRow)}) values ({marks})", *msgspec.structs.astuple(kept)
     )
 
 
 def save(tx: Tx, row: TaskRow) -> None:
-    tx.run(
+    tx.execute(
         "update tasks set name = ?, host_id = ?, script_id = ?, enabled = ?, version = ?,"
         " spec = ?, updated_at = ? where id = ? and customer_id = ?",
         row.name,
@@ -293,7 +293,7 @@ def save(tx: Tx, row: TaskRow) -> None:
 
 
 def insert_version(tx: Tx, row: TaskRow, created_by: str) -> None:
-    tx.run(
+    tx.execute(
         "insert into task_versions (task_id, version, spec, created_by, created_at)"
         " values (?, ?, ?, ?, ?)",
         row.id,
@@ -305,7 +305,7 @@ def insert_version(tx: Tx, row: TaskRow, created_by: str) -> None:
 
 
 def mark_deleted(tx: Tx, row: TaskRow) -> None:
-    tx.run(
+    tx.execute(
         "update tasks set deleted_at = ? where id = ? and customer_id = ?",
         tx.now,
         row.id,

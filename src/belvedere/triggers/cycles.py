@@ -36,6 +36,8 @@ def _started_by(tx: Tx, customer_id: str, objects: list[ObjectKey]) -> list[Obje
             started += [(trigger.target, trigger.target_id) for trigger in triggers]
     workflow_ids = [object_id for object_kind, object_id in objects if object_kind == "workflow"]
     for kind, sql in _RUNS.items():
-        rows = tx.rows(f"{sql} in {tx.sql.texts}", msgspec.json.encode(workflow_ids).decode())
+        rows = tx.rows(
+            f"{sql} in {tx.dialect.in_texts}", msgspec.json.encode(workflow_ids).decode()
+        )
         started += [(kind, object_id) for (object_id,) in rows]
     return started

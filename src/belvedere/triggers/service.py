@@ -53,7 +53,7 @@ def replace(
 
 def lock_triggers(tx: Tx, customer_id: str) -> None:
     """Serialize changes that could form a cycle together: the second must see the first."""
-    tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", customer_id)
+    tx.row(f"select id from customers where id = ?{tx.dialect.lock_rows}", customer_id)
 
 
 def resolve(

@@ -64,12 +64,12 @@ def _active_triggers(
     tx: Tx, source: str, occurrences: Sequence[tuple[str, str, str, Any]]
 ) -> ActiveTriggers:
     ids = msgspec.json.encode(list({source_id for _, source_id, _, _ in occurrences})).decode()
-    rows = tx.rows(active_triggers_query(f"in {tx.sql.texts}"), source, ids)
+    rows = tx.rows(active_triggers_query(f"in {tx.dialect.in_texts}"), source, ids)
     return {(source_id, event_name) for source_id, event_name in rows}
 
 
 def attach(tx: Tx, customer_id: str, triggers: Iterable[Trigger]) -> None:
-    tx.many(
+    tx.execute_many(
         f"insert into triggers (customer_id, {columns(Trigger)}, created_at)"
         " values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
         [(customer_id, *msgspec.structs.astuple(trigger), tx.now) for trigger in triggers],
@@ -112,7 +112,7 @@ def for_targets(
     for trigger in tx.all(
         Trigger,
         f"select {columns(Trigger)} from triggers where customer_id = ? and target = ?"
-        f" and target_id in {tx.sql.texts} order by created_at, source, source_id",
+        f" and target_id in {tx.dialect.in_texts} order by created_at, source, source_id",
         customer_id,
         target,
         msgspec.json.encode(list(triggers)).decode(),
@@ -129,7 +129,7 @@ def for_sources(
     for trigger in tx.all(
         Trigger,
         f"select {columns(Trigger)} from triggers where customer_id = ? and source = ?"
-        f" and source_id in {tx.sql.texts} order by created_at, target, target_id",
+        f" and source_id in {tx.dialect.in_texts} order by created_at, target, target_id",
         customer_id,
         source,
         msgspec.json.encode(list(triggers)).decode(),
@@ -161,13 +161,13 @@ def delete(
 ) -> None:
     """Delete the triggers of a source or a target, for instance when it is deleted."""
     if source is not None:
-        tx.run(
+        tx.execute(
             "delete from triggers where customer_id = ? and source = ? and source_id = ?",
             customer_id,
             *source,
         )
     if target is not None:
-        tx.run(
+        tx.execute(
             "delete from triggers where customer_id = ? and target = ? and target_id = ?",
             customer_id,
             *target,
@@ -178,18 +178,18 @@ def replace_members(
     tx: Tx, workflow_id: str, task_ids: Iterable[str], nested_ids: Iterable[str]
 ) -> None:
     """Which tasks and other workflows a workflow runs."""
-    tx.run("delete from workflow_tasks where workflow_id = ?", workflow_id)
-    tx.many(
+    tx.execute("delete from workflow_tasks where workflow_id = ?", workflow_id)
+    tx.execute_many(
         "insert into workflow_tasks (workflow_id, task_id) values (?, ?)",
         [(workflow_id, task_id) for task_id in sorted(task_ids)],
     )
-    tx.run("delete from workflow_parts where workflow_id = ?", workflow_id)
-    tx.many(
+    tx.execute("delete from workflow_parts where workflow_id = ?", workflow_id)
+    tx.execute_many(
         "insert into workflow_parts (workflow_id, part_id) values (?, ?)",
         [(workflow_id, nested_id) for nested_id in sorted(nested_ids)],
     )
 
 
 def delete_members(tx: Tx, workflow_id: str) -> None:
-    tx.run("delete from workflow_tasks where workflow_id = ?", workflow_id)
-    tx.run("delete from workflow_parts where workflow_id = ?", workflow_id)
+    tx.execute("delete from workflow_tasks where workflow_id = ?", workflow_id)
+    tx.execute("delete from workflow_parts where workflow_id = ?", workflow_id)

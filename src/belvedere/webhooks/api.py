@@ -35,7 +35,7 @@ async def show(request: Request[None]) -> WebhookRecord:
 
 async def create(request: Request[WebhookBody]) -> WebhookRecord:
     made = await request.services.db.write(
-        service.create, request.services.keys, request.actor, request.body
+        service.create, request.services.keyring, request.actor, request.body
     )
     return _record(request, made)
 

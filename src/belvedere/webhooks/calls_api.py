@@ -48,9 +48,9 @@ async def admit_signed(request: AnyRequest) -> None:
     services.limits.check(address, Kind.SECRET, webhook_id)
     use_secret(services.secret_uses, f"webhook:{webhook_id}")
     headers = _joined(request.starlette.headers.items())
-    actor = await services.db.glance(_caller, customer_name, address)
+    actor = await services.db.read_inline(_caller, customer_name, address)
     try:
-        await services.db.glance(receive.admit_signed, actor.customer_id, webhook_id, headers)
+        await services.db.read_inline(receive.admit_signed, actor.customer_id, webhook_id, headers)
     except Forbidden:
         customer = actor.customer_name
         services.limits.wrong(address, kind=Kind.SECRET, target=webhook_id, customer=customer)
@@ -70,12 +70,12 @@ def _require_customer(request: AnyRequest) -> str:
 async def _from_outside(request: AnyRequest, door: Door, secret: str = "") -> Reply:
     """Whoever knows the secret. The body is parsed only after that is proved."""
     services, address = request.services, request.actor.address
-    target, proof = request.path["id"], services.keys.digest(secret) if secret else ""
-    actor = await services.db.glance(_caller, _require_customer(request), address)
+    target, proof = request.path["id"], services.keyring.digest(secret) if secret else ""
+    actor = await services.db.read_inline(_caller, _require_customer(request), address)
     try:
         call = _call(request, actor, door, secret)
         if door is Door.SIGNATURE:
-            await services.db.glance(receive.authorize, call)
+            await services.db.read_inline(receive.authorize, call)
         reply = await _answer(request, await _with_payload(call))
     except Forbidden:
         customer = actor.customer_name
@@ -108,7 +108,7 @@ def _call(request: AnyRequest, actor: Actor, door: Door, secret: str = "") -> Ca
         actor=actor,
         webhook_id=request.path["id"],
         door=door,
-        keys=request.services.keys,
+        keys=request.services.keyring,
         raw=request.raw,
         content_type=content_type,
         headers=_joined(headers.items()),
@@ -139,7 +139,7 @@ def _once(request: AnyRequest) -> Once | None:
 
 
 async def _answer(request: AnyRequest, call: Call, status: int = 200) -> Reply:
-    answered: Answered = await request.services.db.join(receive.trigger, call)
+    answered: Answered = await request.services.db.write_batched(receive.trigger, call)
     if answered.challenge is not None:
         return Reply(answered.challenge, media_type=PLAIN)
     headers = {"Idempotency-Replayed": "true"} if answered.replayed else {}
@@ -167,7 +167,7 @@ async def show_delivery(request: Request[None]) -> DeliveryRecord:
 async def replay_delivery(request: Request[None]) -> Reply:
     call = await request.services.db.read(
         replay.again,
-        request.services.keys,
+        request.services.keyring,
         request.actor,
         request.path["id"],
         request.path["delivery_id"],

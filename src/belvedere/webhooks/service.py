@@ -8,7 +8,7 @@ import msgspec
 from belvedere import events
 from belvedere.access import Actor, Level, audit, require
 from belvedere.access.credentials import secret_keys
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Fault, Invalid, NotFound, Stale
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
@@ -41,7 +41,7 @@ class Shown(msgspec.Struct):
     attached: dict[str, list[str]]
 
 
-def create(tx: Tx, keys: Keys, actor: Actor, body: WebhookBody) -> Shown:
+def create(tx: Tx, keys: Keyring, actor: Actor, body: WebhookBody) -> Shown:
     require(actor, Level.ADMIN)
     row = WebhookRow(
         id=new_id(),
@@ -122,7 +122,7 @@ def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | N
     return together(tx, actor.customer_id, rows), total
 
 
-def reveal(tx: Tx, keys: Keys, actor: Actor, webhook_id: str) -> str:
+def reveal(tx: Tx, keys: Keyring, actor: Actor, webhook_id: str) -> str:
     """The secret in clear; every reading is audited."""
     store.find(tx, actor.customer_id, webhook_id)
     return secret_keys.reveal(tx, keys, actor, "webhook", webhook_id)
@@ -130,7 +130,7 @@ def reveal(tx: Tx, keys: Keys, actor: Actor, webhook_id: str) -> str:
 
 def rotate(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     actor: Actor,
     webhook_id: str,
     overlap_s: int = 0,

@@ -42,7 +42,7 @@ def look_up(tx: Tx, customer_id: str, webhook_id: str, *, hold: bool = False) ->
     return tx.one(
         WebhookRow,
         f"select {_ROW} from webhooks where id = ? and customer_id = ?"
-        f"{tx.sql.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if hold else ''}",
         webhook_id,
         customer_id,
     )
@@ -50,12 +50,12 @@ def look_up(tx: Tx, customer_id: str, webhook_id: str, *, hold: bool = False) ->
 
 def insert(tx: Tx, row: WebhookRow) -> None:
     marks = ", ".join("?" for _ in WebhookRow.__struct_fields__)
-    tx.run(f"insert into webhooks ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
+    tx.execute(f"insert into webhooks ({_ROW}) values ({marks})", *msgspec.structs.astuple(row))
 
 
 def save(tx: Tx, row: WebhookRow) -> None:
     """What people change; the count is not theirs."""
-    tx.run(
+    tx.execute(
         "update webhooks set name = ?, enabled = ?, signature = ?, version = ?, updated_at = ?"
         " where id = ? and customer_id = ?",
         row.name,
@@ -70,15 +70,15 @@ def save(tx: Tx, row: WebhookRow) -> None:
 
 def count(tx: Tx, calls: Mapping[str, int]) -> None:
     """So many calls more, by webhook."""
-    tx.many(
+    tx.execute_many(
         "update webhooks set trigger_count = trigger_count + ?, triggered_at = ? where id = ?",
         [(number, tx.now, webhook_id) for webhook_id, number in sorted(calls.items())],
     )
 
 
 def delete(tx: Tx, row: WebhookRow) -> None:
-    tx.run("delete from deliveries where webhook_id = ?", row.id)
-    tx.run("delete from webhooks where id = ? and customer_id = ?", row.id, row.customer_id)
+    tx.execute("delete from deliveries where webhook_id = ?", row.id)
+    tx.execute("delete from webhooks where id = ? and customer_id = ?", row.id, row.customer_id)
 
 
 def page(tx: Tx, customer_id: str, listing: Listing) -> list[WebhookRow]:

@@ -24,7 +24,7 @@ def names_of(tx: Tx, workflow_ids: list[str]) -> dict[str, list[WorkflowName]]:
     names: dict[str, list[WorkflowName]] = {workflow_id: [] for workflow_id in workflow_ids}
     for workflow_id, *part in tx.rows(
         "select u.workflow_id, w.id, w.name from workflow_parts u join workflows w"
-        f" on w.id = u.part_id where u.workflow_id in {tx.sql.texts} order by w.name, w.id",
+        f" on w.id = u.part_id where u.workflow_id in {tx.dialect.in_texts} order by w.name, w.id",
         _texts(workflow_ids),
     ):
         names[workflow_id].append(WorkflowName(*part))
@@ -63,7 +63,8 @@ def _fault(tx: Tx, customer_id: str, workflow_id: str | None, nested_id: str) ->
         if workflow_id in level:
             return "This workflow runs the one you are changing, which would then run itself."
         rows = tx.rows(
-            f"select distinct part_id from workflow_parts where workflow_id in {tx.sql.texts}",
+            f"select distinct part_id from workflow_parts where workflow_id in"
+            f" {tx.dialect.in_texts}",
             _texts(sorted(level)),
         )
         level = {child_id for (child_id,) in rows}

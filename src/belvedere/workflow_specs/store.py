@@ -66,7 +66,8 @@ def look_up(
     row = tx.one(
         WorkflowRow,
         f"select {_ROW} from workflows where id = ? and customer_id = ?"
-        f"{'' if also_deleted else ' and deleted_at is null'}{tx.sql.lock_rows if hold else ''}",
+        f"{'' if also_deleted else ' and deleted_at is null'}"
+        f"{tx.dialect.lock_rows if hold else ''}",
         workflow_id,
         customer_id,
     )
@@ -127,7 +128,7 @@ def insert(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, created_by: str) -> Non
     _write_spec(row, spec)
     marks = ", ".join("?" for _ in WorkflowRow.__struct_fields__)
     sealed = msgspec.structs.replace(row, spec=sealed_spec(tx, row.id, row.spec))
-    tx.run(f"insert into workflows ({_ROW}) values ({marks})", *msgspec.structs.astuple(sealed))
+    tx.execute(f"insert into workflows ({_ROW}) values ({marks})", *msgspec.structs.astuple(sealed))
     _insert_version(tx, row, spec, created_by)
 
 
@@ -136,7 +137,7 @@ def save(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, created_by: str) -> None:
     _write_spec(row, spec)
     row.version += 1
     row.updated_at = tx.now
-    tx.run(
+    tx.execute(
         "update workflows set name = ?, enabled = ?, multitasking = ?, tags = ?, version = ?,"
         " spec = ?, updated_at = ? where id = ? and customer_id = ?",
         row.name,
@@ -154,7 +155,7 @@ def save(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, created_by: str) -> None:
 
 def mark_deleted(tx: Tx, row: WorkflowRow) -> None:
     triggers.delete_members(tx, row.id)
-    tx.run(
+    tx.execute(
         "update workflows set deleted_at = ? where id = ? and customer_id = ?",
         tx.now,
         row.id,
@@ -171,7 +172,7 @@ def _write_spec(row: WorkflowRow, spec: WorkflowSpec) -> None:
 
 
 def _insert_version(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, created_by: str) -> None:
-    tx.run(
+    tx.execute(
         "insert into workflow_versions (workflow_id, version, spec, created_by, created_at)"
         " values (?, ?, ?, ?, ?)",
         row.id,
@@ -185,7 +186,7 @@ def _insert_version(tx: Tx, row: WorkflowRow, spec: WorkflowSpec, created_by: st
 
 def version_of(tx: Tx, workflow_id: str, version: int) -> WorkflowSpec:
     """A version of a workflow. It never changes, so it is read and decoded once."""
-    spec: WorkflowSpec | None = tx.memo.get(("workflow", workflow_id, version))
+    spec: WorkflowSpec | None = tx.version_cache.get(("workflow", workflow_id, version))
     if spec is not None:
         return spec
     text = tx.value(
@@ -194,9 +195,9 @@ def version_of(tx: Tx, workflow_id: str, version: int) -> WorkflowSpec:
         version,
     )
     spec = decode(sealed_values.open_object(tx, seal_context(workflow_id), text))
-    if len(tx.memo) > MAX_CACHED_VERSIONS:
-        tx.memo.clear()
-    tx.memo["workflow", workflow_id, version] = spec
+    if len(tx.version_cache) > MAX_CACHED_VERSIONS:
+        tx.version_cache.clear()
+    tx.version_cache["workflow", workflow_id, version] = spec
     return spec
 
 
@@ -205,7 +206,7 @@ def tasks_of(tx: Tx, workflow_ids: list[str]) -> dict[str, list[TaskName]]:
     tasks_by_workflow: dict[str, list[TaskName]] = {workflow_id: [] for workflow_id in workflow_ids}
     for workflow_id, *task in tx.rows(
         "select u.workflow_id, t.id, t.name, t.type from workflow_tasks u"
-        f" join tasks t on t.id = u.task_id where u.workflow_id in {tx.sql.texts}"
+        f" join tasks t on t.id = u.task_id where u.workflow_id in {tx.dialect.in_texts}"
         " order by t.name, t.id",
         msgspec.json.encode(workflow_ids).decode(),
     ):
@@ -217,7 +218,7 @@ def acls_of(tx: Tx, customer_id: str, workflow_ids: list[str]) -> dict[str, list
     acls: dict[str, list[str]] = {workflow_id: [] for workflow_id in workflow_ids}
     for workflow_id, entry in tx.rows(
         "select object_id, entry from acl where customer_id = ? and object = 'workflow'"
-        f" and object_id in {tx.sql.texts} order by entry",
+        f" and object_id in {tx.dialect.in_texts} order by entry",
         customer_id,
         msgspec.json.encode(workflow_ids).decode(),
     ):

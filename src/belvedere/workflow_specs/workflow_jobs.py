@@ -14,7 +14,7 @@ def insert(tx: Tx, row: WorkflowJobRow) -> None:
     marks = ", ".join("?" for _ in WorkflowJobRow.__struct_fields__)
     values = None if row.given is None else seal(tx, row.job_id, row.given)
     fields = msgspec.structs.astuple(msgspec.structs.replace(row, given=values))
-    tx.run(f"insert into workflow_jobs ({_COLUMNS}) values ({marks})", *fields)
+    tx.execute(f"insert into workflow_jobs ({_COLUMNS}) values ({marks})", *fields)
 
 
 def find(tx: Tx, job_id: str) -> WorkflowJobRow:

@@ -39,7 +39,7 @@ async def graph(request: Request[None]) -> Graph:
 
 async def create(request: Request[WorkflowBody]) -> WorkflowRecord:
     view = await request.services.db.write(
-        service.create, request.services.keys, request.actor, request.body
+        service.create, request.services.keyring, request.actor, request.body
     )
     return to_record(view, request.actor)
 

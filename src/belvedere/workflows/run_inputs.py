@@ -25,7 +25,7 @@ def list_inputs(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[WorkflowIn
         tx.rows(
             "select s.workflow_job_id, s.job_id from workflow_steps s join workflow_jobs w"
             " on w.job_id = s.workflow_job_id and w.start = s.node_id and s.visit = 1"
-            f" where s.workflow_job_id in {tx.sql.texts}",
+            f" where s.workflow_job_id in {tx.dialect.in_texts}",
             msgspec.json.encode([job.id for job in jobs]).decode(),
         )
     )

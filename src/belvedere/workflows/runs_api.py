@@ -88,12 +88,12 @@ async def _run(
         values=arguments.arguments,
         origin="user" if secret is None else "secret",
         secret=secret,
-        keys=request.services.keys if secret is not None else None,
+        keys=request.services.keyring if secret is not None else None,
         once=await run_requests.once(request),
         # A caller with the secret key cannot choose where the workflow starts.
         start=arguments.task or None if secret is None else None,
     )
-    prepared: PreparedWorkflowJob = await request.services.db.join(start.run, job_request)
+    prepared: PreparedWorkflowJob = await request.services.db.write_batched(start.run, job_request)
     headers = run_requests.replayed(prepared.is_replayed)
     if wait_s is not None:
         return await run_requests.wait(request, actor, prepared.job.id, wait_s, headers)
@@ -123,7 +123,7 @@ async def list_steps(request: Request[None]) -> Reply:
 async def list_inputs(request: Request[None]) -> Reply:
     workflow_id = request.path["id"]
     await request.services.db.read(service.show, request.actor, workflow_id)
-    query = filters.read(request.query, pages.listable(request.services.db.sql.engine))
+    query = filters.read(request.query, pages.listable(request.services.db.dialect.engine))
     only = (
         Condition("workflow_id", "$eq", (workflow_id,)),
         Condition("_type", "$eq", (WORKFLOW,)),
@@ -146,7 +146,7 @@ async def list_nodes(request: Request[None]) -> list[StepRecord]:
 
 
 async def _page(request: AnyRequest, only: Condition) -> Reply:
-    query = filters.read(request.query, pages.listable(request.services.db.sql.engine))
+    query = filters.read(request.query, pages.listable(request.services.db.dialect.engine))
     listing = replace(query, conditions=(*query.conditions, only))
     page = await list_pages.read(request, listing)
     return pagination.answer(request, listing, page.records, page.total, page.until)
@@ -154,14 +154,14 @@ async def _page(request: AnyRequest, only: Condition) -> Reply:
 
 async def show(request: Request[None]) -> JobRecord:
     job_id = request.path["workflow_job_id"]
-    await request.services.db.glance(
+    await request.services.db.read_inline(
         control.require_visible, request.actor, request.path["id"], job_id
     )
     return await _job_record(request, job_id)
 
 
 async def _job_record(request: AnyRequest, job_id: str) -> JobRecord:
-    record: JobRecord = await request.services.db.glance(details.show, request.actor, job_id)
+    record: JobRecord = await request.services.db.read_inline(details.show, request.actor, job_id)
     await run_requests.with_log(request, record, job_id)
     return record
 

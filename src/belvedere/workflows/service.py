@@ -7,7 +7,7 @@ import msgspec
 from belvedere import events
 from belvedere.access import Actor, Level, acl_of, audit, may_see, replace_acl, require
 from belvedere.access.credentials import secret_keys
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
@@ -24,7 +24,7 @@ from belvedere.workflows.engine import admission
 from belvedere.workflows.records import WorkflowView
 
 
-def create(tx: Tx, keys: Keys, actor: Actor, body: WorkflowBody) -> WorkflowView:
+def create(tx: Tx, keys: Keyring, actor: Actor, body: WorkflowBody) -> WorkflowView:
     """Create a workflow with its first version, its secret key and its ACL."""
     require(actor, Level.ADMIN)
     if not body.name:
@@ -119,13 +119,13 @@ def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[WorkflowView
     return _views(tx, actor, store.select_page(tx, actor, listing)), total
 
 
-def reveal(tx: Tx, keys: Keys, actor: Actor, workflow_id: str) -> str:
+def reveal(tx: Tx, keys: Keyring, actor: Actor, workflow_id: str) -> str:
     """The secret key in clear; every read is audited."""
     store.find(tx, actor.customer_id, workflow_id)
     return secret_keys.reveal(tx, keys, actor, "workflow", workflow_id)
 
 
-def rotate(tx: Tx, keys: Keys, actor: Actor, workflow_id: str, overlap_s: int = 0) -> str:
+def rotate(tx: Tx, keys: Keyring, actor: Actor, workflow_id: str, overlap_s: int = 0) -> str:
     """A new secret key; the old one stops working at once, or after `overlap_s`."""
     store.find(tx, actor.customer_id, workflow_id)
     return secret_keys.rotate(tx, keys, actor, "workflow", workflow_id, overlap_s)

@@ -8,7 +8,7 @@ import msgspec
 from belvedere import access
 from belvedere.access.actor import Actor
 from belvedere.access.credentials import secret_keys
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Forbidden, Invalid, Refused
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
@@ -33,7 +33,7 @@ class WorkflowJobRequest(msgspec.Struct):
     origin: str = "user"
     # The workflow's secret key, if it is used instead of a login.
     secret: str | None = None
-    keys: Keys | None = None
+    keys: Keyring | None = None
     once: Once | None = None
     by_index: bool = False
     # Start with this node, or with the node of this task or workflow.

@@ -41,14 +41,14 @@ def credential_routes(
     async def read(request: Request[None]) -> Credentials:
         object_id = request.path["id"]
         secret = await request.services.db.write(
-            reveal, request.services.keys, request.actor, object_id
+            reveal, request.services.keyring, request.actor, object_id
         )
         return Credentials(object_id, secret)
 
     async def change(request: Request[RotateBody]) -> Credentials:
         object_id, wanted = request.path["id"], msgspec.structs.astuple(request.body)
         secret = await request.services.db.write(
-            rotate, request.services.keys, request.actor, object_id, *wanted
+            rotate, request.services.keyring, request.actor, object_id, *wanted
         )
         return Credentials(object_id, secret)
 

@@ -26,11 +26,11 @@ class TicketAndCode(msgspec.Struct, forbid_unknown_fields=True):
 
 async def trade(request: Request[TicketAndCode]) -> Reply:
     services, body, address = request.services, request.body, request.actor.address
-    limits, browser = services.turnstile.limits, known_browsers.of(request)
+    limits, browser = services.passwords.limits, known_browsers.of(request)
     limits.check(address, Kind.CODE)
     entered = await services.db.write(
         login.trade,
-        services.keys,
+        services.keyring,
         body.ticket,
         body.code,
         address,
@@ -39,7 +39,7 @@ async def trade(request: Request[TicketAndCode]) -> Reply:
     )
     if entered is None:
         # Beside the tries that the ticket and the person have, which all servers count together.
-        user_id = await services.db.read(login_tickets.owner, services.keys, body.ticket)
+        user_id = await services.db.read(login_tickets.owner, services.keyring, body.ticket)
         limits.wrong(address, kind=Kind.CODE, user_ids=[user_id])
         raise Unauthenticated(
             "The code is wrong, or was used before; wait for the next one.", code="wrong_code"
@@ -49,9 +49,11 @@ async def trade(request: Request[TicketAndCode]) -> Reply:
 
 async def set_up(request: Request[TicketOnly]) -> SecretShown:
     services = request.services
-    services.turnstile.limits.check(request.actor.address, Kind.CODE)
+    services.passwords.limits.check(request.actor.address, Kind.CODE)
     digest = known_browsers.of(request).digest
-    user, secret = await services.db.write(login.set_up, services.keys, request.body.ticket, digest)
+    user, secret = await services.db.write(
+        login.set_up, services.keyring, request.body.ticket, digest
+    )
     return shown(secret, user.email)
 
 

@@ -30,7 +30,7 @@ async def listing(request: Request[None]) -> list[records.TokenRecord]:
 async def create(request: Request[NewToken]) -> records.TokenRecord:
     made, text = await request.services.db.write(
         tokens.create_token,
-        request.services.keys,
+        request.services.keyring,
         request.actor,
         request.body.name,
         request.body.expires_in,
@@ -53,7 +53,7 @@ async def enrol(request: Request[NewEnrolment]) -> Reply:
     body = request.body or NewEnrolment()
     made, text = await request.services.db.write(
         enrolment.create_enrolment,
-        request.services.keys,
+        request.services.keyring,
         request.actor,
         body.name,
         body.uses,

@@ -45,7 +45,7 @@ async def invite(request: Request[Invite]) -> records.MemberRecord:
     body = request.body
     made = await request.services.db.write(
         invitations.invite,
-        request.services.keys,
+        request.services.keyring,
         request.actor,
         body.user.email,
         body.user.name,
@@ -79,7 +79,7 @@ async def remove(request: Request[None]) -> records.MemberRecord:
 
 async def reset(request: Request[None]) -> Reply:
     made, token = await request.services.db.write(
-        password_recovery.issue_link, request.services.keys, request.actor, request.path["id"]
+        password_recovery.issue_link, request.services.keyring, request.actor, request.path["id"]
     )
     return Reply(records.link(made, token, request.services.settings.base_url), status=201)
 

@@ -62,13 +62,13 @@ async def recover(request: Request[Recover]) -> Done:
     identifier = (
         (body.email or body.username or body.identifier).strip().lower()[: users.MAX_IDENTIFIER]
     )
-    limits, address = request.services.turnstile.limits, request.actor.address
+    limits, address = request.services.passwords.limits, request.actor.address
     limits.check(address, Kind.RECOVERY)
     # Each counts like a wrong password: asking about many names is guessing, too.
     limits.wrong(address, kind=Kind.RECOVERY)
     if limits.may_ask(identifier):
         # Only an account makes work here, so it is done after the answer.
-        request.services.turnstile.later(
+        request.services.passwords.later(
             request.services.db.write(password_recovery.ask_for_help, identifier)
         )
     return Done("If this account exists, a mail is on its way, or a manager has been told.")
@@ -88,12 +88,12 @@ async def look(request: Request[Look]) -> LinkShown:
 async def reset(request: Request[Redeem]) -> Done:
     found = await _greeting(request, one_time_links.RESET)
     about = (found.email, found.customer_name)
-    kept = await request.services.turnstile.digest(
+    kept = await request.services.passwords.digest(
         request.actor.address, request.body.password, about
     )
     await request.services.db.write(
         password_recovery.redeem_reset,
-        request.services.keys,
+        request.services.keyring,
         request.body.token,
         kept,
         request.actor.address,
@@ -109,13 +109,13 @@ async def accept(request: Request[Accept]) -> Reply:
         seen = await services.db.read(invitations.account_password, found.email)
     if seen is None and not body.account:
         about = (found.email, found.customer_name)
-        made = await services.turnstile.digest(address, body.password, about)
-    elif not await services.turnstile.verify(
+        made = await services.passwords.digest(address, body.password, about)
+    elif not await services.passwords.verify(
         address, found.email, seen, body.password, user_id=found.user_id
     ):
         raise sessions.bad_login()
     entered = await services.db.write(
-        invitations.accept, services.keys, body.token, seen, made, address, agent_of(request)
+        invitations.accept, services.keyring, body.token, seen, made, address, agent_of(request)
     )
     return answered(request, entered)
 
@@ -126,21 +126,21 @@ async def change(request: Request[Change]) -> Reply:
     user = await services.db.read(users.require, actor.user_id)
     whose = (actor.address, user.id, user.password_hash)
     seen = user.password_hash
-    if not await services.turnstile.verify(*whose, body.current, user_id=user.id) or seen is None:
+    if not await services.passwords.verify(*whose, body.current, user_id=user.id) or seen is None:
         # Not 401: the session is good, and a client that reads 401 would throw it away.
         raise Forbidden("The current password is wrong.", code="wrong_password")
     about = (user.email, user.username, user.name, actor.customer_name)
-    kept = await services.turnstile.digest(actor.address, body.password, about)
+    kept = await services.passwords.digest(actor.address, body.password, about)
     await services.db.write(password_recovery.change_password, actor, seen, kept)
     return await rotated(request, Done("The new password counts; your other sessions have ended."))
 
 
 async def _greeting(request: AnyRequest, kind: str | None = None) -> Greeting:
     """What the link in the body is for; whoever tries many is slowed like a guesser."""
-    limits, address = request.services.turnstile.limits, request.actor.address
+    limits, address = request.services.passwords.limits, request.actor.address
     limits.check(address, Kind.LINK)
     found: Greeting | None = await request.services.db.read(
-        invitations.greet, request.services.keys, request.body.token
+        invitations.greet, request.services.keyring, request.body.token
     )
     if found is None or kind not in (None, found.kind):
         limits.wrong(address, kind=Kind.LINK)

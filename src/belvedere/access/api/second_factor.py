@@ -68,16 +68,16 @@ async def show(request: Request[None]) -> SecondFactorRecord:
 async def begin(request: Request[PasswordAgain]) -> Reply:
     user = await _known_by_password(request)
     secret = await request.services.db.write(
-        second_factor_changes.begin, request.services.keys, request.actor
+        second_factor_changes.begin, request.services.keyring, request.actor
     )
     return Reply(shown(secret, user.email), status=201)
 
 
 async def confirm(request: Request[Code]) -> Reply:
-    limits, address = request.services.turnstile.limits, request.actor.address
+    limits, address = request.services.passwords.limits, request.actor.address
     limits.check(address, Kind.CODE)
     codes = await request.services.db.write(
-        second_factor_changes.confirm, request.services.keys, request.actor, request.body.code
+        second_factor_changes.confirm, request.services.keyring, request.actor, request.body.code
     )
     if codes is None:
         limits.wrong(address, kind=Kind.CODE, user_ids=[request.actor.user_id])
@@ -89,7 +89,7 @@ async def confirm(request: Request[Code]) -> Reply:
 async def renew_codes(request: Request[PasswordAgain]) -> RecoveryCodes:
     await _known_by_password(request)
     codes = await request.services.db.write(
-        second_factor_changes.renew_codes, request.services.keys, request.actor
+        second_factor_changes.renew_codes, request.services.keyring, request.actor
     )
     return RecoveryCodes(codes)
 
@@ -127,7 +127,7 @@ async def _known_by_password(request: AnyRequest) -> User:
             code="no_password",
         )
     whose = (actor.address, user.id, kept)
-    if not await services.turnstile.verify(*whose, request.body.password, user_id=user.id):
+    if not await services.passwords.verify(*whose, request.body.password, user_id=user.id):
         raise Forbidden("The password is wrong.", code="wrong_password")
     return user
 

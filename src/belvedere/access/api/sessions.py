@@ -110,7 +110,7 @@ async def login(request: Request[Login]) -> Reply:
     named = await services.db.read(known_browsers.named, identifier, customer, seen.digest)
     found = [user for user in named.users if user.enabled and user.password_hash]
     browser = seen if named.is_known else known_browsers.NO_BROWSER
-    kept = await services.turnstile.which(
+    kept = await services.passwords.which(
         address,
         # As it was typed, not as it was found: how long this takes must not depend on that.
         identifier.strip().lower()[: users.MAX_IDENTIFIER],
@@ -124,11 +124,11 @@ async def login(request: Request[Login]) -> Reply:
     user = next((user for user in found if user.password_hash == kept), None)
     if user is None or kept is None:
         raise sessions.bad_login()
-    renewed = await services.turnstile.renewed(address, kept, password)
+    renewed = await services.passwords.renewed(address, kept, password)
     browser = known_browsers.marked(request, browser)
     entered = await services.db.write(
         entrance.sign_in,
-        *(services.keys, user, renewed, customer, address, agent_of(request)),
+        *(services.keyring, user, renewed, customer, address, agent_of(request)),
         browser=browser.digest,
     )
     return with_browser(request, answered(request, entered), browser)
@@ -174,14 +174,14 @@ async def revoke_others(request: Request[None]) -> list[records.SessionRecord]:
 
 async def switch(request: Request[None]) -> Reply:
     session, token = await request.services.db.write(
-        sessions.renew, request.services.keys, request.actor, request.path["id"]
+        sessions.renew, request.services.keyring, request.actor, request.path["id"]
     )
     return signed_in(request, session, token)
 
 
 async def refresh(request: Request[None]) -> Reply:
     session, token = await request.services.db.write(
-        sessions.renew, request.services.keys, request.actor
+        sessions.renew, request.services.keyring, request.actor
     )
     return signed_in(request, session, token)
 
@@ -232,7 +232,7 @@ async def rotated(request: AnyRequest, body: Any) -> Reply:
     if is_shown or cookies.token_in(request.starlette.cookies, secure=secure) is None:
         return reply
     session, token = await request.services.db.write(
-        sessions.renew, request.services.keys, request.actor
+        sessions.renew, request.services.keyring, request.actor
     )
     reply.headers = {"set-cookie": baked(request, session, token)}
     return reply

@@ -7,7 +7,7 @@ from belvedere.access import audit
 from belvedere.access.actor import Actor, Level
 from belvedere.access.credentials import tokens
 from belvedere.access.credentials.tokens import Token
-from belvedere.access.crypto.keyring import ENROLMENT, Keys, make_token
+from belvedere.access.crypto.keyring import ENROLMENT, Keyring, make_token
 from belvedere.base.clock import DAY, HOUR, SECOND
 from belvedere.base.errors import Fault, Invalid, Unauthenticated
 from belvedere.base.text.json_text import clean
@@ -30,7 +30,7 @@ class Enrolled(msgspec.Struct, frozen=True):
 
 def create_enrolment(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     actor: Actor,
     name: str = "",
     uses: int = 1,
@@ -58,7 +58,7 @@ def create_enrolment(
 
 
 def redeem_enrolment(
-    tx: Tx, keys: Keys, token_text: str, hostname: str, fingerprint: str
+    tx: Tx, keys: Keyring, token_text: str, hostname: str, fingerprint: str
 ) -> Enrolled:
     """By its text. The caller makes the host."""
     return redeem(tx, "digest", keys.digest(token_text), hostname, fingerprint)

@@ -5,7 +5,7 @@ import msgspec
 from belvedere.access.actor import Actor, Level
 from belvedere.access.credentials import enrolment, tokens
 from belvedere.access.credentials.enrolment import Enrolled
-from belvedere.access.crypto.keyring import AGENT, Keys, make_token
+from belvedere.access.crypto.keyring import AGENT, Keyring, make_token
 from belvedere.base.errors import Unauthenticated
 from belvedere.base.ids import is_id
 from belvedere.db import Tx
@@ -29,7 +29,7 @@ _CLIENT = (
 )
 
 
-def known(tx: Tx, keys: Keys, client_id: str, secret: str) -> Client:
+def known(tx: Tx, keys: Keyring, client_id: str, secret: str) -> Client:
     """Whoever knows the id and the secret."""
     found = None
     if is_id(client_id):
@@ -65,7 +65,7 @@ def of_token(tx: Tx, actor: Actor) -> Client | None:
     )
 
 
-def issue(tx: Tx, keys: Keys, client: Client, host_id: str | None) -> str:
+def issue(tx: Tx, keys: Keyring, client: Client, host_id: str | None) -> str:
     """A token of an agent; without a host it opens nothing until it is bound to one."""
     text = make_token(AGENT)
     actor = Actor(
@@ -88,16 +88,16 @@ def use_up(tx: Tx, client: Client, hostname: str, fingerprint: str) -> Enrolled:
 
 def bind(tx: Tx, token_id: str, host_id: str) -> None:
     """From now on the token speaks for this host."""
-    tx.run("update tokens set host_id = ? where id = ?", host_id, token_id)
-    tx.rung.add("access")
+    tx.execute("update tokens set host_id = ? where id = ?", host_id, token_id)
+    tx.signals.add("access")
 
 
 def drop_others(tx: Tx, token_id: str, host_id: str) -> None:
     """A new process signs in anew each time; what its predecessors held is of no use."""
-    tx.run(
+    tx.execute(
         "delete from tokens where kind = ? and host_id = ? and id <> ?",
         tokens.AGENT_TOKEN,
         host_id,
         token_id,
     )
-    tx.rung.add("access")
+    tx.signals.add("access")

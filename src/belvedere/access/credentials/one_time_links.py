@@ -2,7 +2,7 @@
 
 import msgspec
 
-from belvedere.access.crypto.keyring import LINK, Keys, make_token
+from belvedere.access.crypto.keyring import LINK, Keyring, make_token
 from belvedere.base.clock import DAY, HOUR
 from belvedere.base.errors import NotFound
 from belvedere.base.ids import new_id
@@ -30,7 +30,7 @@ class Link(msgspec.Struct, frozen=True):
 
 def make(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     kind: str,
     user_id: str,
     customer_id: str,
@@ -44,7 +44,7 @@ def make(
         drop(tx, user_id, customer_id, kind)
     token = make_token(LINK)
     link = Link(new_id(), kind, user_id, customer_id, created_by, tx.now + LIFE[kind], proof)
-    tx.run(
+    tx.execute(
         f"insert into links ({_COLUMNS}, digest, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *msgspec.structs.astuple(link),
         keys.digest(token),
@@ -53,7 +53,7 @@ def make(
     return link, token
 
 
-def find(tx: Tx, keys: Keys, token: str) -> Link | None:
+def find(tx: Tx, keys: Keyring, token: str) -> Link | None:
     """What a token is good for, as long as it is."""
     return tx.one(
         Link,
@@ -63,7 +63,7 @@ def find(tx: Tx, keys: Keys, token: str) -> Link | None:
     )
 
 
-def take(tx: Tx, keys: Keys, token: str, kind: str) -> Link:
+def take(tx: Tx, keys: Keyring, token: str, kind: str) -> Link:
     """Use it up; of two who try at once only one succeeds."""
     link = tx.one(
         Link,
@@ -80,7 +80,7 @@ def take(tx: Tx, keys: Keys, token: str, kind: str) -> Link:
 
 
 def drop(tx: Tx, user_id: str, customer_id: str, kind: str) -> None:
-    tx.run(
+    tx.execute(
         "delete from links where user_id = ? and customer_id = ? and kind = ? and used_at is null",
         user_id,
         customer_id,
@@ -98,7 +98,9 @@ def drop_open(tx: Tx, user_id: str, customer_id: str) -> None:
 def drop_resets(tx: Tx, user_id: str) -> None:
     """Kill every reset link of a person who gets a new password or joins one more organization:
     the password opens all of them."""
-    tx.run("delete from links where user_id = ? and kind = ? and used_at is null", user_id, RESET)
+    tx.execute(
+        "delete from links where user_id = ? and kind = ? and used_at is null", user_id, RESET
+    )
 
 
 def gone() -> NotFound:

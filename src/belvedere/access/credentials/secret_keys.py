@@ -8,7 +8,7 @@ import msgspec
 from belvedere import events
 from belvedere.access import audit
 from belvedere.access.actor import Actor, Level, require
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.people import naming
 from belvedere.base.clock import DAY, SECOND
 from belvedere.base.errors import Invalid, NotFound
@@ -27,10 +27,10 @@ class SecretKey(msgspec.Struct, frozen=True):
     old_until: int | None
 
 
-def make(tx: Tx, keys: Keys, customer_id: str, object: str, object_id: str) -> str:
+def make(tx: Tx, keys: Keyring, customer_id: str, object: str, object_id: str) -> str:
     """A key for a new record."""
     secret = secrets.token_hex(32)
-    tx.run(
+    tx.execute(
         "insert into secret_keys (object, object_id, customer_id, digest, box, rotated_at)"
         " values (?, ?, ?, ?, ?, ?)",
         object,
@@ -43,7 +43,7 @@ def make(tx: Tx, keys: Keys, customer_id: str, object: str, object_id: str) -> s
     return secret
 
 
-def reveal(tx: Tx, keys: Keys, actor: Actor, object: str, object_id: str) -> str:
+def reveal(tx: Tx, keys: Keyring, actor: Actor, object: str, object_id: str) -> str:
     """The key in clear, for an admin; every reading is audited."""
     require(actor, Level.ADMIN)
     found = _held(tx, actor.customer_id, object, object_id)
@@ -53,7 +53,7 @@ def reveal(tx: Tx, keys: Keys, actor: Actor, object: str, object_id: str) -> str
 
 def rotate(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     actor: Actor,
     object: str,
     object_id: str,
@@ -66,7 +66,7 @@ def rotate(
         raise Invalid(f"The overlap is 0 to {MAX_OVERLAP_S} seconds.", code="bad_overlap")
     old = _held(tx, actor.customer_id, object, object_id)
     secret = secrets.token_hex(32) if given is None else given
-    tx.run(
+    tx.execute(
         "update secret_keys set digest = ?, box = ?, old_digest = ?, old_box = ?,"
         " old_until = ?, rotated_at = ? where customer_id = ? and object = ? and object_id = ?",
         keys.digest(secret),
@@ -86,7 +86,9 @@ def rotate(
     return secret
 
 
-def check(tx: Tx, keys: Keys, customer_id: str, object: str, object_id: str, secret: str) -> bool:
+def check(
+    tx: Tx, keys: Keyring, customer_id: str, object: str, object_id: str, secret: str
+) -> bool:
     """Whether it opens this record of this organization; as slow when there is no such record."""
     found = _find(tx, customer_id, object, object_id)
     given = keys.digest(secret)
@@ -101,7 +103,7 @@ def check(tx: Tx, keys: Keys, customer_id: str, object: str, object_id: str, sec
 
 
 def find_record(
-    tx: Tx, keys: Keys, object: str, object_id: str | None, secret: str, customer: str | None
+    tx: Tx, keys: Keyring, object: str, object_id: str | None, secret: str, customer: str | None
 ) -> str | None:
     """The id of the record that the secret opens, None when it opens none. The record and the
     organization (a name in lower case) may still be unknown; what is known must fit."""
@@ -135,7 +137,7 @@ def _opened(tx: Tx, object: str, digest: str) -> str | None:
     return found
 
 
-def live(tx: Tx, keys: Keys, customer_id: str, object: str, object_id: str) -> list[str]:
+def live(tx: Tx, keys: Keyring, customer_id: str, object: str, object_id: str) -> list[str]:
     """The keys in clear that are good now, to check what was signed with one of them."""
     found = _find(tx, customer_id, object, object_id)
     if found is None:
@@ -148,7 +150,7 @@ def live(tx: Tx, keys: Keys, customer_id: str, object: str, object_id: str) -> l
 
 def forget(tx: Tx, customer_id: str, object: str, object_id: str) -> None:
     """For a record that is being deleted: its key opens nothing from now on."""
-    tx.run(
+    tx.execute(
         "delete from secret_keys where customer_id = ? and object = ? and object_id = ?",
         customer_id,
         object,

@@ -7,7 +7,7 @@ import msgspec
 from belvedere import events
 from belvedere.access import audit
 from belvedere.access.actor import Actor, Level, require, require_person
-from belvedere.access.crypto.keyring import AGENT, INTEGRATION, Keys, make_token
+from belvedere.access.crypto.keyring import AGENT, INTEGRATION, Keyring, make_token
 from belvedere.access.people import memberships, naming
 from belvedere.base.clock import DAY, SECOND, Millis
 from belvedere.base.errors import Conflict, Fault, Invalid, NotFound
@@ -39,7 +39,7 @@ class Token(msgspec.Struct, frozen=True):
 
 
 def create_token(
-    tx: Tx, keys: Keys, actor: Actor, name: str, life_s: int | None = None
+    tx: Tx, keys: Keyring, actor: Actor, name: str, life_s: int | None = None
 ) -> tuple[Token, str]:
     """An integration token and its text, which is never shown again."""
     may_make(tx, actor)
@@ -51,7 +51,7 @@ def create_token(
     return insert(tx, keys, actor, TOKEN, name, text, expires_at=expires_at), text
 
 
-def adopt_token(tx: Tx, keys: Keys, actor: Actor, name: str, text: str) -> Token:
+def adopt_token(tx: Tx, keys: Keyring, actor: Actor, name: str, text: str) -> Token:
     """For the operator: an integration token whose text was chosen elsewhere."""
     may_make(tx, actor)
     if not _OWN_TEXT.fullmatch(text):
@@ -63,7 +63,7 @@ def adopt_token(tx: Tx, keys: Keys, actor: Actor, name: str, text: str) -> Token
 
 
 def create_agent_token(
-    tx: Tx, keys: Keys, customer_id: str, host_id: str, name: str
+    tx: Tx, keys: Keyring, customer_id: str, host_id: str, name: str
 ) -> tuple[Token, str]:
     """The credential of the agent of one host, made where an enrolment was redeemed."""
     text = make_token(AGENT)
@@ -125,7 +125,7 @@ def _tell_revoked(tx: Tx, actor: Actor, token: Token) -> None:
     kind, told = token.kind, {"name": token.name}
     audit.record(tx, actor, f"{kind}.revoke", kind, token.id, told, None)
     events.append(tx, actor.customer_id, f"{kind}.revoked", token.id, told)
-    tx.rung.add("access")
+    tx.signals.add("access")
 
 
 def revoke_agent_tokens(tx: Tx, customer_id: str, host_id: str) -> int:
@@ -139,8 +139,8 @@ def revoke_host_enrolments(tx: Tx, customer_id: str, host_id: str) -> int:
 
 
 def _revoke_of_host(tx: Tx, kind: str, customer_id: str, host_id: str) -> int:
-    tx.rung.add("access")
-    return tx.run(
+    tx.signals.add("access")
+    return tx.execute(
         "update tokens set revoked_at = ? where customer_id = ? and kind = ? and host_id = ?"
         " and revoked_at is null",
         tx.now,
@@ -159,7 +159,7 @@ def may_make(tx: Tx, actor: Actor) -> None:
 
 def insert(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     actor: Actor,
     kind: str,
     name: str,
@@ -186,7 +186,7 @@ def insert(
         tx.now,
         None,
     )
-    made = tx.run(
+    made = tx.execute(
         f"insert into tokens ({columns(Token)}, digest)"
         " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (digest) do nothing",
         *msgspec.structs.astuple(token),

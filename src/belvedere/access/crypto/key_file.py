@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from belvedere.access.crypto.keyring import HASH, SEAL, SECRET_FILE, Keys, derived, load_secret
+from belvedere.access.crypto.keyring import HASH, SEAL, SECRET_FILE, Keyring, derived, load_secret
 from belvedere.base.errors import Unavailable
 
 _HEX = re.compile(r"[0-9a-fA-F]{64}")
@@ -33,8 +33,8 @@ class KeyFile(msgspec.Struct):
         return list(self.seals)[-1]
 
     @property
-    def keys(self) -> Keys:
-        return Keys.of(self.hash, self.seals)
+    def keys(self) -> Keyring:
+        return Keyring.of(self.hash, self.seals)
 
     def text(self) -> str:
         lines = [f"hash {self.hash.hex()}"]

@@ -30,7 +30,7 @@ def make_token(prefix: str) -> str:
     return prefix + secrets.token_urlsafe(32)
 
 
-class Keys:
+class Keyring:
     """One key for hashes, and those for sealing: one in use, and others while they are changed.
 
     A sealed text begins with the name of its key and a dot; that of the first key has neither.
@@ -46,7 +46,7 @@ class Keys:
         self._name = ""
 
     @classmethod
-    def of(cls, hash_key: bytes, seals: Mapping[str, bytes]) -> "Keys":
+    def of(cls, hash_key: bytes, seals: Mapping[str, bytes]) -> "Keyring":
         """Of keys by their names; the oldest is in use until the database says otherwise."""
         made = cls(bytes(32))
         made._hash = hash_key
@@ -99,7 +99,7 @@ class Keys:
     def prove(self, tx: Tx) -> None:
         """Refuse to work on a database that belongs to another secret."""
         mine = self.digest("key check")
-        tx.run(
+        tx.execute(
             "insert into meta (name, value) values ('key_check', ?) on conflict (name) do nothing",
             mine,
         )

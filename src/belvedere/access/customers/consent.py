@@ -78,7 +78,7 @@ def decline(tx: Tx, actor: Actor, member_id: str) -> Offer:
         member_changes.take_out(tx, mine, member)
         memberships.tell(tx, mine, "decline", "removed", member.id, before, None)
     else:
-        tx.run("update members set declined_at = ? where id = ?", tx.now, member.id)
+        tx.execute("update members set declined_at = ? where id = ?", tx.now, member.id)
         memberships.tell(tx, mine, "decline", "changed", member.id, None, before)
     return offer
 
@@ -88,7 +88,7 @@ def _held(tx: Tx, actor: Actor, member_id: str) -> tuple[User, Offer]:
     offer = _offer(tx, _own_account(tx, actor), member_id)
     # As whenever members change: one after the other. Both are read again under the locks: a
     # manager's reset link may have made the account one of that organization meanwhile.
-    tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", offer.customer_id)
+    tx.row(f"select id from customers where id = ?{tx.dialect.lock_rows}", offer.customer_id)
     users.hold(tx, actor.user_id)
     user = _own_account(tx, actor)
     offer = _offer(tx, user, member_id)
@@ -134,12 +134,12 @@ _IN_ORGANIZATION = ("views", "notifications", "inboxes")
 
 def _carry_over(tx: Tx, member: Member, user: User) -> None:
     before, customer_id = member.user_id, member.customer_id
-    tx.run("delete from inboxes where user_id = ? and customer_id = ?", user.id, customer_id)
+    tx.execute("delete from inboxes where user_id = ? and customer_id = ?", user.id, customer_id)
     for table in _IN_ORGANIZATION:
         sql = f"update {table} set user_id = ? where user_id = ? and customer_id = ?"
-        tx.run(sql, user.id, before, customer_id)
-    tx.run("update identities set user_id = ? where user_id = ?", user.id, before)
-    tx.run(
+        tx.execute(sql, user.id, before, customer_id)
+    tx.execute("update identities set user_id = ? where user_id = ?", user.id, before)
+    tx.execute(
         "update tokens set created_by = ? where created_by = ? and customer_id = ?",
         user.id,
         before,

@@ -12,7 +12,7 @@ import msgspec
 from belvedere.access.actor import Actor, Level, require, require_person
 from belvedere.access.credentials import one_time_links
 from belvedere.access.credentials.one_time_links import Link
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.customers import approver_tags
 from belvedere.access.people import memberships, naming, users
 from belvedere.access.people.memberships import Member
@@ -45,7 +45,7 @@ class Greeting(msgspec.Struct, frozen=True):
 
 
 def invite(
-    tx: Tx, keys: Keys, actor: Actor, email: str, name: str, level: Level, tags: list[str]
+    tx: Tx, keys: Keyring, actor: Actor, email: str, name: str, level: Level, tags: list[str]
 ) -> Invited:
     """A member to be, and the link to hand to the person. It looks the same whether or not the
     e-mail is known to the server."""
@@ -64,7 +64,7 @@ def invite(
     return Invited(member, link, token)
 
 
-def greet(tx: Tx, keys: Keys, token: str) -> Greeting | None:
+def greet(tx: Tx, keys: Keyring, token: str) -> Greeting | None:
     """What the link is for; None when it is good for nothing (any more)."""
     link = one_time_links.find(tx, keys, token)
     if link is None:
@@ -96,7 +96,7 @@ def account_password(tx: Tx, email: str) -> str | None:
 
 def accept(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     token: str,
     seen: str | None,
     password_hash: str | None,
@@ -107,7 +107,7 @@ def accept(
     password was checked against; without it `password_hash` is a new one."""
     link = one_time_links.take(tx, keys, token, one_time_links.INVITATION)
     # As whenever members change: one after the other.
-    tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", link.customer_id)
+    tx.row(f"select id from customers where id = ?{tx.dialect.lock_rows}", link.customer_id)
     member = memberships.of_user(tx, link.customer_id, link.user_id)
     if member is None or member.invited_at is None or not member.user_enabled:
         raise one_time_links.gone()

@@ -87,10 +87,12 @@ def remove(tx: Tx, actor: Actor, member_id: str) -> Member:
 def take_out(tx: Tx, actor: Actor, member: Member) -> None:
     """All that is left of the membership; the caller has checked that it may go."""
     member_id = member.id
-    tx.run("delete from members where customer_id = ? and id = ?", actor.customer_id, member_id)
-    tx.run("delete from acl where customer_id = ? and entry = ?", actor.customer_id, member.email)
+    tx.execute("delete from members where customer_id = ? and id = ?", actor.customer_id, member_id)
+    tx.execute(
+        "delete from acl where customer_id = ? and entry = ?", actor.customer_id, member.email
+    )
     # Providers lie above, so by the table's name: who is invited again is known by e-mail again.
-    tx.run(
+    tx.execute(
         "delete from identities where user_id = ? and provider_id in"
         " (select id from providers where customer_id = ?)",
         member.user_id,
@@ -124,7 +126,7 @@ def _keep_an_owner(tx: Tx, member: Member) -> None:
 
 
 def _save(tx: Tx, actor: Actor, member: Member, level: str, tags: str, enabled: int) -> None:
-    tx.run(
+    tx.execute(
         "update members set level = ?, tags = ?, enabled = ?, version = version + 1,"
         " updated_at = ? where customer_id = ? and id = ?",
         level,

@@ -4,7 +4,7 @@ from belvedere import events
 from belvedere.access.actor import Actor
 from belvedere.access.credentials import one_time_links
 from belvedere.access.credentials.one_time_links import Link
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.customers import approver_tags, service
 from belvedere.access.limits import known_browsers
 from belvedere.access.people import memberships, users
@@ -15,7 +15,7 @@ from belvedere.base.errors import Conflict, Forbidden, NotFound, Unauthenticated
 from belvedere.db import Tx
 
 
-def issue_link(tx: Tx, keys: Keys, actor: Actor, member_id: str) -> tuple[Link, str]:
+def issue_link(tx: Tx, keys: Keyring, actor: Actor, member_id: str) -> tuple[Link, str]:
     """A link that lets a member set a new password, or, to one still invited, the way in."""
     member = memberships.held_below(tx, actor, member_id)
     entries = [*users.account_ids(tx, actor.customer_id, member.user_id), member.email]
@@ -37,7 +37,7 @@ def issue_link(tx: Tx, keys: Keys, actor: Actor, member_id: str) -> tuple[Link, 
     return link, token
 
 
-def redeem_reset(tx: Tx, keys: Keys, token: str, password_hash: str, address: str) -> None:
+def redeem_reset(tx: Tx, keys: Keyring, token: str, password_hash: str, address: str) -> None:
     """Use a reset link: the new password counts, every session ends."""
     link = one_time_links.take(tx, keys, token, one_time_links.RESET)
     user = users.find(tx, link.user_id)
@@ -85,7 +85,7 @@ def _ask_for(tx: Tx, user: User) -> None:
         )
 
 
-def reset_password(tx: Tx, keys: Keys, identifier: str) -> tuple[User, str]:
+def reset_password(tx: Tx, keys: Keyring, identifier: str) -> tuple[User, str]:
     """For the operator: a reset link for anybody."""
     user, member = somebody(tx, identifier)
     whose = (one_time_links.RESET, user.id, member.customer_id, "operator")
@@ -109,7 +109,7 @@ def _keep_inside(tx: Tx, user: User, member: Member) -> None:
     the account becomes one of this organization."""
     if not user.scope:
         users.move(tx, user, member.customer_id)
-    tx.run("update members set proof = 'link' where id = ?", member.id)
+    tx.execute("update members set proof = 'link' where id = ?", member.id)
 
 
 def _set(tx: Tx, user: User, password_hash: str, proof: str) -> None:

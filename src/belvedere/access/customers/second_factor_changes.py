@@ -3,7 +3,7 @@
 import msgspec
 
 from belvedere.access.actor import Actor, Level, require
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.customers import password_recovery
 from belvedere.access.people import memberships
 from belvedere.access.people.memberships import Member
@@ -32,12 +32,12 @@ def standing(tx: Tx, actor: Actor) -> Standing:
     )
 
 
-def begin(tx: Tx, keys: Keys, actor: Actor) -> str:
+def begin(tx: Tx, keys: Keyring, actor: Actor) -> str:
     sessions.require_session(actor)
     return second_factors.begin(tx, keys, actor.user_id)
 
 
-def confirm(tx: Tx, keys: Keys, actor: Actor, code: str) -> list[str] | None:
+def confirm(tx: Tx, keys: Keyring, actor: Actor, code: str) -> list[str] | None:
     """It counts from now on, and whoever is in by the password alone is out. None: wrong code."""
     sessions.require_session(actor)
     codes = second_factors.confirm(tx, keys, actor.user_id, code)
@@ -46,12 +46,12 @@ def confirm(tx: Tx, keys: Keys, actor: Actor, code: str) -> list[str] | None:
     sessions.kill(tx, actor.user_id, but=actor.credential_id)
     login_tickets.drop(tx, actor.user_id)
     method, session_id = second_factors.TOTP, actor.credential_id
-    tx.run("update sessions set method = ? where id = ?", method, session_id)
+    tx.execute("update sessions set method = ? where id = ?", method, session_id)
     _tell(tx, actor, actor.member_id, "enable_second_factor", "second_factor_on")
     return codes
 
 
-def renew_codes(tx: Tx, keys: Keys, actor: Actor) -> list[str]:
+def renew_codes(tx: Tx, keys: Keyring, actor: Actor) -> list[str]:
     sessions.require_session(actor)
     if second_factors.find(tx, actor.user_id) is None:
         raise second_factors.missing()

@@ -6,7 +6,7 @@ from belvedere import events
 from belvedere.access import audit
 from belvedere.access.actor import Actor, Level, require, require_person
 from belvedere.access.credentials import one_time_links
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.customers import member_changes
 from belvedere.access.people import memberships, naming, users
 from belvedere.access.signin import second_factors, sessions
@@ -58,7 +58,7 @@ def operator(customer: Customer) -> Actor:
 
 def create_organization(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     name: str,
     owner_email: str,
     *,
@@ -68,7 +68,7 @@ def create_organization(
     """For the operator: an organization and its owner, who may be known to the server already."""
     name = naming.organization(name, reserved)
     customer = Customer(new_id(), name, 1, tx.now, tx.now, 1, "", 0)
-    made = tx.run(
+    made = tx.execute(
         f"insert into customers ({columns(Customer)}, name_key) values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " on conflict (name_key) do nothing",
         *msgspec.structs.astuple(customer),
@@ -96,7 +96,7 @@ def rename(tx: Tx, actor: Actor, name: str, reserved: frozenset[str]) -> Custome
     require(actor, Level.OWNER)
     require_person(actor)
     before, name = find(tx, actor.customer_id), naming.organization(name, reserved)
-    changed = tx.run(
+    changed = tx.execute(
         "update customers set name = ?, name_key = ?, updated_at = ? where id = ?"
         " and not exists (select 1 from customers o where o.name_key = ? and o.id <> ?)",
         name,
@@ -119,7 +119,7 @@ def allow_inner(tx: Tx, actor: Actor, allowed: bool) -> Customer:
     before = find(tx, actor.customer_id)
     if bool(before.inner_checks) == allowed:
         return before
-    tx.run(
+    tx.execute(
         "update customers set inner_checks = ?, updated_at = ? where id = ?",
         int(allowed),
         tx.now,
@@ -143,7 +143,7 @@ def ask_second_factor(tx: Tx, actor: Actor, level: str) -> Customer:
         )
     if before.second_factor_level == wanted:
         return before
-    tx.run(
+    tx.execute(
         "update customers set second_factor_level = ?, updated_at = ? where id = ?",
         wanted,
         tx.now,
@@ -166,7 +166,7 @@ def use_providers_only(tx: Tx, actor: Actor, wanted: bool) -> Customer:
             "No owner has signed in through a provider yet; do that first, or nobody may come in.",
             code="no_other_way",
         )
-    tx.run(
+    tx.execute(
         "update customers set providers_only = ?, updated_at = ? where id = ?",
         int(wanted),
         tx.now,
@@ -213,7 +213,7 @@ def disable(tx: Tx, actor: Actor, confirm: str) -> Customer:
     if confirm.strip().lower() != customer.name:
         raise Invalid("Confirm with the organization's own name.", code="not_confirmed")
     _set_enabled(tx, customer.id, 0)
-    tx.run(
+    tx.execute(
         "update sessions set revoked_at = ? where customer_id = ? and revoked_at is null",
         tx.now,
         customer.id,
@@ -249,7 +249,7 @@ def hand_over(tx: Tx, actor: Actor, member_id: str) -> memberships.Member:
 
 
 def _set_enabled(tx: Tx, customer_id: str, enabled: int) -> None:
-    tx.run(
+    tx.execute(
         "update customers set enabled = ?, updated_at = ? where id = ?",
         enabled,
         tx.now,
@@ -268,7 +268,7 @@ def _tell(
     customer_id = actor.customer_id
     audit.record(tx, actor, f"customer.{action}", "customer", customer_id, before, after)
     events.append(tx, customer_id, f"customer.{kind}", customer_id, after)
-    tx.rung.add("access")
+    tx.signals.add("access")
 
 
 def _missing() -> NotFound:

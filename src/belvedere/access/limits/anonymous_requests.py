@@ -33,14 +33,16 @@ async def by_secret(request: AnyRequest, object: str, object_id: str | None) -> 
     """The id of the record that the secret in the path opens. Wrong ones count by address, right
     ones by their use: a flood of requests with one secret must not slow down the others."""
     services, address, secret = request.services, request.actor.address, request.path["secret"]
-    proof, target = services.keys.digest(secret), target_of(request)
+    proof, target = services.keyring.digest(secret), target_of(request)
     services.limits.check(address, Kind.SECRET, target, proof=proof)
     use_secret(services.secret_uses, proof)
-    found: str | None = await services.db.glance(
-        secret_keys.find_record, services.keys, object, object_id, secret, request.customer
+    found: str | None = await services.db.read_inline(
+        secret_keys.find_record, services.keyring, object, object_id, secret, request.customer
     )
     if found is None:
-        customer = await services.db.glance(_customer, object, object_id or "", request.customer)
+        customer = await services.db.read_inline(
+            _customer, object, object_id or "", request.customer
+        )
         services.limits.wrong(
             address, kind=Kind.SECRET, target=target, proof=proof, customer=customer
         )

@@ -3,7 +3,7 @@ of an account out of the limits that other people's wrong passwords run into."""
 
 import msgspec
 
-from belvedere.access.crypto.keyring import BROWSER, Keys, make_token
+from belvedere.access.crypto.keyring import BROWSER, Keyring, make_token
 from belvedere.access.limits.networks import network
 from belvedere.access.people import users
 from belvedere.access.people.users import User
@@ -37,7 +37,7 @@ def of(request: AnyRequest) -> Browser:
     )
     if found is None or len(found) > MAX_COOKIE:
         return NO_BROWSER
-    return Browser(found, request.services.keys.digest(found))
+    return Browser(found, request.services.keyring.digest(found))
 
 
 def marked(request: AnyRequest, seen: Browser) -> Browser:
@@ -45,10 +45,10 @@ def marked(request: AnyRequest, seen: Browser) -> Browser:
     somebody else may have planted in the browser is not taken over."""
     if seen.token:
         return seen
-    return made(request.services.keys) if is_own_page(request) else NO_BROWSER
+    return made(request.services.keyring) if is_own_page(request) else NO_BROWSER
 
 
-def made(keys: Keys) -> Browser:
+def made(keys: Keyring) -> Browser:
     token = make_token(BROWSER)
     return Browser(token, keys.digest(token))
 
@@ -121,7 +121,7 @@ def is_familiar(
 
 def forget(tx: Tx, user_id: str, but_session: str = "") -> None:
     """After a new password no browser is known any more, except the one that set it."""
-    tx.run(
+    tx.execute(
         "update sessions set browser = '' where user_id = ? and browser <> ''"
         " and browser <> coalesce((select s.browser from sessions s where s.id = ?), '')",
         user_id,

@@ -130,7 +130,7 @@ def add(
     if not user.scope:
         users.make_room(tx, user, actor.customer_id)
     member_id = new_id()
-    tx.run(
+    tx.execute(
         "insert into members"
         " (id, customer_id, user_id, level, tags, invited_at, proof, created_at, updated_at)"
         " values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -150,7 +150,7 @@ def add(
 def activate(tx: Tx, member: Member, user_id: str, proof: str) -> None:
     """The membership opens from now on, for this account."""
     users.replace_account(tx, member.customer_id, member.user_id, user_id)
-    tx.run(
+    tx.execute(
         "update members set invited_at = null, user_id = ?, proof = ?, version = version + 1,"
         " updated_at = ? where customer_id = ? and id = ?",
         user_id,
@@ -163,11 +163,11 @@ def activate(tx: Tx, member: Member, user_id: str, proof: str) -> None:
 
 def set_user(tx: Tx, member_id: str, user_id: str) -> None:
     """The membership belongs to another account from now on."""
-    tx.run("update members set user_id = ? where id = ?", user_id, member_id)
+    tx.execute("update members set user_id = ? where id = ?", user_id, member_id)
 
 
 def set_proof(tx: Tx, member_id: str, proof: str) -> None:
-    tx.run("update members set proof = ? where id = ?", proof, member_id)
+    tx.execute("update members set proof = ? where id = ?", proof, member_id)
 
 
 def belongs_elsewhere(tx: Tx, member: Member) -> bool:
@@ -221,7 +221,7 @@ def _check_below(actor: Actor, member: Member) -> None:
 def confirm(tx: Tx, actor: Actor) -> None:
     """Lock the organization's members, and look again whether the actor is still who it was when
     it was let in: of two who demote each other at once, only one may succeed."""
-    tx.row(f"select id from customers where id = ?{tx.sql.lock_rows}", actor.customer_id)
+    tx.row(f"select id from customers where id = ?{tx.dialect.lock_rows}", actor.customer_id)
     if actor.kind != "member":
         return
     level = tx.value(
@@ -277,7 +277,7 @@ def tell(
     """The audit row, the event, and the bell that makes every server forget who it had let in."""
     audit.record(tx, actor, f"member.{action}", "member", member_id, before, after)
     events.append(tx, actor.customer_id, f"member.{kind}", member_id, after or before)
-    tx.rung.add("access")
+    tx.signals.add("access")
 
 
 def tags_text(tags: list[str]) -> str:

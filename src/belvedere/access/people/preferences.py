@@ -29,7 +29,7 @@ def put(tx: Tx, actor: Actor, settings: dict[str, Any]) -> dict[str, Any]:
     text = msgspec.json.encode(settings).decode()
     if len(text.encode()) > MOST_BYTES:
         raise _bad(f"Give at most {MOST_BYTES} bytes.")
-    tx.run(
+    tx.execute(
         "insert into preferences (user_id, settings, updated_at) values (?, ?, ?)"
         " on conflict (user_id) do update set settings = excluded.settings,"
         " updated_at = excluded.updated_at",

@@ -98,7 +98,7 @@ def find_or_create(tx: Tx, email: str, name: str = "", scope: str = "") -> User:
         if found is not None and hold(tx, found.id):
             return found
         # Does nothing when another server was faster.
-        tx.run(
+        tx.execute(
             "insert into users (id, email, username, name, scope, created_at, updated_at)"
             " values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
             new_id(),
@@ -131,7 +131,7 @@ def _is_taken(tx: Tx, username: str, scope: str, but: str = "") -> bool:
 
 def move(tx: Tx, user: User, scope: str, proof: str = "") -> None:
     """Make it the person's own account, or one of an organization."""
-    tx.run(
+    tx.execute(
         "update users set scope = ?, proof = ?, username = ?, updated_at = ? where id = ?",
         scope,
         proof,
@@ -149,7 +149,7 @@ def make_room(tx: Tx, user: User, customer_id: str) -> None:
     for (other,) in tx.rows(
         "select id from users where username = ? and scope = ?", user.username, customer_id
     ):
-        tx.run(
+        tx.execute(
             "update users set username = ? where id = ?",
             _free_username(tx, user.username, customer_id),
             other,
@@ -160,13 +160,13 @@ def replace_account(tx: Tx, customer_id: str, former_id: str, user_id: str) -> N
     """Remember that a membership of the first account is one of the second from now on."""
     if former_id == user_id:
         return
-    tx.run(
+    tx.execute(
         "update former_accounts set user_id = ? where customer_id = ? and user_id = ?",
         user_id,
         customer_id,
         former_id,
     )
-    tx.run(
+    tx.execute(
         "insert into former_accounts (customer_id, former_id, user_id) values (?, ?, ?)"
         " on conflict (customer_id, former_id) do update set user_id = excluded.user_id",
         customer_id,
@@ -198,11 +198,11 @@ def current_account(tx: Tx, customer_id: str, user_id: str) -> str:
 def hold(tx: Tx, user_id: str) -> bool:
     """Keep the row as it is until the commit; False when it has gone meanwhile. So nobody is
     forgotten while another organization invites the same person."""
-    return tx.row(f"select id from users where id = ?{tx.sql.lock_rows}", user_id) is not None
+    return tx.row(f"select id from users where id = ?{tx.dialect.lock_rows}", user_id) is not None
 
 
 def set_password(tx: Tx, user_id: str, password_hash: str | None, proof: str = "") -> None:
-    tx.run(
+    tx.execute(
         "update users set password_hash = ?, proof = ?, updated_at = ? where id = ?",
         password_hash,
         proof,
@@ -212,12 +212,12 @@ def set_password(tx: Tx, user_id: str, password_hash: str | None, proof: str = "
 
 
 def note_login(tx: Tx, user_id: str) -> None:
-    tx.run("update users set login_at = ? where id = ?", tx.now, user_id)
+    tx.execute("update users set login_at = ? where id = ?", tx.now, user_id)
 
 
 def exchange_password(tx: Tx, user_id: str, seen: str | None, password_hash: str) -> bool:
     """The same, unless the password changed since `seen` was read."""
-    changed = tx.run(
+    changed = tx.execute(
         "update users set password_hash = ?, updated_at = ?"
         " where id = ? and coalesce(password_hash, '') = ?",
         password_hash,
@@ -244,8 +244,8 @@ def retire(tx: Tx, user_id: str) -> None:
     """The account of an organization that the person has left: no credential of it is left, and
     whoever is invited with the same e-mail later gets another."""
     for table in _CREDENTIALS:
-        tx.run(f"delete from {table} where user_id = ?", user_id)
-    tx.run(
+        tx.execute(f"delete from {table} where user_id = ?", user_id)
+    tx.execute(
         "update users set scope = id, password_hash = null, updated_at = ? where id = ?",
         tx.now,
         user_id,
@@ -258,5 +258,5 @@ def forget_unused(tx: Tx, user_id: str) -> None:
     if tx.row(f"select 1 from users where id = ? and {_UNUSED}", user_id) is None:
         return
     for table in _OWN:
-        tx.run(f"delete from {table} where user_id = ?", user_id)
-    tx.run("delete from users where id = ?", user_id)
+        tx.execute(f"delete from {table} where user_id = ?", user_id)
+    tx.execute("delete from users where id = ?", user_id)

@@ -7,7 +7,7 @@ import msgspec
 from belvedere.access.actor import Actor, Level
 from belvedere.access.credentials import tokens
 from belvedere.access.crypto import keyring as prefixes
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.signin import sessions
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx
@@ -17,7 +17,7 @@ KEEP: Millis = 30 * DAY
 MAX_TOKEN = 600
 
 
-def authenticate(tx: Tx, keys: Keys, token_text: str) -> Actor | None:
+def authenticate(tx: Tx, keys: Keyring, token_text: str) -> Actor | None:
     """The actor behind a token; None for whatever is unknown, revoked, expired or disabled.
 
     An enrolment token is no credential: it is redeemed, and makes one."""
@@ -30,7 +30,7 @@ def authenticate(tx: Tx, keys: Keys, token_text: str) -> Actor | None:
 def touch(tx: Tx, used: Sequence[tuple[str, Millis]]) -> None:
     """Note last uses of tokens and sessions; flushed together once a minute, not per request."""
     for table in ("tokens", "sessions"):
-        tx.many(
+        tx.execute_many(
             f"update {table} set used_at = ? where id = ? and coalesce(used_at, 0) < ?",
             # In one order on every server, so that two of them cannot wait for each other.
             [(at, credential_id, at) for credential_id, at in sorted(used)],
@@ -41,7 +41,7 @@ def sweep(tx: Tx, limit: int = 500) -> int:
     """Drop a small batch of sessions, links and enrolment tokens that have long been over."""
     long_ago = tx.now - KEEP
     return sum(
-        tx.run(
+        tx.execute(
             f"delete from {table} where id in (select id from {table} where {over} limit ?)",
             long_ago,
             limit,

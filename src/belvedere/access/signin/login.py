@@ -2,7 +2,7 @@
 
 import msgspec
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.limits import known_browsers
 from belvedere.access.people import users
 from belvedere.access.people.users import User
@@ -24,7 +24,7 @@ class Entered(msgspec.Struct, frozen=True):
 
 def sign_in(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     user: User,
     renewed: str | None,
     customer_name: str | None,
@@ -35,7 +35,7 @@ def sign_in(
     """For somebody whose password was right a moment ago, and still is."""
     # The row stays locked until the commit: a password change that runs beside this one either
     # refuses us here, or finds the new session and ends it.
-    unchanged = tx.run(
+    unchanged = tx.execute(
         "update users set password_hash = ? where id = ? and enabled = 1 and password_hash = ?",
         renewed or user.password_hash,
         user.id,
@@ -45,13 +45,13 @@ def sign_in(
         raise sessions.bad_login()
     entered = enter(tx, keys, user.id, customer_name, address, agent, browser)
     # Last: a session that begins looks at whether there was an earlier sign-in.
-    tx.run("update users set login_at = ? where id = ?", tx.now, user.id)
+    tx.execute("update users set login_at = ? where id = ?", tx.now, user.id)
     return entered
 
 
 def enter(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     user_id: str,
     customer_name: str | None,
     address: str,
@@ -71,7 +71,7 @@ def enter(
     return Entered(asks=asks, ticket=ticket)
 
 
-def set_up(tx: Tx, keys: Keys, token: str, browser: str = "") -> tuple[User, str]:
+def set_up(tx: Tx, keys: Keyring, token: str, browser: str = "") -> tuple[User, str]:
     """The secret for somebody who must have a second factor and has none."""
     ticket = login_tickets.find(tx, keys, token, login_tickets.SETUP, browser)
     user = users.find(tx, ticket.user_id)
@@ -80,7 +80,7 @@ def set_up(tx: Tx, keys: Keys, token: str, browser: str = "") -> tuple[User, str
 
 
 def trade(
-    tx: Tx, keys: Keys, token: str, code: str, address: str, agent: str, browser: str = ""
+    tx: Tx, keys: Keyring, token: str, code: str, address: str, agent: str, browser: str = ""
 ) -> Entered | None:
     """Ticket and code for a session; None when the code is wrong, which stays counted."""
     ticket = login_tickets.find(tx, keys, token, browser=browser)

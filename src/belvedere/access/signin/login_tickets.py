@@ -2,7 +2,7 @@
 
 import msgspec
 
-from belvedere.access.crypto.keyring import TICKET, Keys, make_token
+from belvedere.access.crypto.keyring import TICKET, Keyring, make_token
 from belvedere.base.clock import MINUTE, Millis
 from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx, columns
@@ -26,19 +26,21 @@ class Ticket(msgspec.Struct, frozen=True):
     browser: str
 
 
-def make(tx: Tx, keys: Keys, user_id: str, customer_id: str, asks: str, browser: str = "") -> str:
+def make(
+    tx: Tx, keys: Keyring, user_id: str, customer_id: str, asks: str, browser: str = ""
+) -> str:
     """For this person in this organization. Old ones are swept away by the way."""
-    tx.run("delete from tickets where expires_at <= ?", tx.now)
+    tx.execute("delete from tickets where expires_at <= ?", tx.now)
     token = make_token(TICKET)
     ticket = Ticket(keys.digest(token), user_id, customer_id, asks, 0, tx.now + LIFE, browser)
-    tx.run(
+    tx.execute(
         f"insert into tickets ({columns(Ticket)}) values (?, ?, ?, ?, ?, ?, ?)",
         *msgspec.structs.astuple(ticket),
     )
     return token
 
 
-def find(tx: Tx, keys: Keys, token: str, asks: str | None = None, browser: str = "") -> Ticket:
+def find(tx: Tx, keys: Keyring, token: str, asks: str | None = None, browser: str = "") -> Ticket:
     """One that a browser was given counts only in that browser."""
     sql = f"select {columns(Ticket)} from tickets where {_GOOD}"
     found = tx.one(Ticket, sql, keys.digest(token), tx.now, TRIES)
@@ -47,7 +49,7 @@ def find(tx: Tx, keys: Keys, token: str, asks: str | None = None, browser: str =
     return found
 
 
-def owner(tx: Tx, keys: Keys, token: str) -> str:
+def owner(tx: Tx, keys: Keyring, token: str) -> str:
     """Whose ticket it is; empty when it is gone."""
     return tx.value("select user_id from tickets where digest = ?", keys.digest(token)) or ""
 
@@ -55,17 +57,17 @@ def owner(tx: Tx, keys: Keys, token: str) -> str:
 def count_try(tx: Tx, ticket: Ticket) -> None:
     """One try less, unless it is dead meanwhile."""
     sql = f"update tickets set tries = tries + 1 where {_GOOD}"
-    if not tx.run(sql, ticket.digest, tx.now, TRIES):
+    if not tx.execute(sql, ticket.digest, tx.now, TRIES):
         raise gone()
 
 
 def use_up(tx: Tx, ticket: Ticket) -> None:
-    tx.run("delete from tickets where digest = ?", ticket.digest)
+    tx.execute("delete from tickets where digest = ?", ticket.digest)
 
 
 def drop(tx: Tx, user_id: str, customer_id: str = "") -> None:
     """Of somebody whose password or second factor is another one now, or in one organization."""
-    tx.run(
+    tx.execute(
         "delete from tickets where user_id = ? and (? = '' or customer_id = ?)",
         user_id,
         customer_id,

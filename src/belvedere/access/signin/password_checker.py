@@ -33,7 +33,7 @@ class CheckLimits:
     queue: int = MAX_WAITING - AT_ONCE
 
 
-class Turnstile:
+class PasswordChecker:
     """Lets password checks through in turn, and slows down or refuses those who guess."""
 
     def __init__(

@@ -2,7 +2,7 @@
 
 import secrets
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Tx
 
 HOW_MANY = 10
@@ -11,22 +11,22 @@ _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _HALF = 5
 
 
-def renew(tx: Tx, keys: Keys, user_id: str) -> list[str]:
+def renew(tx: Tx, keys: Keyring, user_id: str) -> list[str]:
     """New ones; those of before are dead. They are shown once."""
     forget(tx, user_id)
     made = [_code() for _ in range(HOW_MANY)]
-    tx.many(
+    tx.execute_many(
         "insert into recovery_codes (digest, user_id) values (?, ?)",
         [(_digest(keys, user_id, code), user_id) for code in made],
     )
     return made
 
 
-def use(tx: Tx, keys: Keys, user_id: str, code: str) -> bool:
+def use(tx: Tx, keys: Keyring, user_id: str, code: str) -> bool:
     """Whether it was one of this person's; it is none any more."""
     digest = _digest(keys, user_id, code)
     found = "delete from recovery_codes where digest = ? and user_id = ?"
-    return tx.run(found, digest, user_id) == 1
+    return tx.execute(found, digest, user_id) == 1
 
 
 def left(tx: Tx, user_id: str) -> int:
@@ -34,7 +34,7 @@ def left(tx: Tx, user_id: str) -> int:
 
 
 def forget(tx: Tx, user_id: str) -> None:
-    tx.run("delete from recovery_codes where user_id = ?", user_id)
+    tx.execute("delete from recovery_codes where user_id = ?", user_id)
 
 
 def _code() -> str:
@@ -42,7 +42,7 @@ def _code() -> str:
     return f"{letters[:_HALF]}-{letters[_HALF:]}"
 
 
-def _digest(keys: Keys, user_id: str, code: str) -> str:
+def _digest(keys: Keyring, user_id: str, code: str) -> str:
     """However it is typed."""
     bare = "".join(code.split()).replace("-", "").lower()
     return keys.digest(f"recovery {user_id} {bare}")

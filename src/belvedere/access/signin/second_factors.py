@@ -3,7 +3,7 @@
 import msgspec
 
 from belvedere.access.crypto import totp
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.people import users
 from belvedere.access.signin import login_tickets, recovery_codes
 from belvedere.base.clock import MINUTE, SECOND, Millis
@@ -37,7 +37,7 @@ def find(tx: Tx, user_id: str) -> SecondFactor | None:
     return found if found is not None and found.confirmed_at is not None else None
 
 
-def begin(tx: Tx, keys: Keys, user_id: str) -> str:
+def begin(tx: Tx, keys: Keyring, user_id: str) -> str:
     """A new secret; it counts for nothing until a code of it is shown."""
     users.hold(tx, user_id)
     if find(tx, user_id) is not None:
@@ -48,14 +48,14 @@ def begin(tx: Tx, keys: Keys, user_id: str) -> str:
     secret = totp.new_secret()
     forget(tx, user_id)
     made = SecondFactor(user_id, keys.seal(secret, _about(user_id)), None, 0, 0, 0, tx.now, 0, 0)
-    tx.run(
+    tx.execute(
         f"insert into second_factors ({columns(SecondFactor)}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *msgspec.structs.astuple(made),
     )
     return secret
 
 
-def confirm(tx: Tx, keys: Keys, user_id: str, code: str) -> list[str] | None:
+def confirm(tx: Tx, keys: Keyring, user_id: str, code: str) -> list[str] | None:
     """The app works: from now on it is asked for. The recovery codes; None when it is wrong."""
     users.hold(tx, user_id)
     begun = _row(tx, user_id, lock=True)
@@ -63,11 +63,11 @@ def confirm(tx: Tx, keys: Keys, user_id: str, code: str) -> list[str] | None:
         raise missing()
     if not _count(tx, keys, begun, code, with_recovery=False):
         return None
-    tx.run("update second_factors set confirmed_at = ? where user_id = ?", tx.now, user_id)
+    tx.execute("update second_factors set confirmed_at = ? where user_id = ?", tx.now, user_id)
     return recovery_codes.renew(tx, keys, user_id)
 
 
-def use(tx: Tx, keys: Keys, user_id: str, code: str, *, is_known: bool = False) -> str | None:
+def use(tx: Tx, keys: Keyring, user_id: str, code: str, *, is_known: bool = False) -> str | None:
     """By what the code counts, once; None when it does not. The caller must not raise then: the
     wrong code is to stay counted."""
     found = _row(tx, user_id, lock=True)
@@ -78,7 +78,7 @@ def use(tx: Tx, keys: Keys, user_id: str, code: str, *, is_known: bool = False) 
 
 def forget(tx: Tx, user_id: str) -> None:
     """Whatever there is of it."""
-    tx.run("delete from second_factors where user_id = ?", user_id)
+    tx.execute("delete from second_factors where user_id = ?", user_id)
     recovery_codes.forget(tx, user_id)
 
 
@@ -90,7 +90,7 @@ def missing() -> Conflict:
 
 def _count(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     found: SecondFactor,
     code: str,
     *,
@@ -108,7 +108,7 @@ def _count(
     method = _used(tx, keys, found, "".join(code.split()), with_recovery=with_recovery)
     wrong = 0 if method else 1 if is_over else codes + 1
     prefix = "known_" if is_known else ""
-    tx.run(
+    tx.execute(
         f"update second_factors set {prefix}wrong_codes = ?, {prefix}wrong_since = ?"
         " where user_id = ?",
         wrong,
@@ -118,7 +118,9 @@ def _count(
     return method
 
 
-def _used(tx: Tx, keys: Keys, found: SecondFactor, code: str, *, with_recovery: bool) -> str | None:
+def _used(
+    tx: Tx, keys: Keyring, found: SecondFactor, code: str, *, with_recovery: bool
+) -> str | None:
     if not (code.isascii() and code.isdigit() and len(code) == totp.DIGITS):
         is_one = with_recovery and recovery_codes.use(tx, keys, found.user_id, code)
         return RECOVERY if is_one else None
@@ -126,13 +128,13 @@ def _used(tx: Tx, keys: Keys, found: SecondFactor, code: str, *, with_recovery: 
     step = totp.step_of(secret, code, tx.now, found.last_step)
     if step is None:
         return None
-    tx.run("update second_factors set last_step = ? where user_id = ?", step, found.user_id)
+    tx.execute("update second_factors set last_step = ? where user_id = ?", step, found.user_id)
     return TOTP
 
 
 def _row(tx: Tx, user_id: str, *, lock: bool = False) -> SecondFactor | None:
     """Locked, codes are looked at one after the other, on however many servers."""
-    held = tx.sql.lock_rows if lock else ""
+    held = tx.dialect.lock_rows if lock else ""
     sql = f"select {columns(SecondFactor)} from second_factors where user_id = ?{held}"
     return tx.one(SecondFactor, sql, user_id)
 

@@ -5,7 +5,7 @@ import msgspec
 from belvedere import events
 from belvedere.access import audit
 from belvedere.access.actor import Actor, Level
-from belvedere.access.crypto.keyring import SESSION, Keys, make_token
+from belvedere.access.crypto.keyring import SESSION, Keyring, make_token
 from belvedere.access.limits import known_browsers
 from belvedere.access.signin import login_tickets
 from belvedere.base.clock import DAY, HOUR, Millis
@@ -76,7 +76,7 @@ def memberships(tx: Tx, user_id: str) -> list[Membership]:
 
 def begin(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     user_id: str,
     customer_name: str | None,
     address: str,
@@ -104,7 +104,7 @@ def begin(
         browser,
     )
     token = make_token(SESSION)
-    tx.run(
+    tx.execute(
         f"insert into sessions ({columns(Session)}, digest)"
         " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *msgspec.structs.astuple(session),
@@ -135,7 +135,7 @@ def _end_oldest(tx: Tx, user_id: str, provider_id: str | None) -> None:
         " and expires_at > ? and used_at > ?"
     )
     whose = (user_id, provider_id or "", tx.now, tx.now - IDLE)
-    ended = tx.run(
+    ended = tx.execute(
         f"update sessions set revoked_at = ? where {live} and id <="
         f" (select id from sessions where {live} order by id desc limit 1 offset ?)",
         tx.now,
@@ -144,10 +144,12 @@ def _end_oldest(tx: Tx, user_id: str, provider_id: str | None) -> None:
         MAX_SESSIONS,
     )
     if ended:
-        tx.rung.add("access")
+        tx.signals.add("access")
 
 
-def renew(tx: Tx, keys: Keys, actor: Actor, customer_id: str | None = None) -> tuple[Session, str]:
+def renew(
+    tx: Tx, keys: Keyring, actor: Actor, customer_id: str | None = None
+) -> tuple[Session, str]:
     """A new token for the same session, there or in another organization. It does not live longer:
     after seven days everybody signs in again."""
     require_session(actor)
@@ -180,7 +182,7 @@ def renew(tx: Tx, keys: Keys, actor: Actor, customer_id: str | None = None) -> t
             "That organization asks for a second factor; set yours up first.",
             code="second_factor_required",
         )
-    tx.rung.add("access")
+    tx.signals.add("access")
     return session, token
 
 
@@ -221,7 +223,7 @@ def revoke(tx: Tx, actor: Actor, session_id: str) -> Session:
     if session is None:
         raise _not_found()
     audit.record(tx, actor, "session.end", "session", session.id)
-    tx.rung.add("access")
+    tx.signals.add("access")
     return session
 
 
@@ -238,7 +240,7 @@ def revoke_others(tx: Tx, actor: Actor) -> list[Session]:
 
 def kill(tx: Tx, user_id: str, customer_id: str | None = None, but: str = "") -> None:
     """End somebody's sessions, in one organization or everywhere."""
-    tx.run(
+    tx.execute(
         "update sessions set revoked_at = ? where user_id = ? and revoked_at is null"
         " and id <> ? and (? = '' or customer_id = ?)",
         tx.now,
@@ -247,30 +249,30 @@ def kill(tx: Tx, user_id: str, customer_id: str | None = None, but: str = "") ->
         customer_id or "",
         customer_id or "",
     )
-    tx.rung.add("access")
+    tx.signals.add("access")
 
 
 def revoke_for_provider(tx: Tx, provider_id: str) -> None:
     """End the sessions that were opened through a provider."""
-    tx.run(
+    tx.execute(
         "update sessions set revoked_at = ? where provider_id = ? and revoked_at is null",
         tx.now,
         provider_id,
     )
-    tx.rung.add("access")
+    tx.signals.add("access")
 
 
 def kill_without_provider(tx: Tx, customer_id: str) -> None:
     """End those of an organization that takes no passwords any more, and tickets to such."""
-    tx.run(
+    tx.execute(
         "update sessions set revoked_at = ? where customer_id = ? and method <> ?"
         " and revoked_at is null",
         tx.now,
         customer_id,
         PROVIDER,
     )
-    tx.run("delete from tickets where customer_id = ?", customer_id)
-    tx.rung.add("access")
+    tx.execute("delete from tickets where customer_id = ?", customer_id)
+    tx.signals.add("access")
 
 
 def _bounds(actor: Actor) -> tuple[str, str]:

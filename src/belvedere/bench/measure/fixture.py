@@ -7,7 +7,7 @@ import msgspec
 
 from belvedere import hosts
 from belvedere.access.actor import Actor
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.customers import service
 from belvedere.bench.environment.installation import SCRIPT
 from belvedere.db import Tx
@@ -33,7 +33,7 @@ class Fixture:
 
 
 def create_fixture(tx: Tx) -> Fixture:
-    keys = Keys(os.urandom(32))
+    keys = Keyring(os.urandom(32))
     created = service.create_organization(
         tx, keys, NAME, f"{NAME}@localhost", reserved=frozenset(), password_hash="-"
     )

@@ -60,18 +60,18 @@ def _idle(folder: Path, database: str, seconds: float, report: Progress) -> Idle
 def _prepare(url: str, jobs: int, step: Callable[[int], None]) -> None:
     """Fill a database and close it, so that nothing of it is in the process's memory."""
     with open_migrated(url) as db:
-        target = db.write_now(fixture.create_fixture)
+        target = db.write_blocking(fixture.create_fixture)
         for start in range(0, jobs, FILL_BATCH_SIZE):
-            db.write_now(fill, target, start, min(FILL_BATCH_SIZE, jobs - start), jobs)
+            db.write_blocking(fill, target, start, min(FILL_BATCH_SIZE, jobs - start), jobs)
             step(start)
-        db.write_now(skip_events)
-        if db.sql.engine == "postgres":
+        db.write_blocking(skip_events)
+        if db.dialect.engine == "postgres":
             # Autovacuum would do so within a minute.
-            db.write_now(lambda tx: tx.run("analyze"))
+            db.write_blocking(lambda tx: tx.execute("analyze"))
 
 
 def _in_turns(small_db: Database, full_db: Database, report: Progress) -> tuple[Times, Times]:
-    targets = [(db, db.write_now(fixture.find)) for db in (small_db, full_db)]
+    targets = [(db, db.write_blocking(fixture.find)) for db in (small_db, full_db)]
     times: tuple[Times, Times] = ({}, {})
     for turn in range(ROUNDS + 1):
         for (db, target), samples in zip(targets, times, strict=True):
@@ -92,7 +92,7 @@ def _once(db: Database, target: Fixture) -> Iterable[tuple[str, float]]:
         assert [item.job.id for item in claimed] == [job_id]
         yield "finish", _timed(db, fixture.finish, target, claimed[0].job.fence)[1]
     for limit in (50, PAGE_SIZE):
-        listing = Listing(pages.listable(db.sql.engine), limit=limit)
+        listing = Listing(pages.listable(db.dialect.engine), limit=limit)
         for _ in range(PAGES):
             (records, _), seconds = _timed(db, pages.page, target.actor, listing)
             assert len(records) == limit
@@ -107,4 +107,4 @@ def _timed(db: Database, operation: Callable[..., R], *args: object) -> tuple[R,
         result = operation(tx, *args)
         return result, time.perf_counter() - started_at
 
-    return db.write_now(run_timed)
+    return db.write_blocking(run_timed)

@@ -25,7 +25,7 @@ def fill(tx: Tx, target: Fixture, start: int, count: int, total: int) -> None:
     fences = reserve_fences(tx, count)
     # The oldest copy is `total` milliseconds older than the template, so that ids follow time.
     at = f"cast({ended_at - total - 1} as bigint) + i"
-    hex_digits = _HEX[tx.sql.engine]
+    hex_digits = _HEX[tx.dialect.engine]
     new_id = f"{hex_digits.format(f'({at})')} || {hex_digits.format('i')}"
     new_fence = f"cast({fences[0] - start} as bigint) + i"
     copies = (start, start + count - 1)
@@ -50,7 +50,7 @@ def fill(tx: Tx, target: Fixture, start: int, count: int, total: int) -> None:
         tx,
         "events",
         "xid, at, customer_id, kind, object, object_id, data",
-        {"xid": tx.sql.current_xid, "at": at, "object_id": new_id, "data": data},
+        {"xid": tx.dialect.current_xid, "at": at, "object_id": new_id, "data": data},
         (*copies, job_id),
         "object_id = ?",
     )
@@ -59,7 +59,7 @@ def fill(tx: Tx, target: Fixture, start: int, count: int, total: int) -> None:
 def skip_events(tx: Tx) -> None:
     """Move every consumer's cursor to the end of the log, as if a server had processed it."""
     xid, event_id = events.newest(tx)
-    tx.many(
+    tx.execute_many(
         "insert into cursors (name, xid, id) values (?, ?, ?)"
         " on conflict (name) do update set xid = excluded.xid, id = excluded.id",
         [(reaction.name, xid, event_id) for reaction in REACTIONS],
@@ -81,7 +81,7 @@ def _copy(
     tx: Tx, table: str, names: str, changed: dict[str, str], params: tuple[object, ...], where: str
 ) -> None:
     values = ", ".join(changed.get(name, name) for name in names.split(", "))
-    tx.run(
+    tx.execute(
         f"insert into {table} ({names}) {_NUMBERS} select {values} from n, {table} where {where}",
         *params,
     )

@@ -13,7 +13,7 @@ import psycopg
 from psycopg import pq
 from psycopg.adapt import PyFormat, Transformer
 
-from belvedere.db.interface import Asked, Row
+from belvedere.db.interface import Query, Row
 from belvedere.db.postgres.deadlines import Deadline
 
 GOOD = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
@@ -79,7 +79,7 @@ class Wire:
     def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         return self._loaded(self.now(sql, params))
 
-    def together(self, asked: Sequence[Asked]) -> list[list[Row]]:
+    def together(self, asked: Sequence[Query]) -> list[list[Row]]:
         """The rows of several statements, in one round trip."""
         results = self._all_of([self._ready(sql, params) for sql, params in asked])
         return [self._loaded(result) for result in results[-len(asked) :]]

@@ -19,7 +19,7 @@ from belvedere.db.interface import Row, Sealer, Tx
 from belvedere.db.postgres.connection import Wire
 from belvedere.db.postgres.deadlines import Deadline
 from belvedere.db.postgres.timeline import Record, Timeline
-from belvedere.db.postgres.transaction import FRAGMENTS, PostgresTx
+from belvedere.db.postgres.transaction import DIALECT, PostgresTx
 from belvedere.db.search_lane import SEARCH_THREADS, search_timeout
 
 P = ParamSpec("P")
@@ -102,7 +102,7 @@ class _Lane:
 class Postgres:
     """A PostgreSQL database, shared by any number of servers."""
 
-    sql = FRAGMENTS
+    dialect = DIALECT
 
     def __init__(self, url: str, clock: Clock | None = None, answer_s: float = ANSWER_S) -> None:
         self.url = url
@@ -114,8 +114,8 @@ class Postgres:
         self._is_held = False
         # Whether a host is silent must not depend on which server's clock is wrong.
         self.clock = clock or Shared()
-        self.closing: Callable[[Tx], None] | None = None
-        self.on_rung: Callable[[set[str]], None] | None = None
+        self.before_commit: Callable[[Tx], None] | None = None
+        self.on_signals: Callable[[set[str]], None] | None = None
         self.sealer: Sealer | None = None
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="postgres")
         self._searchers = ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="search")
@@ -197,11 +197,13 @@ class Postgres:
             while True:
                 self._idle.pop().connection.close()
 
-    def _transact(self, work: Callable[[PostgresTx], R], *, closing: bool) -> tuple[R, PostgresTx]:
+    def _transact(
+        self, work: Callable[[PostgresTx], R], *, before_commit: bool
+    ) -> tuple[R, PostgresTx]:
         tries = 0
         while True:
             try:
-                return self._transact_once(work, closing=closing)
+                return self._transact_once(work, before_commit=before_commit)
             except AGAIN:
                 # Another one was faster: the next look sees its row and can say so in words. Or two
                 # waited for each other, which may happen again while many change the same host.
@@ -210,10 +212,10 @@ class Postgres:
                     raise
             except _ClosingFailed:
                 log.exception("the end of a transaction failed; its verbs are run without it")
-                closing = False
+                before_commit = False
 
     def _transact_once(
-        self, work: Callable[[PostgresTx], R], *, closing: bool
+        self, work: Callable[[PostgresTx], R], *, before_commit: bool
     ) -> tuple[R, PostgresTx]:
         wire = self._take()
         try:
@@ -221,7 +223,7 @@ class Postgres:
             wire.begin()
             tx = PostgresTx(wire, self.clock(), self._memo, self.sealer)
             result = work(tx)
-            if closing and tx.rung:
+            if before_commit and tx.signals:
                 self._close(tx)
             _commit(wire)
             return result, tx
@@ -247,10 +249,10 @@ class Postgres:
             self.clock.tell(found)
 
     def _close(self, tx: PostgresTx) -> None:
-        if self.closing is None:
+        if self.before_commit is None:
             return
         try:
-            self.closing(tx)
+            self.before_commit(tx)
         except AGAIN:
             raise
         except Exception as fault:
@@ -261,7 +263,7 @@ class Postgres:
         self.deadline.start()
         loop = asyncio.get_running_loop()
         result, tx = await loop.run_in_executor(
-            self._threads, lambda: self._transact(lambda tx: verb(tx, *a, **k), closing=True)
+            self._threads, lambda: self._transact(lambda tx: verb(tx, *a, **k), before_commit=True)
         )
         self._tell(tx)
         return result
@@ -306,15 +308,17 @@ class Postgres:
             wire.undo()
             self._leave(wire)
 
-    async def glance(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+    async def read_inline(
+        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
         return await self.read(verb, *a, **k)
 
-    def write_now(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
-        result, tx = self._transact(lambda tx: verb(tx, *a, **k), closing=True)
+    def write_blocking(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+        result, tx = self._transact(lambda tx: verb(tx, *a, **k), before_commit=True)
         self._tell(tx)
         return result
 
-    def join(
+    def write_batched(
         self, verb: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
     ) -> asyncio.Future[R]:
         loop = asyncio.get_running_loop()
@@ -338,7 +342,7 @@ class Postgres:
 
     def _run_lane(self, verb: Any, items: list[Any]) -> tuple[list[Any], list[PostgresTx]]:
         try:
-            results, tx = self._transact(lambda tx: list(verb(tx, items)), closing=True)
+            results, tx = self._transact(lambda tx: list(verb(tx, items)), before_commit=True)
             return results, [tx]
         except Unavailable:
             raise
@@ -368,7 +372,7 @@ class Postgres:
                 future.set_result(result)
 
     def _tell(self, tx: PostgresTx) -> None:
-        follow(tx.calls, tx.rung, self.on_rung)
+        follow(tx.calls, tx.signals, self.on_signals)
 
     async def close(self) -> None:
         self.deadline.stop()

@@ -24,7 +24,7 @@ HERE_S = 5.0
 COMPANY_S = 3 * HERE_S
 
 
-class Doorbell:
+class PostgresNotifier:
     """Rings the other servers after our commits, and tells us when they ring."""
 
     def __init__(

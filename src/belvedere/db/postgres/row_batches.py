@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.db.interface import Asked
+from belvedere.db.interface import Query
 
 # Inserts of up to so many values go as one list of values, in powers of two, so that a handful of
 # texts is prepared once. Everything wider goes as JSON, from so many rows on.
@@ -28,9 +28,9 @@ def is_insert(sql: str) -> bool:
     return _INSERT.fullmatch(sql) is not None
 
 
-def listed(sql: str, rows: Sequence[Sequence[Any]]) -> list[Asked]:
+def listed(sql: str, rows: Sequence[Sequence[Any]]) -> list[Query]:
     """The insert of one row as few inserts of several."""
-    asked: list[Asked] = []
+    asked: list[Query] = []
     start = 0
     while start < len(rows):
         size = min(MOST_ROWS, 1 << ((len(rows) - start).bit_length() - 1))
@@ -46,7 +46,7 @@ def _repeated(sql: str, rows: int) -> str:
     return f"{head} values {', '.join([values] * rows)}"
 
 
-def whole(sql: str, rows: Sequence[Sequence[Any]]) -> Asked | None:
+def whole(sql: str, rows: Sequence[Sequence[Any]]) -> Query | None:
     """The insert or update of one row as that of all. Nothing when they are few, or have values
     that are neither texts nor whole numbers."""
     if len(rows) <= FEW:

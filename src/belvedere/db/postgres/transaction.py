@@ -6,20 +6,20 @@ from typing import Any, TypeVar
 import msgspec
 
 from belvedere.base.clock import Millis
-from belvedere.db.interface import AfterCommit, Asked, Fragments, Row, Sealer
+from belvedere.db.interface import AfterCommit, Dialect, Query, Row, Sealer
 from belvedere.db.postgres import row_batches
 from belvedere.db.postgres.connection import NUMBERS, TEXTS, Wire
 
 S = TypeVar("S", bound=msgspec.Struct)
 
-FRAGMENTS = Fragments(
+DIALECT = Dialect(
     engine="postgres",
     lock_rows=" for update",
     skip_locked=" for update skip locked",
     skip_locked_jobs=" for update of j skip locked",
-    texts=TEXTS,
-    numbers=NUMBERS,
-    among="= any(array({}))",
+    in_texts=TEXTS,
+    in_numbers=NUMBERS,
+    in_subquery="= any(array({}))",
     next_fences="select nextval('fence') from generate_series(1, ?)",
     next_fence="nextval('fence')",
     newest_fence="select last_value from fence",
@@ -35,16 +35,16 @@ FRAGMENTS = Fragments(
 class PostgresTx:
     """A transaction on one connection."""
 
-    sql = FRAGMENTS
+    dialect = DIALECT
 
     def __init__(
-        self, wire: Wire, now: Millis, memo: dict[Any, Any], sealer: Sealer | None = None
+        self, wire: Wire, now: Millis, version_cache: dict[Any, Any], sealer: Sealer | None = None
     ) -> None:
         self.wire = wire
         self.sealer = sealer
         self.now = now
-        self.memo = memo
-        self.rung: set[str] = set()
+        self.version_cache = version_cache
+        self.signals: set[str] = set()
         self.fence = 0
         self.calls: list[AfterCommit] = []
 
@@ -55,22 +55,22 @@ class PostgresTx:
         rows = self.wire.rows(sql, params)
         return rows[0] if rows else None
 
-    def run(self, sql: str, *params: Any) -> int:
+    def execute(self, sql: str, *params: Any) -> int:
         return self.wire.now(sql, params).command_tuples or 0
 
-    def many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
+    def execute_many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
         if not row_batches.is_insert(sql):
             self._later([(sql, row) for row in params])
         elif params and len(params[0]) <= row_batches.NARROW:
             self._later(row_batches.listed(sql, params))
         else:
-            self.each(sql, params)
+            self.update_many(sql, params)
 
-    def each(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
+    def update_many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
         whole = row_batches.whole(sql, params)
         self._later([(sql, row) for row in params] if whole is None else [whole])
 
-    def _later(self, asked: Sequence[Asked]) -> None:
+    def _later(self, asked: Sequence[Query]) -> None:
         for sql, params in asked:
             self.wire.later(sql, params)
 
@@ -85,7 +85,7 @@ class PostgresTx:
         row = self.row(sql, *params)
         return None if row is None else row[0]
 
-    def together(self, *asked: Asked) -> Iterator[list[Row]]:
+    def pipeline(self, *asked: Query) -> Iterator[list[Row]]:
         return iter(self.wire.together(asked))
 
     def after_commit(self, call: AfterCommit) -> None:

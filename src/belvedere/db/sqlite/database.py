@@ -28,7 +28,7 @@ from belvedere.db.interface import Sealer, Tx
 from belvedere.db.search_lane import MAX_SEARCH_S, SEARCH_THREADS
 from belvedere.db.sqlite.group_commit import Waiting, gathered
 from belvedere.db.sqlite.time_limit import limit_time
-from belvedere.db.sqlite.transaction import FRAGMENTS, SqliteTx
+from belvedere.db.sqlite.transaction import DIALECT, SqliteTx
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -67,13 +67,13 @@ def connect(path: str, *, readonly: bool = False) -> apsw.Connection:
 class Sqlite:
     """One SQLite file, owned by this process alone."""
 
-    sql = FRAGMENTS
+    dialect = DIALECT
 
     def __init__(self, path: str | Path, clock: Clock = wall) -> None:
         self.path = str(path)
         self.clock = clock
-        self.closing: Callable[[Tx], None] | None = None
-        self.on_rung: Callable[[set[str]], None] | None = None
+        self.before_commit: Callable[[Tx], None] | None = None
+        self.on_signals: Callable[[set[str]], None] | None = None
         self.sealer: Sealer | None = None
         self._lock_fd = _lock_file(self.path)
         self._writer = connect(self.path)
@@ -93,7 +93,7 @@ class Sqlite:
     async def write(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         return await self._enqueue(verb, a, k, is_set=False)  # type: ignore[no-any-return]
 
-    def join(
+    def write_batched(
         self, verb: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
     ) -> asyncio.Future[R]:
         return self._enqueue(verb, item, None, is_set=True)
@@ -140,13 +140,13 @@ class Sqlite:
         return None
 
     def _close(self, tx: SqliteTx) -> None:
-        """The end of the batch, for whoever was rung in it."""
-        if self.closing is not None:
-            self.closing(tx)
+        """The end of the batch, for whoever was signals in it."""
+        if self.before_commit is not None:
+            self.before_commit(tx)
 
     def _close_carefully(self, tx: SqliteTx) -> None:
         """In a savepoint of its own: its fault must not undo the verbs."""
-        marks = len(tx.calls), set(tx.rung)
+        marks = len(tx.calls), set(tx.signals)
         self._writer.execute("savepoint verb")
         try:
             self._close(tx)
@@ -183,7 +183,7 @@ class Sqlite:
         self._close_carefully(tx)
 
     def _run_undoably(self, tx: SqliteTx, members: list[Waiting]) -> None:
-        marks = len(tx.calls), set(tx.rung)
+        marks = len(tx.calls), set(tx.signals)
         self._writer.execute("savepoint verb")
         try:
             self._run(tx, members)
@@ -218,9 +218,9 @@ class Sqlite:
         self._writer.execute("begin immediate")
         self._forget(tx, 0, set())
 
-    def _forget(self, tx: SqliteTx, calls: int, rung: set[str]) -> None:
+    def _forget(self, tx: SqliteTx, calls: int, signals: set[str]) -> None:
         del tx.calls[calls:]
-        tx.rung = rung
+        tx.signals = signals
         # It may hold what was written only by what is undone.
         self._memo.clear()
 
@@ -270,7 +270,7 @@ class Sqlite:
         self._next(loop)
 
     def _tell(self, tx: SqliteTx) -> None:
-        follow(tx.calls, tx.rung, self.on_rung)
+        follow(tx.calls, tx.signals, self.on_signals)
 
     def _next(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._queue:
@@ -280,7 +280,7 @@ class Sqlite:
         if self._idle is not None:
             self._idle.set()
 
-    def write_now(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+    def write_blocking(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         assert not self._busy, "write_now is for when no loop runs"
         tx = self._begin()
         try:
@@ -308,7 +308,9 @@ class Sqlite:
 
         return await asyncio.get_running_loop().run_in_executor(self._searchers, search)
 
-    async def glance(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+    async def read_inline(
+        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
         # A look at a few rows takes less time than waking a thread for it. Between two writes the
         # writer looks itself: what it has just written it has in memory, others must read it.
         connection = self._reader() if self._busy else self._writer

@@ -7,20 +7,20 @@ import apsw
 import msgspec
 
 from belvedere.base.clock import Millis
-from belvedere.db.interface import AfterCommit, Asked, Fragments, Row, Sealer
+from belvedere.db.interface import AfterCommit, Dialect, Query, Row, Sealer
 
 S = TypeVar("S", bound=msgspec.Struct)
 
 _NEWEST_FENCE = "max(value, coalesce((select max(fence) from attempts), 0))"
 
-FRAGMENTS = Fragments(
+DIALECT = Dialect(
     engine="sqlite",
     lock_rows="",
     skip_locked="",
     skip_locked_jobs="",
-    texts="(select value from json_each(?))",
-    numbers="(select value from json_each(?))",
-    among="in ({})",
+    in_texts="(select value from json_each(?))",
+    in_numbers="(select value from json_each(?))",
+    in_subquery="in ({})",
     # Deleting the newest attempt raises the counter, and so does whoever restores a backup.
     next_fences=f"select {_NEWEST_FENCE} + ? from counters where name = 'fence'",
     next_fence="null",
@@ -38,20 +38,20 @@ FRAGMENTS = Fragments(
 class SqliteTx:
     """A transaction on one connection."""
 
-    sql = FRAGMENTS
+    dialect = DIALECT
 
     def __init__(
         self,
         connection: apsw.Connection,
         now: Millis,
-        memo: dict[Any, Any] | None = None,
+        version_cache: dict[Any, Any] | None = None,
         sealer: Sealer | None = None,
     ) -> None:
         self.connection = connection
         self.sealer = sealer
         self.now = now
-        self.memo = {} if memo is None else memo
-        self.rung: set[str] = set()
+        self.version_cache = {} if version_cache is None else version_cache
+        self.signals: set[str] = set()
         self.fence = 0
         self.calls: list[AfterCommit] = []
 
@@ -61,15 +61,15 @@ class SqliteTx:
     def row(self, sql: str, *params: Any) -> Row | None:
         return self.connection.execute(sql, params).fetchone()
 
-    def run(self, sql: str, *params: Any) -> int:
+    def execute(self, sql: str, *params: Any) -> int:
         self.connection.execute(sql, params).fetchall()
         return self.connection.changes()
 
-    def many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
+    def execute_many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
         if params:
             self.connection.executemany(sql, params)
 
-    each = many
+    update_many = execute_many
 
     def all(self, shape: type[S], sql: str, *params: Any) -> list[S]:
         return [shape(*row) for row in self.connection.execute(sql, params)]
@@ -82,7 +82,7 @@ class SqliteTx:
         row = self.connection.execute(sql, params).fetchone()
         return None if row is None else row[0]
 
-    def together(self, *asked: Asked) -> Iterator[list[Row]]:
+    def pipeline(self, *asked: Query) -> Iterator[list[Row]]:
         return (list(self.connection.execute(sql, tuple(params))) for sql, params in asked)
 
     def after_commit(self, call: AfterCommit) -> None:

@@ -26,7 +26,9 @@ async def show_badge(request: Request[None]) -> Reply:
 
 async def show_public_badge(request: Request[None]) -> Reply:
     token = request.path["token"].removesuffix(".svg")
-    return _badge(await request.services.db.read(public_links.behind, request.services.keys, token))
+    return _badge(
+        await request.services.db.read(public_links.behind, request.services.keyring, token)
+    )
 
 
 def _badge(shown: Shown) -> Reply:
@@ -35,7 +37,7 @@ def _badge(shown: Shown) -> Reply:
 
 async def publish(request: Request[None]) -> Reply:
     shown, token = await request.services.db.write(
-        public_links.publish, request.services.keys, request.actor, request.path["id"]
+        public_links.publish, request.services.keyring, request.actor, request.path["id"]
     )
     url = f"{request.services.settings.base_url}/-/badge/{token}.svg"
     return Reply(PublicLink(shown.row.id, token, url), status=201)

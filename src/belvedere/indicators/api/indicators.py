@@ -39,7 +39,7 @@ async def list_indicators(request: Request[None]) -> Reply:
 async def show(request: Request[None]) -> IndicatorRecord:
     name, by = _named(request)
     return _record(
-        request, await request.services.db.glance(queries.show, request.actor, name, by=by)
+        request, await request.services.db.read_inline(queries.show, request.actor, name, by=by)
     )
 
 
@@ -86,7 +86,9 @@ def _counts(action: Action) -> Handler:
         name, by = _named(request)
         return _record(
             request,
-            await request.services.db.join(counting.step, Step(request.actor, by, name, action)),
+            await request.services.db.write_batched(
+                counting.step, Step(request.actor, by, name, action)
+            ),
         )
 
     return count

@@ -20,14 +20,14 @@ HTML = "text/html"
 async def show(request: Request[None]) -> Reply:
     request.services.limits.check(request.actor.address, Kind.LINK)
     found = await request.services.db.read(
-        vote_links.look, request.services.keys, request.path["link"]
+        vote_links.look, request.services.keyring, request.path["link"]
     )
     return _page(request, found, vote_page.question)
 
 
 async def decide(request: Request[None]) -> Reply:
     request.services.limits.check(request.actor.address, Kind.LINK)
-    whose = (request.services.keys, request.path["link"], request.actor.address)
+    whose = (request.services.keyring, request.path["link"], request.actor.address)
     return _page(request, await request.services.db.write(vote_links.use, *whose), vote_page.answer)
 
 

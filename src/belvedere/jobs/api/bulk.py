@@ -76,7 +76,7 @@ class Released(msgspec.Struct):
 async def release(request: Request[None]) -> JobRecord:
     job_id = request.path["id"]
     await request.services.db.write(hold.release, request.actor, job_id)
-    job: JobRecord = await request.services.db.glance(details.show, request.actor, job_id)
+    job: JobRecord = await request.services.db.read_inline(details.show, request.actor, job_id)
     return job
 
 

@@ -107,7 +107,7 @@ async def _run(
         given=given.arguments,
         origin="user" if secret is None else "secret",
         secret=secret,
-        keys=request.services.keys if secret is not None else None,
+        keys=request.services.keyring if secret is not None else None,
         once=await run_requests.once(request),
         lifecycle=_lifecycle(request, given),
         whole=_whole(request, given),
@@ -139,11 +139,11 @@ async def start(request: AnyRequest, wanted: NewJob) -> Created:
     made: Created
     try:
         wanted.defers_patterns = True
-        made = await request.services.db.join(create, wanted)
+        made = await request.services.db.write_batched(create, wanted)
     except matcher.NotCompiled as missing:
         await matcher.load(missing.texts)
         wanted.defers_patterns = False
-        made = await request.services.db.join(create, wanted)
+        made = await request.services.db.write_batched(create, wanted)
     return made
 
 

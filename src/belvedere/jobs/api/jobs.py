@@ -33,7 +33,7 @@ async def list_jobs(request: Request[None]) -> Reply:
     query = dict(request.query)
     if "q" in query:
         query["where[text][$text]"] = query["q"]
-    listing = filters.read(query, pages.listable(request.services.db.sql.engine))
+    listing = filters.read(query, pages.listable(request.services.db.dialect.engine))
     most, look = _so_far(request, "count_most"), _so_far(request, "look")
     page = await list_pages.read(request, listing, most, look)
     answered = pagination.answer(request, listing, page.records, page.total, page.until)
@@ -61,7 +61,7 @@ def _counted(page: Page, most: int | None) -> dict[str, str]:
 
 
 async def show(request: Request[None]) -> JobRecord:
-    found: JobRecord = await request.services.db.glance(
+    found: JobRecord = await request.services.db.read_inline(
         details.show, request.actor, request.path["id"]
     )
     await run_requests.with_log(request, found, found.id)
@@ -69,7 +69,9 @@ async def show(request: Request[None]) -> JobRecord:
 
 
 async def lifecycle(request: Request[None]) -> Reply:
-    word = await request.services.db.glance(details.lifecycle_of, request.actor, request.path["id"])
+    word = await request.services.db.read_inline(
+        details.lifecycle_of, request.actor, request.path["id"]
+    )
     return Reply(word)
 
 
@@ -131,7 +133,7 @@ async def _changed(request: AnyRequest, verb: Any, *args: Any) -> JobRecord:
 
 
 async def restart(request: Request[Restart]) -> Reply:
-    old: JobRecord = await request.services.db.glance(
+    old: JobRecord = await request.services.db.read_inline(
         details.show, request.actor, request.path["id"]
     )
     wanted = await request.services.db.read(

@@ -33,13 +33,13 @@ async def count_running(request: Request[None]) -> list[Running]:
 
 
 def _open_ones(request: AnyRequest) -> Listing:
-    asked = filters.read(request.query, pages.listable(request.services.db.sql.engine))
+    asked = filters.read(request.query, pages.listable(request.services.db.dialect.engine))
     still = Condition("lifecycle", "$in", tuple(OPEN))
     return replace(asked, conditions=(*asked.conditions, still))
 
 
 async def _job(request: AnyRequest) -> JobRecord:
-    found: JobRecord = await request.services.db.glance(
+    found: JobRecord = await request.services.db.read_inline(
         details.show, request.actor, request.path["id"]
     )
     return found

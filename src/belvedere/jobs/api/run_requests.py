@@ -59,10 +59,10 @@ async def by_secret(
     body names. `admit` has checked what the address names."""
     limits, address = request.services.limits, request.actor.address
     proof, target = (
-        request.services.keys.digest(request.path["secret"]),
+        request.services.keyring.digest(request.path["secret"]),
         anonymous_requests.target_of(request),
     )
-    found = await request.services.db.glance(customer, request.customer)
+    found = await request.services.db.read_inline(customer, request.customer)
     customer_id, name = found or ("", "")
     try:
         reply = await run(Actor(customer_id, name, Level.ANONYMOUS, "secret", address=address))
@@ -138,7 +138,7 @@ async def with_log(request: AnyRequest, found: JobRecord, job_id: str) -> None:
     result = found.result
     if not isinstance(result, dict) or result.get("log") or not result.get("log_bytes"):
         return
-    fence = await request.services.db.glance(_fence, found.customer_id, job_id)
+    fence = await request.services.db.read_inline(_fence, found.customer_id, job_id)
     tail = await request.services.logs.read(joblog.tail, fence, LOG_IN_RECORD)
     result["log"] = tail.decode("utf-8", "replace")
 

@@ -97,12 +97,12 @@ async def until_over(
     bell = _Bell()
     loop = asyncio.get_running_loop()
     until = loop.time() + within_s
-    undo = services.hub.listen(f"job:{job_id}", bell.ring)
+    undo = services.signals.subscribe(f"job:{job_id}", bell.ring)
     try:
         if is_new:
             await bell.heard(min(BRIEF_S, within_s))
         while True:
-            record: JobRecord = await services.db.glance(details.show, actor, job_id)
+            record: JobRecord = await services.db.read_inline(details.show, actor, job_id)
             left = until - loop.time()
             if record.lifecycle in FINAL or left <= 0 or (caller is not None and caller.is_gone):
                 return record

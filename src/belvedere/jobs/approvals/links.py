@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 
 from belvedere.access.actor import Actor
-from belvedere.access.crypto.keyring import LINK, Keys, make_token
+from belvedere.access.crypto.keyring import LINK, Keyring, make_token
 from belvedere.access.people import memberships, users
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx, columns
@@ -45,11 +45,11 @@ class Asked(msgspec.Struct, frozen=True):
         return self.job.lifecycle == Lifecycle.ONHOLD
 
 
-def make(tx: Tx, keys: Keys, job: JobRow, user_id: str) -> dict[str, str]:
+def make(tx: Tx, keys: Keyring, job: JobRow, user_id: str) -> dict[str, str]:
     """For each answer a new token; those that this approver had before stay good."""
     tokens = {verb: make_token(LINK) for verb in VERBS}
     until = min(job.expires_at, tx.now + LIFE)
-    tx.many(
+    tx.execute_many(
         "insert into approval_links"
         f" ({columns(Link)}, digest, created_at) values (?, ?, ?, ?, ?, ?, ?, ?)",
         [
@@ -60,7 +60,7 @@ def make(tx: Tx, keys: Keys, job: JobRow, user_id: str) -> dict[str, str]:
     return tokens
 
 
-def look(tx: Tx, keys: Keys, token: str) -> Asked | None:
+def look(tx: Tx, keys: Keyring, token: str) -> Asked | None:
     """What the link asks; also after its use, so that one can see what came of it."""
     link = tx.one(
         Link,
@@ -75,7 +75,7 @@ def look(tx: Tx, keys: Keys, token: str) -> Asked | None:
     return _asked(tx, link, job, actor)
 
 
-def use(tx: Tx, keys: Keys, token: str, address: str) -> Asked | None:
+def use(tx: Tx, keys: Keyring, token: str, address: str) -> Asked | None:
     """Answer, as the approver to whom it was sent. Of two who try at once only one succeeds."""
     link = tx.one(
         Link,

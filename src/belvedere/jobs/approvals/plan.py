@@ -126,9 +126,9 @@ def write(tx: Tx, job: JobRow, spec: TaskSpec, values: str, follows: Plan) -> Pl
     """Fix what this approval is about: what follows in its workflow, and what it triggers."""
     found = [*follows, *_triggered(tx, job, spec, clear_values(tx, job, values))]
     text = msgspec.json.encode(found).decode()
-    tx.run("insert into approvals (job_id, plan) values (?, ?)", job.id, text)
+    tx.execute("insert into approvals (job_id, plan) values (?, ?)", job.id, text)
     objects = sorted({object_id for one in found for object_id in one.objects})
-    tx.many(
+    tx.execute_many(
         "insert into approval_objects (object_id, job_id) values (?, ?)",
         [(object_id, job.id) for object_id in objects],
     )

@@ -83,7 +83,7 @@ def check(tx: Tx, after_id: str, limit: int) -> list[str]:
 def _events(tx: Tx, ids: str) -> dict[str, list[Event]]:
     rows = tx.all(
         Event,
-        f"select {columns(Event)} from events where object_id in {tx.sql.texts}"
+        f"select {columns(Event)} from events where object_id in {tx.dialect.in_texts}"
         " and object = 'job' order by id",
         ids,
     )
@@ -96,7 +96,8 @@ def _events(tx: Tx, ids: str) -> dict[str, list[Event]]:
 def _attempts(tx: Tx, ids: str) -> dict[str, list[Attempt]]:
     rows = tx.all(
         Attempt,
-        f"select {columns(Attempt)} from attempts where job_id in {tx.sql.texts} order by fence",
+        f"select {columns(Attempt)} from attempts where job_id in {tx.dialect.in_texts}"
+        f" order by fence",
         ids,
     )
     found: dict[str, list[Attempt]] = {}
@@ -162,6 +163,8 @@ def logged(tx: Tx, after_id: str, limit: int) -> list[str]:
 
 def strays(tx: Tx, job_ids: Sequence[str]) -> list[str]:
     """A sentence for each of these jobs that was purged while its log stayed."""
-    rows = tx.rows(f"select id from jobs where id in {tx.sql.texts}", store.json_list(job_ids))
+    rows = tx.rows(
+        f"select id from jobs where id in {tx.dialect.in_texts}", store.json_list(job_ids)
+    )
     there = {job_id for (job_id,) in rows}
     return [f"Job {job_id} is gone, its log is not." for job_id in job_ids if job_id not in there]

@@ -71,8 +71,9 @@ def _of_recent(tx: Tx) -> tuple[list[str], bool]:
         start_over(tx)
         return [], True
     rows = tx.rows(
-        f"select xid, id, data from events where {tx.sql.beyond_cursor}"
-        f" and xid < {tx.sql.xid_horizon} and object = 'job' order by {tx.sql.in_order} limit ?",
+        f"select xid, id, data from events where {tx.dialect.beyond_cursor}"
+        f" and xid < {tx.dialect.xid_horizon} and object = 'job' order by"
+        f" {tx.dialect.in_order} limit ?",
         *cursor,
         SLICE,
     )
@@ -118,7 +119,7 @@ def _ended(data: str) -> tuple[str, str] | None:
 
 
 def _follow(tx: Tx, place: tuple[int, int]) -> None:
-    tx.run(
+    tx.execute(
         "insert into cursors (name, xid, id) values (?, ?, ?)"
         " on conflict (name) do update set xid = excluded.xid, id = excluded.id",
         ENDED,
@@ -144,7 +145,7 @@ def _of_all(tx: Tx) -> tuple[list[str], bool]:
             _remember(tx, ALL, f"{column}:{object_id}")
         return found, True
     if column == COLUMNS[-1]:
-        tx.run("delete from meta where name = ?", ALL)
+        tx.execute("delete from meta where name = ?", ALL)
         return [], False
     _remember(tx, ALL, f"{COLUMNS[-1]}:")
     return [], True
@@ -164,7 +165,7 @@ def _steps_of(tx: Tx, workflow_job_ids: list[str]) -> list[str]:
     found: list[str] = []
     while workflow_job_ids:
         rows = tx.rows(
-            f"select id, type from jobs where workflow_job_id in {tx.sql.texts}",
+            f"select id, type from jobs where workflow_job_id in {tx.dialect.in_texts}",
             store.json_list(workflow_job_ids),
         )
         found += [job_id for job_id, _ in rows]
@@ -224,7 +225,7 @@ def _reached(tx: Tx, walk: str) -> str | None:
 
 
 def _remember(tx: Tx, walk: str, place: str) -> None:
-    tx.run(
+    tx.execute(
         "insert into meta (name, value) values (?, ?)"
         " on conflict (name) do update set value = excluded.value",
         walk,

@@ -82,13 +82,13 @@ def _column(kind: str | None, object_id: str | None) -> str | None:
 
 def _raise_mark(tx: Tx, customer_id: str) -> None:
     """Never lower: what an earlier one hides must not come back because a clock was set back."""
-    hold = tx.sql.lock_rows
+    hold = tx.dialect.lock_rows
     known = tx.value(f"select purged_until from customers where id = ?{hold}", customer_id)
     until = max(known, tx.now)
     # The last thing that had happened: whatever ends later is told later, whatever clocks say.
     last = tx.value("select max(id) from events") or 0
-    tx.run("update customers set purged_until = ? where id = ?", until, customer_id)
-    tx.run(
+    tx.execute("update customers set purged_until = ? where id = ?", until, customer_id)
+    tx.execute(
         "insert into meta (name, value) values (?, ?)"
         " on conflict (name) do update set value = excluded.value",
         f"purge:{customer_id}",
@@ -100,10 +100,10 @@ def drop(tx: Tx, job_ids: list[str]) -> None:
     """Remove jobs with their attempts and events; their logs lie elsewhere and follow later."""
     ids = store.json_list(job_ids)
     _delete_attempts(tx, ids)
-    tx.run(f"delete from late_reports where job_id in {tx.sql.texts}", ids)
-    tx.run(f"delete from events where object_id in {tx.sql.texts}", ids)
-    tx.run(f"delete from jobs where id in {tx.sql.texts}", ids)
-    tx.many(
+    tx.execute(f"delete from late_reports where job_id in {tx.dialect.in_texts}", ids)
+    tx.execute(f"delete from events where object_id in {tx.dialect.in_texts}", ids)
+    tx.execute(f"delete from jobs where id in {tx.dialect.in_texts}", ids)
+    tx.execute_many(
         "insert into dropped_logs (job_id) values (?) on conflict (job_id) do nothing",
         [(job_id,) for job_id in job_ids],
     )
@@ -113,7 +113,7 @@ def _delete_attempts(tx: Tx, ids: str) -> None:
     """Their hosts may name them as the highest that they have accepted, and a fence that the
     database does not know means that it has lost commits."""
     rows = tx.rows(
-        f"delete from attempts where job_id in {tx.sql.texts} returning host_id, fence", ids
+        f"delete from attempts where job_id in {tx.dialect.in_texts} returning host_id, fence", ids
     )
     highest = {host_id: fence for host_id, fence in sorted(rows)}
     restored.note_deleted(tx, list(highest.items()))
@@ -130,15 +130,18 @@ def forget_logs(tx: Tx, job_ids: list[str]) -> None:
 
 
 def logs_forgotten(tx: Tx, job_ids: list[str]) -> None:
-    tx.run(f"delete from dropped_logs where job_id in {tx.sql.texts}", store.json_list(job_ids))
+    tx.execute(
+        f"delete from dropped_logs where job_id in {tx.dialect.in_texts}", store.json_list(job_ids)
+    )
 
 
 def forget_events(tx: Tx, consumers: Sequence[str]) -> int:
     """Events of hosts, members and the like, by age, once every consumer has processed them."""
     xid, event_id = cursors.passed_by_all(tx, consumers)
-    return tx.run(
+    return tx.execute(
         "delete from events where id in (select id from events"
-        f" where object <> 'job' and at < ? and not {tx.sql.beyond_cursor} order by at limit ?)",
+        f" where object <> 'job' and at < ? and not {tx.dialect.beyond_cursor} order by"
+        f" at limit ?)",
         tx.now - events.LIFE,
         xid,
         event_id,
@@ -184,8 +187,8 @@ def _marked(tx: Tx) -> list[str]:
 
 def _drop_mark(tx: Tx, name: str, customer_id: str, until: Millis) -> None:
     """Nothing is left to hide. A clock that is set back from now on hides nothing new."""
-    tx.run("delete from meta where name = ?", name)
-    tx.run(
+    tx.execute("delete from meta where name = ?", name)
+    tx.execute(
         "update customers set purged_until = 0 where id = ? and purged_until = ?",
         customer_id,
         until,

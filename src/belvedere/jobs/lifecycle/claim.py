@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from belvedere.base.clock import Millis
-from belvedere.db import Asked, Fragments, Tx, columns
+from belvedere.db import Dialect, Query, Tx, columns
 from belvedere.jobs import events, specs, store
 from belvedere.jobs.attempts import (
     Attempt,
@@ -67,7 +67,7 @@ class _Host(msgspec.Struct):
 
 def wake(tx: Tx, host_ids: list[str]) -> list[None]:
     """Let the end of this transaction look for work: it claims for every host that was rung."""
-    tx.rung.update(f"host:{host_id}" for host_id in host_ids)
+    tx.signals.update(f"host:{host_id}" for host_id in host_ids)
     return [None for _ in host_ids]
 
 
@@ -120,8 +120,8 @@ def claim_new(
 ) -> tuple[list[Claimed], Taken]:
     """The same for jobs that are not written yet. Where others wait already, the claim at the end
     of the transaction chooses."""
-    lock = [_the_host(tx, host_id)] if tx.sql.lock_rows else []
-    looks = tx.together(*lock, _the_room(tx, host_id), asking_fences(tx, len(ready)))
+    lock = [_the_host(tx, host_id)] if tx.dialect.lock_rows else []
+    looks = tx.pipeline(*lock, _the_room(tx, host_id), asking_fences(tx, len(ready)))
     is_held = not lock or bool(next(looks))
     found = next(looks)
     if not found or not is_held:
@@ -161,10 +161,10 @@ def _assigned(
 def _look(tx: Tx, wanted: Wanted) -> tuple[_Host, list[Candidate]] | None:
     """The host, held, and its oldest ready jobs, as many as it has places for."""
     for _ in range(2):
-        found = tx.together(_the_host(tx, wanted[0], WAITED_FOR), _the_oldest(tx, wanted, 0))
+        found = tx.pipeline(_the_host(tx, wanted[0], WAITED_FOR), _the_oldest(tx, wanted, 0))
         for row in next(found):
             return _Host(*row), [Candidate(*one) for one in next(found)]
-        if not tx.sql.lock_rows or not next(found):
+        if not tx.dialect.lock_rows or not next(found):
             return None
         # A job became ready between the two looks. We hold it, so nobody else can take it: again.
     return None
@@ -181,15 +181,16 @@ _OF_HOST = (
 )
 
 
-def _the_host(tx: Tx, host_id: str, only: str = "") -> Asked:
+def _the_host(tx: Tx, host_id: str, only: str = "") -> Query:
     # The row lock makes the counting of limits below safe on PostgreSQL: one claim per host.
     return (
-        f"select {_HOST}{_OF_HOST}{only}{tx.sql.lock_rows}{' of h' if tx.sql.lock_rows else ''}",
+        f"select"
+        f" {_HOST}{_OF_HOST}{only}{tx.dialect.lock_rows}{' of h' if tx.dialect.lock_rows else ''}",
         (host_id,),
     )
 
 
-def _the_room(tx: Tx, host_id: str) -> Asked:
+def _the_room(tx: Tx, host_id: str) -> Query:
     """The host, free places, and whether anybody waits for one. A statement of its own, behind
     the lock: only then it sees what was done by whoever held the lock before."""
     return (
@@ -200,16 +201,16 @@ def _the_room(tx: Tx, host_id: str) -> Asked:
     )
 
 
-def _the_oldest(tx: Tx, wanted: Wanted, beyond: int) -> Asked:
+def _the_oldest(tx: Tx, wanted: Wanted, beyond: int) -> Query:
     """Ready jobs, with their arguments, of tasks that are below their limit."""
     host_id, task_id = wanted
     named = () if task_id is None else (task_id,)
-    sql = _oldest(tx.sql, "" if task_id is None else " and task_id = ?")
+    sql = _oldest(tx.dialect, "" if task_id is None else " and task_id = ?")
     return sql, (host_id, tx.now, host_id, *named, beyond, host_id)
 
 
 @cache
-def _oldest(sql: Fragments, of_task: str) -> str:
+def _oldest(sql: Dialect, of_task: str) -> str:
     return (
         f"select {columns(_Waiting, 'c.')}, {sql.next_fence} from ("
         f"select {columns(_Waiting)} from jobs where host_id = ? and lifecycle = 'ready'"

@@ -72,7 +72,7 @@ def run(tx: Tx, actor: Actor, given: ExecBody, key: Once | None) -> Ran:
     events.tell(tx, "created", jobs)
     if key is not None:
         idempotency.remember(tx, [(_key(actor, key), key, [job.id for job in jobs])])
-    tx.rung.update(f"host:{host.id}" for host in hosts)
+    tx.signals.update(f"host:{host.id}" for host in hosts)
     _audited(tx, actor, given, hosts, jobs)
     return Ran(jobs)
 

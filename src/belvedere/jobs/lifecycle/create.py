@@ -9,7 +9,7 @@ from belvedere import access
 from belvedere.access.actor import Actor
 from belvedere.access.credentials import secret_keys
 from belvedere.access.crypto import sealed_values
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import SECOND, Millis
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refused
 from belvedere.base.ids import is_id, new_id
@@ -53,7 +53,7 @@ class NewJob(msgspec.Struct):
     origin: str = "user"
     # The task's secret key, where it stands in for a level; checked in this very transaction.
     secret: str | None = None
-    keys: Keys | None = None
+    keys: Keyring | None = None
     once: Once | None = None
     lifecycle: str | None = None
     restarted_from: str | None = None
@@ -144,7 +144,7 @@ def write(tx: Tx, fresh: Sequence[tuple[NewJob, Created]], take: Take = taking.n
     insert_attempts(tx, taken.attempts)
     events.tell_born(tx, jobs, taken.jobs)
     waited_for = {made.job.host_id for made in ready} - taken.settled
-    tx.rung.update([f"host:{host_id}" for host_id in waited_for])
+    tx.signals.update([f"host:{host_id}" for host_id in waited_for])
     around_commit(tx, "create")
 
 

@@ -231,7 +231,7 @@ def _write(tx: Tx, ends: list[_End], starting: ActiveTriggers) -> None:
         events.tell(tx, event, [end.job for end in moved if end.event == event], starting)
     for end in moved:
         # A place is free again, and a task at its limit may go on.
-        tx.rung.add(f"host:{end.job.host_id}")
+        tx.signals.add(f"host:{end.job.host_id}")
     around_commit(tx, "finish")
 
 

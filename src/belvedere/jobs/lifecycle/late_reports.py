@@ -46,7 +46,7 @@ def _has_room(tx: Tx, fence: int) -> bool:
 
 
 def _keep(tx: Tx, job: JobRow, attempt: Attempt, report: Report, written: str) -> None:
-    is_new = tx.run(
+    is_new = tx.execute(
         "insert into late_reports (fence, digest, job_id, at, report) values (?, ?, ?, ?, ?)"
         " on conflict (fence, digest) do nothing",
         attempt.fence,

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from belvedere.access.crypto import sealed_values
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.text.request_masking import literals
 from belvedere.jobs import scraper, specs
 from belvedere.jobs.lifecycle.claim import Claimed
@@ -20,7 +20,7 @@ _encode = msgspec.json.Encoder().encode
 NOTHING = Given()
 
 
-def order_of(claimed: Claimed, session: int, base_url: str, keys: Keys | None = None) -> Order:
+def order_of(claimed: Claimed, session: int, base_url: str, keys: Keyring | None = None) -> Order:
     """The order. Without `keys` no secret is opened: for agents that cannot hide one."""
     job, spec = claimed.job, claimed.spec
     secrets = opened(keys, claimed.secrets, job.task_id) if keys and claimed.secrets else NOTHING
@@ -50,7 +50,7 @@ def order_of(claimed: Claimed, session: int, base_url: str, keys: Keys | None = 
     )
 
 
-def _clear(claimed: Claimed, keys: Keys | None) -> str:
+def _clear(claimed: Claimed, keys: Keyring | None) -> str:
     """The values of the job; masked ones are sealed in the database."""
     if keys is None or sealed_values.OBJECT not in claimed.arguments:
         return claimed.arguments

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from belvedere import files
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Tx
 from belvedere.jobs.lifecycle.claim import Claimed
 from belvedere.jobs.lifecycle.order import order_of
@@ -64,7 +64,7 @@ def update_of(job_id: str, host_id: str) -> OldJob:
     return OldJob(job_id, "AgentUpdateJob", "agent:config:update", host_id=host_id)
 
 
-def job_of(tx: Tx, claimed: Claimed, base_url: str, keys: Keys) -> OldJob:
+def job_of(tx: Tx, claimed: Claimed, base_url: str, keys: Keyring) -> OldJob:
     job, spec = claimed.job, claimed.spec
     found = OldJob(
         job.id,

@@ -106,7 +106,7 @@ def _never_accepted(tx: Tx, job: JobRow, attempt: Attempt) -> None:
     store.save(tx, [job])
     end_attempt(tx, job, "returned")
     events.tell(tx, event, [job])
-    tx.rung.add(f"host:{job.host_id}")
+    tx.signals.add(f"host:{job.host_id}")
 
 
 def _never_ran(
@@ -175,7 +175,7 @@ def started(tx: Tx, begun: list[tuple[str, int, int]]) -> list[None]:
         job.updated_at = tx.now
         moved.append(job)
     store.save(tx, moved)
-    tx.many(
+    tx.execute_many(
         "update attempts set started_at = ? where fence = ?",
         [(job.started_at, job.fence) for job in moved],
     )

@@ -34,7 +34,7 @@ def expire(tx: Tx) -> int:
     jobs = tx.all(
         JobRow,
         f"select {columns(JobRow)} from jobs where {_WAITED} and expires_at <= ?"
-        f" order by expires_at limit ?{tx.sql.skip_locked}",
+        f" order by expires_at limit ?{tx.dialect.skip_locked}",
         tx.now,
         BATCH,
     )
@@ -113,7 +113,7 @@ def abandon(tx: Tx, column: str, object_id: str) -> int:
         # Written so that no index of all history fits, here and below: open jobs are few.
         f"select {columns(JobRow)} from jobs where {column} || '' = ? and {IS_OPEN}"
         " and expires_at > 0 and lifecycle in ('ready', 'onhold', 'syncing')"
-        f" order by id || ''{tx.sql.lock_rows}",
+        f" order by id || ''{tx.dialect.lock_rows}",
         object_id,
     )
     for job in jobs:
@@ -129,7 +129,7 @@ def mark_unreachable(tx: Tx) -> int:
         JobRow,
         f"select {columns(JobRow, 'j.')} from jobs j join hosts h on h.id = j.host_id"
         " where j.lifecycle = 'assigned' and j.unreachable_at is null and h.gone_at is not null"
-        f" order by j.id || '' limit ?{tx.sql.skip_locked_jobs}",
+        f" order by j.id || '' limit ?{tx.dialect.skip_locked_jobs}",
         BATCH,
     )
     for job in jobs:
@@ -146,7 +146,7 @@ def mark_reachable(tx: Tx) -> int:
     jobs = tx.all(
         JobRow,
         f"select {columns(JobRow, 'j.')} from jobs j join hosts h on h.id = j.host_id"
-        f" where {_BACK} order by j.id || '' limit ?{tx.sql.skip_locked_jobs}",
+        f" where {_BACK} order by j.id || '' limit ?{tx.dialect.skip_locked_jobs}",
         BATCH,
     )
     for job in jobs:
@@ -219,7 +219,7 @@ def lose(tx: Tx, fences: Collection[int]) -> int:
 
 
 def forget_keys(tx: Tx) -> int:
-    return tx.run(
+    return tx.execute(
         "delete from idempotency where (customer_id, principal, route, idempotency_key) in ("
         "select customer_id, principal, route, idempotency_key from idempotency"
         " where created_at < ? order by created_at limit ?)",

@@ -66,7 +66,7 @@ def _stored(tx: Tx, fence: int) -> int:
 
 def _insert(tx: Tx, piece: Piece) -> bool:
     return bool(
-        tx.run(
+        tx.execute(
             "insert into job_file_chunks (fence, number, at_byte, job_id, data)"
             " values (?, ?, ?, ?, ?) on conflict (fence, number, at_byte) do nothing",
             piece.fence,
@@ -79,7 +79,7 @@ def _insert(tx: Tx, piece: Piece) -> bool:
 
 
 def _count(tx: Tx, piece: Piece, cost: int) -> None:
-    tx.run(
+    tx.execute(
         "insert into job_file_bytes (fence, job_id, customer_id, bytes) values (?, ?, ?, ?)"
         " on conflict (fence) do update set bytes = job_file_bytes.bytes + excluded.bytes",
         piece.fence,
@@ -101,7 +101,7 @@ def close(tx: Tx, fence: int, job_id: str, told: Sequence[Sequence[Any]]) -> Non
         names.add(name)
         kept, sha256 = _digest(tx, fence, number, min(size, room))
         room -= kept
-        tx.run(
+        tx.execute(
             f"insert into job_files ({columns(OutFile)}) values (?, ?, ?, ?, ?, ?, ?)"
             " on conflict (fence, number) do nothing",
             *(fence, number, job_id, name, size, kept, sha256),

@@ -109,7 +109,7 @@ def append(tx: Tx, pieces: list[Output]) -> Sequence[int | Exception]:
 
 
 def _new(tx: Tx, piece: Output) -> Log:
-    tx.run(
+    tx.execute(
         "insert into logs (fence, job_id, customer_id) values (?, ?, ?)",
         piece.fence,
         piece.job_id,
@@ -133,7 +133,7 @@ def _add(tx: Tx, log: Log, piece: Output) -> None:
     log.lines_seen = at_line + data.count(b"\n")
     if piece.is_dropped or (log.chunks >= MAX_CHUNKS and at_byte < KEEP_HEAD):
         return
-    tx.run(
+    tx.execute(
         "insert into log_chunks (fence, at_byte, at_line, size, data, written_at)"
         " values (?, ?, ?, ?, ?, ?)",
         log.fence,
@@ -162,13 +162,13 @@ def _cut(tx: Tx, log: Log) -> None:
         for at_byte, size in rows:
             if log.bytes_kept <= KEEP and log.chunks <= MAX_CHUNKS:
                 return
-            tx.run("delete from log_chunks where fence = ? and at_byte = ?", log.fence, at_byte)
+            tx.execute("delete from log_chunks where fence = ? and at_byte = ?", log.fence, at_byte)
             log.bytes_kept -= size
             log.chunks -= 1
 
 
 def _save(tx: Tx, log: Log) -> None:
-    tx.run(
+    tx.execute(
         "update logs set bytes_seen = ?, bytes_kept = ?, lines_seen = ?, chunks = ?"
         " where fence = ?",
         log.bytes_seen,
@@ -192,7 +192,7 @@ class Closing(msgspec.Struct):
 
 def close(tx: Tx, closing: Closing) -> None:
     """The first end counts. Later ones change nothing, and nothing is added beyond it."""
-    tx.run(
+    tx.execute(
         "insert into logs (fence, job_id, customer_id, bytes_total, lines_total, sha256)"
         " values (?, ?, ?, ?, ?, ?) on conflict (fence) do update"
         " set bytes_total = excluded.bytes_total, lines_total = excluded.lines_total,"
@@ -264,10 +264,12 @@ def mark(start: int, end: int) -> bytes:
 def forget(tx: Tx, job_ids: list[str]) -> None:
     """Drop the logs and files of purged jobs: a few statements for all of them."""
     ids = msgspec.json.encode(job_ids).decode()
-    of_these = f"job_id in {tx.sql.texts}"
-    tx.run(f"delete from log_chunks where fence in (select fence from logs where {of_these})", ids)
+    of_these = f"job_id in {tx.dialect.in_texts}"
+    tx.execute(
+        f"delete from log_chunks where fence in (select fence from logs where {of_these})", ids
+    )
     for table in ("logs", "job_file_chunks", "job_files", "job_file_bytes"):
-        tx.run(f"delete from {table} where {of_these}", ids)
+        tx.execute(f"delete from {table} where {of_these}", ids)
 
 
 def pieces(found: list[Chunk], start: int) -> Iterator[tuple[int, int, bytes]]:

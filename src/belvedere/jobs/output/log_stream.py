@@ -102,7 +102,7 @@ async def live(
     goes on from attempt to attempt."""
     rang = asyncio.Event()
     undo = [
-        services.hub.listen(f"log:{found.job.id}", lambda _: rang.set()),
+        services.signals.subscribe(f"log:{found.job.id}", lambda _: rang.set()),
         await services.feed.listen(
             lambda events: rang.set() if any(e.object_id == found.job.id for e in events) else None
         ),

@@ -21,14 +21,14 @@ LONGEST_QUEUE = 10_000
 
 def show(tx: Tx, actor: Actor, job_id: str) -> JobRecord:
     """One job with everything but its log, which lives in the log store."""
-    rows = tx.together(store.asking_whole(actor.customer_id, job_id), asking_attempts(job_id))
+    rows = tx.pipeline(store.asking_whole(actor.customer_id, job_id), asking_attempts(job_id))
     job, heavy = store.found_whole(next(rows))
     permissions.seen(tx, actor, job)
     return _whole(tx, job, actor.customer_name, heavy, next(rows))
 
 
 def whole(tx: Tx, job: JobRow, customer_name: str) -> JobRecord:
-    rows = tx.together(store.asking_heavy(job.id), asking_attempts(job.id))
+    rows = tx.pipeline(store.asking_heavy(job.id), asking_attempts(job.id))
     [heavy], attempts = rows
     return _whole(tx, job, customer_name, Heavy(*heavy), attempts)
 
@@ -60,7 +60,8 @@ def named(tx: Tx, records: list[JobRecord]) -> list[JobRecord]:
     ids = sorted({found.host_id for found in records if found.host_id is not None})
     if ids:
         rows = tx.rows(
-            f"select id, hostname from hosts where id in {tx.sql.texts}", store.json_list(ids)
+            f"select id, hostname from hosts where id in {tx.dialect.in_texts}",
+            store.json_list(ids),
         )
         names: dict[str | None, str] = {host_id: hostname for host_id, hostname in rows}
         for found in records:

@@ -110,15 +110,15 @@ def _along(tx: Tx, customer_id: str, listing: Listing, span: Span, down: bool | 
     if narrow is not None:
         one = given[narrow]
         rest = replace(rest, conditions=tuple(c for c in rest.conditions if c is not one))
-        text, params = _between(tx.sql.engine, narrow, one.values[0], span)
+        text, params = _between(tx.dialect.engine, narrow, one.values[0], span)
         # Written out, too: indexes of columns that may be empty leave those out.
         text = f"{text} and j.{narrow} is not null and j.customer_id || '' = ?"
         params = (*params, customer_id)
     else:
-        text, params = _between(tx.sql.engine, "customer_id", customer_id, span)
+        text, params = _between(tx.dialect.engine, "customer_id", customer_id, span)
         if any(_among(one, "state", BADLY) for one in listing.conditions):
             text += f" and {_BAD_ONES}"
-    return Way(text, params, rest, _order(tx.sql.engine, narrow or "customer_id", down))
+    return Way(text, params, rest, _order(tx.dialect.engine, narrow or "customer_id", down))
 
 
 def _between(engine: str, column: str, value: str | int, span: Span) -> tuple[str, Params]:

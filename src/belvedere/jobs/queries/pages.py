@@ -79,7 +79,7 @@ def looked(
 ) -> Page:
     """The same, counted no further than to one more than `most`, among no more than `look` jobs.
     `size`: bytes of records that earlier steps have read."""
-    seen, seen_params = permissions.visible(actor, tx.sql.engine)
+    seen, seen_params = permissions.visible(actor, tx.dialect.engine)
     until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
     way = index_choice.way(tx, actor.customer_id, listing, look)
     asked = clauses(way.rest)
@@ -132,7 +132,7 @@ def _heavy_records(
 
 def running(tx: Tx, actor: Actor, listing: Listing) -> list[Running]:
     """How many of the open jobs there are of each."""
-    seen, params = permissions.visible(actor, tx.sql.engine)
+    seen, params = permissions.visible(actor, tx.dialect.engine)
     asked = clauses(listing)
     rows = tx.rows(
         f"select j.task_id, j.workflow_id, count(*) from jobs j where {index_choice.OPEN_ONES}"
@@ -171,7 +171,7 @@ def _results(tx: Tx, job_ids: list[str]) -> dict[str, dict[str, Any]]:
     found = {}
     for start in range(0, len(job_ids), AT_ONCE):
         rows = tx.rows(
-            f"select id, result from jobs where result is not null and id in {tx.sql.texts}",
+            f"select id, result from jobs where result is not null and id in {tx.dialect.in_texts}",
             store.json_list(job_ids[start : start + AT_ONCE]),
         )
         for job_id, text in rows:

@@ -23,7 +23,7 @@ def hold(tx: Tx, host_id: str | None = None) -> int:
     while jobs := tx.all(
         JobRow,
         f"select {store.JOB} from jobs where {only} and lifecycle = 'ready'"
-        f" order by id limit ?{tx.sql.lock_rows}",
+        f" order by id limit ?{tx.dialect.lock_rows}",
         *(*params, BATCH),
     ):
         _hold(tx, jobs)
@@ -48,7 +48,7 @@ def end_queued_workflows(tx: Tx) -> int:
     jobs = tx.all(
         JobRow,
         f"select {store.JOB} from jobs where {IS_OPEN} and lifecycle = 'onhold'"
-        f" and type = '{WORKFLOW}' order by id{tx.sql.lock_rows}",
+        f" and type = '{WORKFLOW}' order by id{tx.dialect.lock_rows}",
     )
     for job in jobs:
         end_waiting(job, RESTORED, tx.now)
@@ -75,7 +75,7 @@ def make_ready(tx: Tx, job: JobRow) -> None:
     job.reason = None
     store.save(tx, [job])
     events.tell(tx, "released", [job])
-    tx.rung.add(f"host:{job.host_id}")
+    tx.signals.add(f"host:{job.host_id}")
 
 
 def release(tx: Tx, actor: Actor, job_id: str) -> JobRow:

@@ -76,7 +76,7 @@ async def show(request: Request[None]) -> MonitorRecord:
 async def create(request: Request[MonitorBody]) -> MonitorRecord:
     by_query = request.first("host_id")
     made = await request.services.db.write(
-        service.create, request.services.keys, request.actor, request.body, by_query
+        service.create, request.services.keyring, request.actor, request.body, by_query
     )
     return _record(request, made)
 
@@ -194,11 +194,11 @@ async def push_state(request: Request[None | PushBody]) -> Pushed:
         body.message or request.first("message") or "",
     )
     limits, address, target = request.services.limits, request.actor.address, request.path["id"]
-    proof = request.services.keys.digest(request.path["secret"])
+    proof = request.services.keyring.digest(request.path["secret"])
     try:
         pushed: Pushed = await request.services.db.write(
             push.push,
-            request.services.keys,
+            request.services.keyring,
             request.customer,
             request.path["id"],
             request.path["secret"],
@@ -219,14 +219,18 @@ def _credentials(request: AnyRequest, secret: str) -> PushCredentials:
 
 async def reveal(request: Request[None]) -> PushCredentials:
     secret = await request.services.db.write(
-        push.reveal, request.services.keys, request.actor, request.path["id"]
+        push.reveal, request.services.keyring, request.actor, request.path["id"]
     )
     return _credentials(request, secret)
 
 
 async def rotate(request: Request[RotateBody]) -> PushCredentials:
     secret = await request.services.db.write(
-        push.rotate, request.services.keys, request.actor, request.path["id"], request.body.overlap
+        push.rotate,
+        request.services.keyring,
+        request.actor,
+        request.path["id"],
+        request.body.overlap,
     )
     return _credentials(request, secret)
 

@@ -49,7 +49,7 @@ def metrics(given: dict[str, float]) -> dict[str, float]:
 def add(tx: Tx, seen: Iterable[Seen]) -> None:
     """Keep these, each once in every step."""
     samples = list(seen)
-    tx.many(
+    tx.execute_many(
         "insert into monitor_samples (monitor_id, at, state, message, measured)"
         " values (?, ?, ?, ?, ?) on conflict (monitor_id, at) do nothing",
         [
@@ -63,7 +63,7 @@ def add(tx: Tx, seen: Iterable[Seen]) -> None:
         for metric, number in numbers.items():
             for step in STEPS:
                 _count(sums, (one.monitor_id, metric, step, one.at // step * step), number)
-    tx.many(
+    tx.execute_many(
         "insert into monitor_rollups (monitor_id, metric, step, at, count, total, low, high)"
         " values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (monitor_id, metric, step, at) do update"
         " set count = monitor_rollups.count + excluded.count,"
@@ -94,7 +94,7 @@ def _text(measured: dict[str, float]) -> str:
 
 def forget_old(tx: Tx) -> bool:
     """Drop the next stretch of what is too old; whether there is more."""
-    gone = tx.run(
+    gone = tx.execute(
         "delete from monitor_samples where (monitor_id, at) in"
         " (select monitor_id, at from monitor_samples where at < ? order by at limit ?)",
         tx.now - LIVES[0],
@@ -102,7 +102,7 @@ def forget_old(tx: Tx) -> bool:
     )
     more = [gone == BATCH]
     for step in STEPS:
-        gone = tx.run(
+        gone = tx.execute(
             "delete from monitor_rollups where (monitor_id, metric, step, at) in"
             " (select monitor_id, metric, step, at from monitor_rollups"
             " where step = ? and at < ? order by at limit ?)",
@@ -115,6 +115,6 @@ def forget_old(tx: Tx) -> bool:
 
 
 def forget_monitor(tx: Tx, monitor_id: str) -> None:
-    tx.run("delete from monitor_samples where monitor_id = ?", monitor_id)
-    tx.run("delete from monitor_rollups where monitor_id = ?", monitor_id)
-    tx.run("delete from monitors where id = ?", monitor_id)
+    tx.execute("delete from monitor_samples where monitor_id = ?", monitor_id)
+    tx.execute("delete from monitor_rollups where monitor_id = ?", monitor_id)
+    tx.execute("delete from monitors where id = ?", monitor_id)

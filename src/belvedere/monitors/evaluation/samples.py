@@ -49,12 +49,14 @@ def note(tx: Tx, host_id: str, batches: Sequence[Samples], *, keeps_history: boo
 
 def _unheard(tx: Tx, host_id: str, batches: Sequence[Samples]) -> list[Samples]:
     """Those that did not arrive before; from now on they did."""
-    tx.run(
+    tx.execute(
         "insert into watches (host_id, number, stream, batch) values (?, 0, '', 0)"
         " on conflict (host_id) do nothing",
         host_id,
     )
-    row = tx.row(f"select stream, batch from watches where host_id = ?{tx.sql.lock_rows}", host_id)
+    row = tx.row(
+        f"select stream, batch from watches where host_id = ?{tx.dialect.lock_rows}", host_id
+    )
     assert row is not None
     stream, number = row
     fresh: list[Samples] = []
@@ -66,7 +68,7 @@ def _unheard(tx: Tx, host_id: str, batches: Sequence[Samples]) -> list[Samples]:
             fresh.append(batch)
             number = batch.number
     if fresh:
-        tx.run(
+        tx.execute(
             "update watches set stream = ?, batch = ? where host_id = ?", stream, number, host_id
         )
     return fresh

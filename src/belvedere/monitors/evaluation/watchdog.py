@@ -176,7 +176,7 @@ def _named(tx: Tx, row: MonitorRow) -> str:
     if not failing:
         return ""
     rows = tx.rows(
-        f"select name from monitors where id in {tx.sql.texts} order by name",
+        f"select name from monitors where id in {tx.dialect.in_texts} order by name",
         msgspec.json.encode(failing).decode(),
     )
     return "Failing: " + ", ".join(name for (name,) in rows[:20]) + "."

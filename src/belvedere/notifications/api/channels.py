@@ -41,7 +41,7 @@ async def create_channel(request: Request[ChannelBody]) -> Reply:
         raise text_fields.bad("url", "This is required.")
     address = await _check_address(request, request.body.url)
     row = await request.services.db.write(
-        service.create_channel, request.services.keys, request.actor, request.body, address
+        service.create_channel, request.services.keyring, request.actor, request.body, address
     )
     return Reply(records.channel(row, request.actor), 201)
 
@@ -53,7 +53,7 @@ async def change_channel(request: Request[ChannelBody]) -> ChannelRecord:
     address = None if body.url is None else await _check_address(request, body.url)
     row = await services.db.write(
         service.change_channel,
-        services.keys,
+        services.keyring,
         request.actor,
         request.path["id"],
         body,
@@ -64,7 +64,7 @@ async def change_channel(request: Request[ChannelBody]) -> ChannelRecord:
 
 
 async def _check_address(request: AnyRequest, url: str) -> Outcome:
-    outgoing = request.services.couriers.of(request.actor.customer_id)
+    outgoing = request.services.egress.of(request.actor.customer_id)
     address: Outcome = await outgoing.check(text_fields.prose("url", url, most=4_096))
     if address.fault:
         raise text_fields.bad("url", address.fault)
@@ -79,14 +79,14 @@ async def delete_channel(request: Request[None]) -> ChannelRecord:
 async def test_channel(request: Request[None]) -> Reply:
     services = request.services
     message = await services.db.write(service.begin_test, request.actor, request.path["id"])
-    attempted = await dispatcher.send(services.db, services.keys, services.couriers, message)
+    attempted = await dispatcher.send(services.db, services.keyring, services.egress, message)
     return Reply(records.message(attempted), 201)
 
 
 async def reveal(request: Request[None]) -> ChannelCredentials:
     channel_id = request.path["id"]
     secret = await request.services.db.write(
-        service.reveal_secret, request.services.keys, request.actor, channel_id
+        service.reveal_secret, request.services.keyring, request.actor, channel_id
     )
     return ChannelCredentials(channel_id, secret)
 
@@ -94,7 +94,7 @@ async def reveal(request: Request[None]) -> ChannelCredentials:
 async def rotate(request: Request[None]) -> Reply:
     channel_id = request.path["id"]
     secret = await request.services.db.write(
-        service.rotate_secret, request.services.keys, request.actor, channel_id
+        service.rotate_secret, request.services.keyring, request.actor, channel_id
     )
     return Reply(ChannelCredentials(channel_id, secret), 201)
 

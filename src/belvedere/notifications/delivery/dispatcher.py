@@ -8,7 +8,7 @@ import random
 import msgspec
 
 from belvedere.access.credentials import secret_keys
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.customers import service as customers
 from belvedere.base.clock import HOUR, SECOND
 from belvedere.base.errors import Refused
@@ -16,7 +16,7 @@ from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
 from belvedere.egress.lanes import LaneUsage
 from belvedere.egress.messages import Outcome, Parcel
-from belvedere.egress.pool import Couriers
+from belvedere.egress.pool import EgressPool
 from belvedere.notifications import store
 from belvedere.notifications.delivery import message_text, messages, outbox
 from belvedere.notifications.delivery.messages import Message
@@ -37,7 +37,7 @@ class SealedMail(msgspec.Struct):
     body: str
 
 
-async def send_due(db: Database, keys: Keys, couriers: Couriers) -> None:
+async def send_due(db: Database, keys: Keyring, couriers: EgressPool) -> None:
     """Start sending as many messages as there are free places, without waiting for their end."""
     async with couriers.claiming:
         lanes = [lane for lane in couriers.usage.values() if lane.free]
@@ -48,7 +48,9 @@ async def send_due(db: Database, keys: Keys, couriers: Couriers) -> None:
                 _begin(db, keys, couriers, lane, message)
 
 
-def _begin(db: Database, keys: Keys, couriers: Couriers, lane: LaneUsage, message: Message) -> None:
+def _begin(
+    db: Database, keys: Keyring, couriers: EgressPool, lane: LaneUsage, message: Message
+) -> None:
     lane.begin(message.customer_id)
     task = asyncio.create_task(_send(db, keys, couriers, lane, message))
     couriers.tasks.add(task)
@@ -56,7 +58,7 @@ def _begin(db: Database, keys: Keys, couriers: Couriers, lane: LaneUsage, messag
 
 
 async def _send(
-    db: Database, keys: Keys, couriers: Couriers, lane: LaneUsage, message: Message
+    db: Database, keys: Keyring, couriers: EgressPool, lane: LaneUsage, message: Message
 ) -> None:
     try:
         try:
@@ -70,7 +72,7 @@ async def _send(
         log.exception("message could not be sent message=%s", message.id)
 
 
-async def send(db: Database, keys: Keys, couriers: Couriers, message: Message) -> Message:
+async def send(db: Database, keys: Keyring, couriers: EgressPool, message: Message) -> Message:
     """One attempt at a message that this server has claimed. No transaction is open meanwhile."""
     try:
         parcel = await db.read(build_parcel, keys, couriers.mail, message)
@@ -82,7 +84,7 @@ async def send(db: Database, keys: Keys, couriers: Couriers, message: Message) -
     return message if completed is None else completed
 
 
-def build_parcel(tx: Tx, keys: Keys, mail_server: str, message: Message) -> Parcel:
+def build_parcel(tx: Tx, keys: Keyring, mail_server: str, message: Message) -> Parcel:
     """The message as an egress worker takes it, with the decrypted address."""
     if message.channel_id is None:
         return _mail_parcel(keys, mail_server, message)
@@ -104,7 +106,7 @@ def build_parcel(tx: Tx, keys: Keys, mail_server: str, message: Message) -> Parc
     return parcel
 
 
-def _mail_parcel(keys: Keys, mail_server: str, message: Message) -> Parcel:
+def _mail_parcel(keys: Keyring, mail_server: str, message: Message) -> Parcel:
     if not mail_server:
         raise Refused("BELVEDERE_MAIL is no longer set on this server.")
     mail = msgspec.json.decode(
@@ -121,7 +123,7 @@ def _mail_parcel(keys: Keys, mail_server: str, message: Message) -> Parcel:
 
 def write_mail(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     customer_id: str,
     recipient: str,
     mail: SealedMail,

@@ -103,7 +103,7 @@ def insert(
         created_at=tx.now,
     )
     marks = ", ".join("?" for _ in Message.__struct_fields__)
-    tx.run(f"insert into messages ({ROW}) values ({marks})", *msgspec.structs.astuple(message))
+    tx.execute(f"insert into messages ({ROW}) values ({marks})", *msgspec.structs.astuple(message))
     return message
 
 
@@ -113,7 +113,7 @@ def _highest_severity(notices: Sequence[Notice]) -> NoticeSeverity:
 
 
 def save(tx: Tx, message: Message) -> None:
-    tx.run(
+    tx.execute(
         "update messages set state = ?, sent_at = ?, box = ?, due_at = ?, claimed_until = ?,"
         " counted_from = ?, tries = ? where id = ?",
         message.state,
@@ -131,7 +131,7 @@ def find(tx: Tx, customer_id: str, message_id: str, *, lock: bool = False) -> Me
     message = tx.one(
         Message,
         f"select {ROW} from messages where id = ? and customer_id = ?"
-        f"{tx.sql.lock_rows if lock else ''}",
+        f"{tx.dialect.lock_rows if lock else ''}",
         message_id,
         customer_id,
     )
@@ -169,12 +169,12 @@ def count(tx: Tx, customer_id: str, listing: Listing) -> int:
 
 
 def delete_for_channel(tx: Tx, channel_id: str) -> None:
-    tx.run("delete from messages where channel_id = ?", channel_id)
+    tx.execute("delete from messages where channel_id = ?", channel_id)
 
 
 def purge_old(tx: Tx) -> bool:
     """Delete a batch of old messages that are sent or dead; True if there may be more."""
-    deleted = tx.run(
+    deleted = tx.execute(
         "delete from messages where id in (select id from messages where state <> 'waiting'"
         " and created_at < ? limit ?)",
         tx.now - RETENTION,
@@ -186,12 +186,12 @@ def purge_old(tx: Tx) -> bool:
 def shift_times(tx: Tx, step: Step) -> None:
     """The clock was set: messages wait as long as before. Retries and collected notices wait for a
     duration; the end of quiet hours is a date."""
-    tx.run(
+    tx.execute(
         "update messages set due_at = due_at + ? where state = 'waiting' and (attempts > 0"
         " or rule_id is null or rule_id not in (select id from rules where quiet <> '{}'))",
         step.delta,
     )
-    tx.run(
+    tx.execute(
         "update messages set claimed_until = claimed_until + ? where claimed_until is not null",
         step.delta,
     )

@@ -54,7 +54,7 @@ def collect(
         notices.append(notice)
     else:
         message.more += 1
-    tx.run(
+    tx.execute(
         "update messages set notices = ?, more = ?, severity = ? where id = ?",
         encode(notices).decode(),
         message.more,
@@ -75,7 +75,7 @@ def _is_full(tx: Tx, rule: Rule, channel_id: str) -> bool:
 
 
 def _count_more(tx: Tx, rule: Rule, channel_id: str) -> None:
-    tx.run(
+    tx.execute(
         "update messages set more = more + 1 where id = (select max(id) from messages"
         " where rule_id = ? and channel_id = ? and state = 'waiting')",
         rule.id,
@@ -91,7 +91,7 @@ def _open_message(
         Message,
         f"select {ROW} from messages where state = 'waiting' and rule_id = ? and channel_id = ?"
         f" and attempts = 0 and due_at > ? and due_at <= ? order by id desc limit 1"
-        f"{tx.sql.lock_rows}",
+        f"{tx.dialect.lock_rows}",
         rule.id,
         channel_id,
         after,
@@ -157,7 +157,7 @@ def _due_for(tx: Tx, kind: Kind, customer_id: str, limit: int) -> list[Message]:
     rows = tx.all(
         Message,
         f"select {ROW} from messages m where m.customer_id = ? and {_LANE[kind]} and {_DUE}"
-        f" order by due_at, id limit ?{tx.sql.skip_locked}",
+        f" order by due_at, id limit ?{tx.dialect.skip_locked}",
         *(customer_id, now, now, now, limit),
     )
     first = {message.channel_id or message.id: message for message in reversed(rows)}
@@ -178,7 +178,7 @@ def claim(tx: Tx, message: Message) -> Message:
     """This server sends the message now; others leave it alone until the lease ends."""
     message.attempts += 1
     message.claimed_until = tx.now + LEASE_MS
-    tx.run(
+    tx.execute(
         "update messages set attempts = ?, claimed_until = ? where id = ?",
         message.attempts,
         message.claimed_until,
@@ -192,7 +192,7 @@ def complete(tx: Tx, message: Message, outcome: Outcome, chance: float) -> Messa
     current = tx.one(
         Message,
         f"select {ROW} from messages where id = ? and attempts = ? and state = 'waiting'"
-        + tx.sql.lock_rows,
+        + tx.dialect.lock_rows,
         message.id,
         message.attempts,
     )

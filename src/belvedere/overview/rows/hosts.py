@@ -103,7 +103,7 @@ def _watched(tx: Tx, actor: Actor, ids: Sequence[str]) -> dict[str, tuple[int, i
     seen, params = visible(actor, "monitor", "m.id", open_when_empty=True)
     rows = tx.rows(
         "select m.host_id, count(*), sum(case when m.state in ('failure', 'updates_stopped')"
-        f" then 1 else 0 end) from monitors m where m.host_id in {tx.sql.texts}"
+        f" then 1 else 0 end) from monitors m where m.host_id in {tx.dialect.in_texts}"
         f" and m.deleted_at is null and {seen} group by m.host_id",
         *(json_list(ids), *params),
     )
@@ -114,7 +114,7 @@ def _figures(tx: Tx, actor: Actor, ids: Sequence[str]) -> dict[str, _Figures]:
     """Of whatever measures the host, the newest word."""
     seen, params = visible(actor, "monitor", "m.id", open_when_empty=True)
     rows = tx.rows(
-        f"select m.id, m.host_id from monitors m where m.host_id in {tx.sql.texts}"
+        f"select m.id, m.host_id from monitors m where m.host_id in {tx.dialect.in_texts}"
         f" and m.type = 'dstat' and m.deleted_at is null and {seen}",
         *(json_list(ids), *params),
     )
@@ -141,7 +141,7 @@ def _read(at: Millis, measured: dict[str, Any]) -> _Figures:
 
 def _running(tx: Tx, ids: Sequence[str]) -> dict[str, int]:
     rows = tx.rows(
-        f"select host_id, count(*) from jobs where host_id in {tx.sql.texts}"
+        f"select host_id, count(*) from jobs where host_id in {tx.dialect.in_texts}"
         " and lifecycle = 'assigned' group by host_id",
         json_list(ids),
     )

@@ -75,7 +75,7 @@ def _of_step(
     wanted = {name for row in group if (name := metrics[row.id]) is not None}
     rows = tx.rows(
         "select monitor_id, metric, at, total / count from monitor_rollups"
-        f" where monitor_id in {tx.sql.texts} and metric in {tx.sql.texts}"
+        f" where monitor_id in {tx.dialect.in_texts} and metric in {tx.dialect.in_texts}"
         " and step = ? and at >= ?",
         *(json_list(first), json_list(wanted), step, min(first.values()) * step),
     )
@@ -90,7 +90,7 @@ def uptimes(tx: Tx, ids: Sequence[str], span: Millis, step: Millis) -> dict[str,
     """Percent of good checks over the last `span`; who was never checked is not in it."""
     rows = tx.rows(
         "select monitor_id, sum(count), sum(total) from monitor_rollups"
-        f" where monitor_id in {tx.sql.texts} and metric = ? and step = ? and at > ?"
+        f" where monitor_id in {tx.dialect.in_texts} and metric = ? and step = ? and at > ?"
         " group by monitor_id",
         *(json_list(ids), UP, step, tx.now - span - step),
     )

@@ -34,7 +34,7 @@ class Series:
 def newest(tx: Tx, of: Series, ids: Collection[str], most: int) -> dict[str, list[Row]]:
     """By key, the newest first; the order must be the first column."""
     found: dict[str, list[Row]] = {id_: [] for id_ in ids}
-    sql = _EACH[tx.sql.engine].format(
+    sql = _EACH[tx.dialect.engine].format(
         columns=of.columns,
         table=of.table,
         key=of.key,

@@ -16,7 +16,7 @@ def runnable(tx: Tx, actor: Actor, object: str, ids: Collection[str]) -> set[str
         return set()
     rows = tx.rows(
         "select distinct object_id from acl where customer_id = ? and object = ?"
-        f" and object_id in {tx.sql.texts} and entry in {tx.sql.texts}",
+        f" and object_id in {tx.dialect.in_texts} and entry in {tx.dialect.in_texts}",
         actor.customer_id,
         object,
         json_list(ids),

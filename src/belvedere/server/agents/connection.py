@@ -239,7 +239,7 @@ class Link:
             self._started.add(started.fence)
             self.accepted = max(self.accepted, started.fence)
             begun = (self.host_id, started.fence, started.ago_ms)
-            self._watch(self.runtime.db.join(resync.started, begun))
+            self._watch(self.runtime.db.write_batched(resync.started, begun))
 
     def _receive_end(self, ended: Ended) -> None:
         report = ended.report
@@ -265,7 +265,7 @@ class Link:
 
     def _settle(self, ended: Ended) -> None:
         item = finish.Reported(self.host_id, ended.fence, ended.report)
-        future = self.runtime.db.join(finish.finish, item)
+        future = self.runtime.db.write_batched(finish.finish, item)
         future.add_done_callback(lambda done: self._settled(ended.fence, done))
 
     def _settled(self, fence: int, done: "asyncio.Future[finish.Outcome]") -> None:

@@ -142,11 +142,11 @@ async def _talk(
         raise Unavailable("Another database server took over; connect again.")
     await link.greet(hello)
     said_hello()
-    runtime.links.add(link)
+    runtime.agents.add(link)
     # The hello counts as a heartbeat: until the first one the host must not look silent.
-    runtime.links.note_seen(link, runtime.clock())
-    undo = runtime.hub.listen(f"cancel:{link.host_id}", link.rung)
-    undo_watch = runtime.hub.listen(f"watch:{link.host_id}", link.watcher.rung)
+    runtime.agents.note_seen(link, runtime.clock())
+    undo = runtime.signals.subscribe(f"cancel:{link.host_id}", link.rung)
+    undo_watch = runtime.signals.subscribe(f"watch:{link.host_id}", link.watcher.rung)
     take = partial(_take, runtime, link)
     parts = {
         asyncio.create_task(part)
@@ -156,7 +156,7 @@ async def _talk(
         wire.hand_to(take)
     # Behind the welcome, which the first task is about to send.
     link.watcher.rung()
-    runtime.db.join(claim.wake, link.host_id)
+    runtime.db.write_batched(claim.wake, link.host_id)
     log.info("agent of host %s connected (session %s)", link.host_id, link.session)
     try:
         done, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
@@ -171,14 +171,14 @@ async def _talk(
             task.cancel()
         link.is_closing = True
         link.end()
-        if runtime.links.remove(link):
+        if runtime.agents.remove(link):
             await runtime.db.write(hosts.disconnected, link.host_id, link.session)
         log.info("agent of host %s left (session %s)", link.host_id, link.session)
 
 
 def _take(runtime: Any, link: Link, frame: str | bytes) -> None:
     link.heard_at = asyncio.get_running_loop().time()
-    runtime.links.note_seen(link, runtime.clock())
+    runtime.agents.note_seen(link, runtime.clock())
     link.receive(frame)
 
 

@@ -87,9 +87,9 @@ def _enrolment_text(tx: Tx, runtime: ServerRuntime, operator: Actor, hostname: s
     automatically when the credential file of its agent is gone."""
     known = store.by_name(tx, operator.customer_id, hostname)
     if known is not None:
-        return hosts.create_host_enrolment(tx, runtime.keys, operator, known.id, LIFE_S)[1]
+        return hosts.create_host_enrolment(tx, runtime.keyring, operator, known.id, LIFE_S)[1]
     return enrolment.create_enrolment(
-        tx, runtime.keys, operator, name="local agent", uses=1, life_s=LIFE_S
+        tx, runtime.keyring, operator, name="local agent", uses=1, life_s=LIFE_S
     )[1]
 
 
@@ -100,5 +100,5 @@ def _enrolled(tx: Tx, runtime: ServerRuntime, hostname: str, mark: str) -> Crede
     if found is None:
         raise NotFound("There is no organization yet.", code="customer_not_found")
     text = _enrolment_text(tx, runtime, service.operator(found), hostname)
-    made = hosts.enrol(tx, runtime.keys, text, hostname, mark, HERE[0])
+    made = hosts.enrol(tx, runtime.keyring, text, hostname, mark, HERE[0])
     return Credential(made.token, made.host_id, made.customer, made.hostname)

@@ -71,7 +71,9 @@ class Watcher:
         runtime, host_id = self._link.runtime, self._link.host_id
         has_more = True
         while has_more:
-            news = await runtime.db.read(agent_config.next_message, host_id, self._at, runtime.keys)
+            news = await runtime.db.read(
+                agent_config.next_message, host_id, self._at, runtime.keyring
+            )
             if news is None:
                 return
             watch, self._at = news
@@ -81,7 +83,7 @@ class Watcher:
 
     async def _send_whole(self) -> None:
         runtime = self._link.runtime
-        watch = await runtime.db.read(agent_config.of_host, self._link.host_id, runtime.keys)
+        watch = await runtime.db.read(agent_config.of_host, self._link.host_id, runtime.keyring)
         if watch.number > self.number:
             self._at = Position(watch.number)
             await self._send_frame(watch)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import SECOND, Millis
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
@@ -28,10 +28,10 @@ Promise = tuple["Link", Millis, int]
 DOUBT: Millis = 5 * SECOND
 
 
-class Links:
+class AgentRegistry:
     """At most one link per host; the newest wins."""
 
-    def __init__(self, base_url: str, keys: Keys) -> None:
+    def __init__(self, base_url: str, keys: Keyring) -> None:
         # What scripts are told; main sets it anew once the port is known (--port 0).
         self.base_url = base_url
         self._keys = keys
@@ -61,14 +61,14 @@ class Links:
     def all(self) -> list["Link"]:
         return list(self._by_host.values())
 
-    def close_transaction(self, tx: Tx) -> None:
+    def claim_for_signalled_hosts(self, tx: Tx) -> None:
         """For every host rung in this transaction: claim in it, push once it is durable.
 
         One ordinary claim per host at the end, never one per job: the queue stays in order and
         the answer to `create` stays what create returned.
         """
         # In one order everywhere: two servers that hold several hosts must not wait in a ring.
-        for topic in sorted([topic for topic in tx.rung if topic.startswith("host:")]):
+        for topic in sorted([topic for topic in tx.signals if topic.startswith("host:")]):
             link = self._by_host.get(topic[5:])
             if link is not None and link.takes_work:
                 self._claim(tx, link)

@@ -46,12 +46,12 @@ async def about(request: Request[None]) -> About:
     schema, shares = await runtime.db.read(_facts)
     return About(
         __version__,
-        runtime.db.sql.engine,
+        runtime.db.dialect.engine,
         schema,
         platform.python_version(),
         max(0, now - runtime.started_at) // SECOND,
         iso(now),
-        len(runtime.links),
+        len(runtime.agents),
         shares,
         list(_libraries()),
         runtime.proxies.undeclared() if request.actor.level.reaches(Level.ADMIN) else [],

@@ -55,8 +55,8 @@ async def follow(request: Request[None]) -> Reply:
     token = authentication.token_of(headers, request.query, request.route, secure=secure)
     cursor = _cursor(last)
     # Read before anything is answered: whoever has the answer misses nothing from then on.
-    newest = await request.services.db.glance(events.newest)
-    is_known = cursor is not None and await request.services.db.glance(_holds, cursor, newest)
+    newest = await request.services.db.read_inline(events.newest)
+    is_known = cursor is not None and await request.services.db.read_inline(_holds, cursor, newest)
     start = cursor if cursor is not None and is_known else newest
     reader = _Reader(request.services, request.actor, token or "", _topics(request.first("topics")))
     body = _live(reader, start, is_new=cursor is not None and not is_known)
@@ -85,7 +85,7 @@ def _cursor(text: str | None) -> Cursor | None:
 def _holds(tx: Tx, cursor: Cursor, newest: Cursor) -> bool:
     """Whether the log still has everything after the cursor. One beyond its end comes from before
     a backup was restored."""
-    oldest = tx.row(f"select xid, id from events order by {tx.sql.in_order} limit 1")
+    oldest = tx.row(f"select xid, id from events order by {tx.dialect.in_order} limit 1")
     return cursor <= newest and (oldest is None or cursor >= (oldest[0], oldest[1] - 1))
 
 

@@ -52,10 +52,10 @@ async def ready(request: Request[None]) -> Ready:
     if not request.services.settings.ready:
         raise Unauthenticated("This server does not tell strangers whether it is ready.")
     # Strangers may ask as often as they like: they all share one write.
-    await request.services.db.join(_touch, None)
+    await request.services.db.write_batched(_touch, None)
     warnings = ["undeclared_proxy"] if runtime_of(request).proxies.undeclared() else []
-    agents = len(runtime_of(request).links)
-    return Ready("ok", request.services.db.sql.engine, agents, warnings, _event_loop(request))
+    agents = len(runtime_of(request).agents)
+    return Ready("ok", request.services.db.dialect.engine, agents, warnings, _event_loop(request))
 
 
 def _event_loop(request: AnyRequest) -> EventLoop:
@@ -67,7 +67,7 @@ def _event_loop(request: AnyRequest) -> EventLoop:
 
 
 def _touch(tx: Tx, callers: list[None]) -> list[None]:
-    tx.run(
+    tx.execute(
         "insert into meta (name, value) values ('ready', ?)"
         " on conflict (name) do update set value = excluded.value",
         str(tx.now),

@@ -32,7 +32,7 @@ TOGETHER = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Reaction:
+class EventConsumer:
     name: str
     kinds: frozenset[str]
     verb: Callable[[Tx, ServerRuntime, Event], object]
@@ -43,17 +43,17 @@ class Reaction:
 
 
 REACTIONS = (
-    Reaction(
+    EventConsumer(
         "jobs of deleted hosts expire",
         frozenset({"host.deleted"}),
         lambda tx, _, event: timeouts.abandon(tx, "host_id", event.object_id),
     ),
-    Reaction(
+    EventConsumer(
         "jobs of deleted tasks expire",
         frozenset({"task.deleted"}),
         lambda tx, _, event: timeouts.abandon(tx, "task_id", event.object_id),
     ),
-    Reaction(
+    EventConsumer(
         "approvals of what has changed are void",
         frozenset(
             {"task.changed", "task.deleted", "task.triggers_changed"}
@@ -62,71 +62,71 @@ REACTIONS = (
         ),
         lambda tx, _, event: timeouts.look_again(tx, event.object_id),
     ),
-    Reaction(
+    EventConsumer(
         "triggers start tasks and workflows",
         frozenset({"trigger.fired"}),
         lambda tx, _, event: trigger_starts.start(tx, event),
     ),
-    Reaction(
+    EventConsumer(
         "workflows go on",
         frozenset({"workflow.step"}),
         lambda tx, _, event: advance.consume(tx, event),
     ),
-    Reaction(
+    EventConsumer(
         "a host has a monitor of its own",
         frozenset({"host.connected"}),
         lambda tx, _, event: housekeeping.host_came(tx, event.customer_id, event.object_id),
     ),
-    Reaction(
+    EventConsumer(
         "monitors of deleted hosts go",
         frozenset({"host.deleted"}),
         lambda tx, _, event: housekeeping.host_went(tx, event.object_id),
     ),
-    Reaction(
+    EventConsumer(
         "agents hear whether they may look inside",
         frozenset({"customer.changed"}),
         lambda tx, _, event: agent_config.customer_changed(tx, event.customer_id),
     ),
-    Reaction(
+    EventConsumer(
         "agents get the scripts of their monitors anew",
         frozenset({"file.changed", "file.deleted"}),
         lambda tx, _, event: agent_config.script_changed(tx, event.customer_id, event.object_id),
     ),
-    Reaction(
+    EventConsumer(
         "agents get the secrets of their web checks",
         frozenset({"secret.changed", "secret.deleted"}),
         lambda tx, _, event: agent_config.secret_changed(tx, event.customer_id),
     ),
-    Reaction(
+    EventConsumer(
         "secrets of deleted tasks go",
         frozenset({"task.deleted"}),
         lambda tx, _, event: secrets.task_went(tx, event.customer_id, event.object_id),
     ),
-    Reaction(
+    EventConsumer(
         "schedules of deleted tasks and workflows go",
         frozenset({"task.deleted", "workflow.deleted"}),
         lambda tx, _, event: schedules.delete_for_target(tx, event.customer_id, event.object_id),
     ),
-    Reaction(
+    EventConsumer(
         "people are told",
         telling.KINDS,
         lambda tx, runtime, event: telling.tell(tx, runtime, [event]),
         telling.tell,
         gathers_s=1.0,
     ),
-    Reaction(
+    EventConsumer(
         "definitions and hosts stay in step",
         frozenset(
             {"host.created", "host.changed", "host.deleted"}
             | {"definition.created", "definition.changed"}
         ),
-        lambda tx, runtime, event: rollout.roll_out_all(tx, runtime.keys, event.customer_id),
+        lambda tx, runtime, event: rollout.roll_out_all(tx, runtime.keyring, event.customer_id),
     ),
-    Reaction("the first host gets the demo", frozenset({"host.connected"}), show_demo),
+    EventConsumer("the first host gets the demo", frozenset({"host.connected"}), show_demo),
 )
 
 
-def react(tx: Tx, runtime: ServerRuntime, reaction: Reaction) -> int:
+def react(tx: Tx, runtime: ServerRuntime, reaction: EventConsumer) -> int:
     """Take what waits; one bad event undoes the whole turn and is found by going one by one."""
     if reaction.together is not None:
         return react_together(tx, runtime, reaction)
@@ -137,7 +137,7 @@ def react(tx: Tx, runtime: ServerRuntime, reaction: Reaction) -> int:
     return len(found)
 
 
-def react_together(tx: Tx, runtime: ServerRuntime, reaction: Reaction) -> int:
+def react_together(tx: Tx, runtime: ServerRuntime, reaction: EventConsumer) -> int:
     assert reaction.together is not None
     found = cursors.take(tx, reaction.name, reaction.kinds, limit=TOGETHER)
     if found:
@@ -146,22 +146,22 @@ def react_together(tx: Tx, runtime: ServerRuntime, reaction: Reaction) -> int:
     return len(found)
 
 
-def react_to_one(tx: Tx, runtime: ServerRuntime, reaction: Reaction) -> None:
+def react_to_one(tx: Tx, runtime: ServerRuntime, reaction: EventConsumer) -> None:
     for event in cursors.take(tx, reaction.name, reaction.kinds, limit=1):
         reaction.verb(tx, runtime, event)
         cursors.move(tx, reaction.name, event)
 
 
-def park_one(tx: Tx, reaction: Reaction, fault: str) -> None:
+def park_one(tx: Tx, reaction: EventConsumer, fault: str) -> None:
     for event in cursors.take(tx, reaction.name, reaction.kinds, limit=1):
         cursors.park(tx, reaction.name, event, fault)
 
 
-async def run(reaction: Reaction, runtime: ServerRuntime) -> None:
+async def run(reaction: EventConsumer, runtime: ServerRuntime) -> None:
     """Woken by the doorbell, else every few seconds."""
     rang = asyncio.Event()
     for kind in reaction.kinds:
-        runtime.hub.listen(f"events:{kind}", lambda _: rang.set())
+        runtime.signals.subscribe(f"events:{kind}", lambda _: rang.set())
     tries = 0
     while True:
         pause_s = RETRY_S
@@ -186,7 +186,7 @@ async def run(reaction: Reaction, runtime: ServerRuntime) -> None:
         rang.clear()
 
 
-async def catch_up(reaction: Reaction, runtime: ServerRuntime) -> None:
+async def catch_up(reaction: EventConsumer, runtime: ServerRuntime) -> None:
     waits, lags = await runtime.db.read(cursors.outlook, reaction.name, reaction.kinds)
     while waits:
         try:
@@ -198,7 +198,7 @@ async def catch_up(reaction: Reaction, runtime: ServerRuntime) -> None:
         await runtime.db.write(cursors.skip, reaction.name, reaction.kinds)
 
 
-async def _set_aside(reaction: Reaction, runtime: ServerRuntime, fault: Exception) -> None:
+async def _set_aside(reaction: EventConsumer, runtime: ServerRuntime, fault: Exception) -> None:
     with contextlib.suppress(Exception):
         await runtime.db.write(park_one, reaction, repr(fault)[:500])
 

@@ -65,38 +65,38 @@ async def judge(
 
 async def wake_waiting(runtime: ServerRuntime) -> None:
     """The backstop of the doorbell: work starts within a second or two without it."""
-    if not len(runtime.links):
+    if not len(runtime.agents):
         return
     for host_id in await runtime.db.read(claim.waiting_hosts):
-        if runtime.links.of(host_id) is not None:
-            await runtime.db.join(claim.wake, host_id)
+        if runtime.agents.of(host_id) is not None:
+            await runtime.db.write_batched(claim.wake, host_id)
 
 
 async def tell_cancels(runtime: ServerRuntime) -> None:
     """The same for what shall be stopped."""
-    if not len(runtime.links):
+    if not len(runtime.agents):
         return
     for host_id, fence in await runtime.db.read(claim.to_cancel):
-        link = runtime.links.of(host_id)
+        link = runtime.agents.of(host_id)
         if link is not None:
             link.cancel([fence])
 
 
 async def settle_doubts(runtime: ServerRuntime) -> None:
     """An agent that comes back tells what it has; what it has not goes back into the queue."""
-    for link in runtime.links.in_doubt(runtime.clock()):
+    for link in runtime.agents.in_doubt(runtime.clock()):
         link.close(4503, "an order may not have reached you; come back")
 
 
 async def note_seen(runtime: ServerRuntime) -> None:
-    accepted = runtime.links.take_accepted()
+    accepted = runtime.agents.take_accepted()
     if accepted:
         await runtime.db.write(hosts.note_accepted, accepted)
-    seen = runtime.links.take_seen()
+    seen = runtime.agents.take_seen()
     if not seen:
         return
     for host_id, session in await runtime.db.write(hosts.seen, seen):
-        link = runtime.links.of(host_id)
+        link = runtime.agents.of(host_id)
         if link is not None and link.session == session:
             link.close(4409, "another connection of this host took over")
 
@@ -192,7 +192,7 @@ async def watch_monitors(runtime: ServerRuntime) -> None:
 
 async def tell_watches(runtime: ServerRuntime) -> None:
     """The backstop of the doorbell for what agents shall check."""
-    links = runtime.links.all()
+    links = runtime.agents.all()
     if not links:
         return
     numbers = await runtime.db.read(watch_changes.numbers, [link.host_id for link in links])
@@ -209,7 +209,7 @@ async def forget_samples(runtime: ServerRuntime) -> None:
 
 
 async def send_messages(runtime: ServerRuntime) -> None:
-    await dispatcher.send_due(runtime.db, runtime.keys, runtime.couriers)
+    await dispatcher.send_due(runtime.db, runtime.keyring, runtime.egress)
 
 
 async def forget_messages(runtime: ServerRuntime) -> None:
@@ -280,7 +280,7 @@ async def delete_unused_contents(server: ServerRuntime) -> None:
 
 async def follow_keys(runtime: ServerRuntime) -> None:
     """Another server may have begun to seal with another key."""
-    await runtime.db.read(runtime.keys.follow)
+    await runtime.db.read(runtime.keyring.follow)
 
 
 async def seal_old_rows(runtime: ServerRuntime) -> None:

@@ -53,7 +53,7 @@ INDICATORS = (
 
 def make(tx: Tx, runtime: ServerRuntime, actor: Actor, host_id: str) -> None:
     """All of it on this host, in one transaction, written down to be found again."""
-    tasks = samples.make_demo(tx, runtime.keys, actor, host_id)
+    tasks = samples.make_demo(tx, runtime.keyring, actor, host_id)
     found = [
         *_tasks(tx, actor, tasks),
         *_shown(tx, actor),
@@ -104,7 +104,7 @@ def _watched(tx: Tx, runtime: ServerRuntime, actor: Actor, host_id: str) -> Iter
         )
         bodies.append(web)
     for body in bodies:
-        row = monitors.create(tx, runtime.keys, actor, body, host_id)[0]
+        row = monitors.create(tx, runtime.keyring, actor, body, host_id)[0]
         yield Thing("monitor", row.id, row.name)
 
 
@@ -137,10 +137,10 @@ def _started(
         start="measure",
         tags=TAGS,
     )
-    made = workflows.create(tx, runtime.keys, actor, flow).row
+    made = workflows.create(tx, runtime.keyring, actor, flow).row
     yield Thing("workflow", made.id, made.name)
     hook = WebhookBody(name="Greet from outside", tasks=[tasks["Greet somebody"]])
-    opened = webhooks.create(tx, runtime.keys, actor, hook).row
+    opened = webhooks.create(tx, runtime.keyring, actor, hook).row
     yield Thing("webhook", opened.id, opened.name)
     daily = ScheduleBody(name="Measure every morning", repeatEvery="0 7 * * *", timezone="UTC")
     of = ("task", tasks["Measure the disk"])

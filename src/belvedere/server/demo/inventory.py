@@ -87,7 +87,7 @@ KINDS = {
 def write_down(tx: Tx, customer_id: str, made: Iterable[Thing]) -> None:
     """Remember what was made, each as it is now."""
     marked = [msgspec.structs.replace(one, mark=_mark(tx, customer_id, one)) for one in made]
-    tx.run(
+    tx.execute(
         "insert into meta (name, value) values (?, ?)"
         " on conflict (name) do update set value = excluded.value",
         f"demo:{customer_id}",
@@ -102,7 +102,7 @@ def made(tx: Tx, customer_id: str) -> list[Thing]:
 
 
 def forget(tx: Tx, customer_id: str) -> None:
-    tx.run("delete from meta where name = ?", f"demo:{customer_id}")
+    tx.execute("delete from meta where name = ?", f"demo:{customer_id}")
 
 
 def delete(tx: Tx, runtime: ServerRuntime, actor: Actor, one: Thing, even_changed: bool) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from belvedere.access import Actor, Level
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.people import memberships
 from belvedere.db import Tx
 from belvedere.tasks import service
@@ -65,7 +65,7 @@ echo "The root disk is $1% full, and $2 are free."
 """
 
 
-def make_demo(tx: Tx, keys: Keys, actor: Actor, host_id: str) -> dict[str, str]:
+def make_demo(tx: Tx, keys: Keyring, actor: Actor, host_id: str) -> dict[str, str]:
     """Make the sample tasks on this host; their ids by name."""
     owners = [
         member.email

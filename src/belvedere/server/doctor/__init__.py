@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from belvedere.base.clock import wall
 from belvedere.base.errors import Refused
-from belvedere.db.readonly import Peek, peek
+from belvedere.db.readonly import ReadOnlyDatabase, peek
 from belvedere.server.doctor import data, running
 from belvedere.server.doctor import installation as place
 from belvedere.server.doctor.model import Check, Finding, Patient, problem
@@ -61,7 +61,7 @@ def _carried_out(check: Check, patient: Patient) -> list[Finding]:
 
 
 @contextmanager
-def _opened(settings: Settings) -> Iterator[tuple[Peek, Peek]]:
+def _opened(settings: Settings) -> Iterator[tuple[ReadOnlyDatabase, ReadOnlyDatabase]]:
     """The main database and the log store; on PostgreSQL they are one."""
     with peek(settings.database_url) as db:
         if db.engine == "postgres":

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from belvedere.base.clock import iso
 from belvedere.db import Tx
 from belvedere.db.migrate import migrations
-from belvedere.db.readonly import Peek
+from belvedere.db.readonly import ReadOnlyDatabase
 from belvedere.jobs.history import consistency
 from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.recovery import hold, restore
@@ -203,7 +203,9 @@ def strays(patient: Patient) -> Iterable[Finding]:
         )
 
 
-def find_strays(db: Peek, logs: Peek, sleep: Callable[[float], None]) -> list[str]:
+def find_strays(
+    db: ReadOnlyDatabase, logs: ReadOnlyDatabase, sleep: Callable[[float], None]
+) -> list[str]:
     """Those that are still there after a moment, in which a server may finish its purging."""
     first = _strays(db, logs)
     if not first:
@@ -212,7 +214,7 @@ def find_strays(db: Peek, logs: Peek, sleep: Callable[[float], None]) -> list[st
     return sorted(set(first) & set(_strays(db, logs)))
 
 
-def _strays(db: Peek, logs: Peek) -> list[str]:
+def _strays(db: ReadOnlyDatabase, logs: ReadOnlyDatabase) -> list[str]:
     found: list[str] = []
     after = ""
     while job_ids := logs.look(consistency.logged, after, BATCH):

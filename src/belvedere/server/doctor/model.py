@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from belvedere.base.clock import Millis
-from belvedere.db.readonly import Peek
+from belvedere.db.readonly import ReadOnlyDatabase
 from belvedere.settings import Settings
 
 # So many sentences of one kind are told; the rest is counted.
@@ -29,8 +29,8 @@ class Patient:
     """An installation: its settings, its databases, and the time."""
 
     settings: Settings
-    db: Peek
-    logs: Peek
+    db: ReadOnlyDatabase
+    logs: ReadOnlyDatabase
     now: Millis
     # Called with how many records of a long check are done, and how many there are.
     tell: Callable[[str, int, int], None]

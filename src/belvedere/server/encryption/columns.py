@@ -55,11 +55,11 @@ def _job(tx: Tx, text: str, row: Row) -> str:
 
 def _masked_places(tx: Tx, task_id: str, version: int) -> set[int]:
     key = ("masked places", task_id, version)
-    known: set[int] | None = tx.memo.get(key)
+    known: set[int] | None = tx.version_cache.get(key)
     if known is None:
         spec = tasks.task_snapshot(tx, task_id, version)
         known = {n for n, one in enumerate(spec.task_arguments if spec else ()) if one.masked}
-        tx.memo[key] = known
+        tx.version_cache[key] = known
     return known
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from belvedere.access.crypto import key_file
 from belvedere.access.crypto.key_file import KeyFile
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Unavailable
 from belvedere.db import Tx
 from belvedere.server.encryption import sealing
@@ -58,7 +58,7 @@ SEALED = (
 def add(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     """A new key that nothing is sealed with yet; one that is there already is as good."""
     known = _file(runtime)
-    if known.newest == runtime.keys.name:
+    if known.newest == runtime.keyring.name:
         known = key_file.with_new(known)
         if runtime.settings.secret_key:
             raise Conflict(
@@ -67,33 +67,33 @@ def add(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, An
                 code="key_in_setting",
             )
         key_file.write(runtime.settings.folder, known)
-    runtime.keys.know(known.seals)
-    return {"key": known.newest, "in_use": runtime.keys.name}
+    runtime.keyring.know(known.seals)
+    return {"key": known.newest, "in_use": runtime.keyring.name}
 
 
 def rotate(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     """Seal with the newest key from now on, and a batch of what is there anew."""
     known = _file(runtime)
-    runtime.keys.know(known.seals)
-    tx.run(
+    runtime.keyring.know(known.seals)
+    tx.execute(
         "insert into meta (name, value) values ('seal_key', ?)"
         " on conflict (name) do update set value = excluded.value",
         known.newest,
     )
-    runtime.keys.use(known.newest)
+    runtime.keyring.use(known.newest)
     done = 0
     for place in SEALED:
         if done < BATCH:
             done += _reseal(tx, runtime, place, BATCH - done)
-    done += sealing.reseal(tx, runtime.keys, BATCH - done)
+    done += sealing.reseal(tx, runtime.keyring, BATCH - done)
     return {"key": known.newest, "resealed": done, "left": left(tx, known.newest)}
 
 
 def drop(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     """Forget the keys that nothing is sealed with any more."""
     known = _file(runtime)
-    runtime.keys.follow(tx)
-    name = runtime.keys.name
+    runtime.keyring.follow(tx)
+    name = runtime.keyring.name
     if found := left(tx, name):
         raise Conflict(
             f"{found} values are still sealed with an older key; rotate first.", code="key_in_use"
@@ -110,13 +110,13 @@ def _forget(runtime: ServerRuntime, old: Set[str]) -> None:
     kept = {name: key for name, key in known.seals.items() if name not in old}
     if not runtime.settings.secret_key:
         key_file.write(runtime.settings.folder, KeyFile(known.hash, kept))
-    runtime.keys.know(kept)
+    runtime.keyring.know(kept)
 
 
 def show(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     known = _file(runtime)
     return {
-        "in_use": runtime.keys.name,
+        "in_use": runtime.keyring.name,
         "keys": [{"name": name, "sealed": _count(tx, name)} for name in known.seals],
     }
 
@@ -162,23 +162,23 @@ def _reseal(tx: Tx, runtime: ServerRuntime, place: Sealed, most: int) -> int:
     names = ", ".join(place.names)
     rows = tx.rows(
         f"select {place.column}, {names} from {place.table} where {_other(place)} limit ?",
-        *_by(runtime.keys.name),
+        *_by(runtime.keyring.name),
         most,
     )
-    fresh = [pair for row in rows if (pair := _fresh(runtime.keys, place, row)) is not None]
+    fresh = [pair for row in rows if (pair := _fresh(runtime.keyring, place, row)) is not None]
     where = " and ".join(f"{name} = ?" for name in place.names)
     # Only what was read: somebody may have set another value meanwhile.
-    tx.many(
+    tx.execute_many(
         f"update {place.table} set {place.column} = ? where {where} and {place.column} = ?",
         fresh,
     )
     if fresh and place.table == "secrets":
         # Servers remember an organization's secrets by this number.
-        tx.run("update customers set secrets_version = secrets_version + 1")
+        tx.execute("update customers set secrets_version = secrets_version + 1")
     return len(fresh)
 
 
-def _fresh(keys: Keys, place: Sealed, row: tuple[str, ...]) -> tuple[str, ...] | None:
+def _fresh(keys: Keyring, place: Sealed, row: tuple[str, ...]) -> tuple[str, ...] | None:
     """The new text, what finds the row, and the old text; nothing for one that was tampered with,
     which no key can open."""
     box, *names = row

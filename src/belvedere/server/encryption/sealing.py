@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from belvedere.access.crypto import sealed_values
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
 from belvedere.server.encryption.columns import CLEANED, PLACES, Place, Row
@@ -63,12 +63,12 @@ def _write(tx: Tx, place: Place, names: list[Any], old: str, new: str | None) ->
     where = " and ".join(f"{name} = ?" for name in place.names)
     keys = (*names[: len(place.names)], old)
     if place.copy:
-        tx.run(
+        tx.execute(
             f"update {place.table} set {place.copy} = ? where {where} and {place.copy} = ?",
             new,
             *keys,
         )
-    tx.run(
+    tx.execute(
         f"update {place.table} set {place.column} = ? where {where} and {place.column} = ?",
         new,
         *keys,
@@ -80,7 +80,7 @@ def _mark(place: Place) -> str:
 
 
 def _keep_mark(tx: Tx, place: Place, value: str) -> None:
-    tx.run(
+    tx.execute(
         "insert into meta (name, value) values (?, ?)"
         " on conflict (name) do update set value = excluded.value",
         _mark(place),
@@ -121,7 +121,7 @@ def _any(place: Place) -> str:
     return f"{place.column} like '{place.sign}%'"
 
 
-def reseal(tx: Tx, keys: Keys, most: int) -> int:
+def reseal(tx: Tx, keys: Keyring, most: int) -> int:
     """Seal a batch of rows with the key in use."""
     done = 0
     for place in PLACES:
@@ -130,7 +130,7 @@ def reseal(tx: Tx, keys: Keys, most: int) -> int:
     return done
 
 
-def _reseal(tx: Tx, keys: Keys, place: Place, most: int) -> int:
+def _reseal(tx: Tx, keys: Keyring, place: Place, most: int) -> int:
     rows = tx.rows(
         f"select {', '.join((*place.names, *place.more, place.column))} from {place.table}"
         f" where {_other(place, keys.name)} limit ?",
@@ -144,7 +144,7 @@ def _reseal(tx: Tx, keys: Keys, place: Place, most: int) -> int:
     return done
 
 
-def _again(keys: Keys, text: str, about: str) -> str:
+def _again(keys: Keyring, text: str, about: str) -> str:
     """The same text with every box sealed by the key in use."""
 
     def fresh(found: re.Match[str]) -> str:

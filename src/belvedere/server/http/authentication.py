@@ -2,7 +2,7 @@
 
 from belvedere import access
 from belvedere.access.actor import Actor, Level
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.signin import cookies
 from belvedere.base.clock import MINUTE, SECOND, Millis
 from belvedere.base.errors import Forbidden, Invalid, Unauthenticated
@@ -18,7 +18,7 @@ NOT_YOURS = "This credential does not open that organization."
 class Credentials:
     """Actors by token, kept for a moment; dropped at once when anybody's access changes."""
 
-    def __init__(self, db: Database, keys: Keys) -> None:
+    def __init__(self, db: Database, keys: Keyring) -> None:
         self._db = db
         self._keys = keys
         self._known: dict[str, tuple[Millis, Actor]] = {}
@@ -32,7 +32,7 @@ class Credentials:
         # An answer from the future was given before the clock was set back.
         if known is not None and now < known[0] <= now + TRUST:
             return known[1]
-        actor = await self._db.glance(access.authenticate, self._keys, token)
+        actor = await self._db.read_inline(access.authenticate, self._keys, token)
         if actor is None:
             raise Unauthenticated("The credential is unknown, expired or revoked.")
         if len(self._known) > 10_000:

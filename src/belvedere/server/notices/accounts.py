@@ -94,7 +94,7 @@ def write_mail(tx: Tx, runtime: ServerRuntime, event: Event, data: dict[str, Any
     ]
     letter = SealedMail(f"{titles.en} / {titles.es}", "\n---\n\n".join(texts))
     whose_mail = (event.customer_id, account.email)
-    dispatcher.write_mail(tx, runtime.keys, *whose_mail, letter, is_account=True)
+    dispatcher.write_mail(tx, runtime.keyring, *whose_mail, letter, is_account=True)
 
 
 def _account(tx: Tx, event: Event) -> Account | None:

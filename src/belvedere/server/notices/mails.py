@@ -58,12 +58,14 @@ def _invitation(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
     if member is None or member.invited_at is None:
         return
     whose = (one_time_links.INVITATION, member.user_id, event.customer_id, "operator")
-    _, token = one_time_links.make(tx, runtime.keys, *whose, proof=one_time_links.MAIL, beside=True)
+    _, token = one_time_links.make(
+        tx, runtime.keyring, *whose, proof=one_time_links.MAIL, beside=True
+    )
     name = service.find(tx, event.customer_id).name
     body = _INVITATION.format(customer=name, link=_link(runtime, token))
     letter = SealedMail(f"Invitation to {name}", body)
     whose_mail = (event.customer_id, member.email)
-    dispatcher.write_mail(tx, runtime.keys, *whose_mail, letter, is_account=True)
+    dispatcher.write_mail(tx, runtime.keyring, *whose_mail, letter, is_account=True)
 
 
 def _recovery(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
@@ -73,12 +75,12 @@ def _recovery(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
     if member is None or sessions.memberships(tx, member.user_id)[0].member_id != member.id:
         return
     whose = (one_time_links.RESET, member.user_id, event.customer_id, "operator")
-    _, token = one_time_links.make(tx, runtime.keys, *whose, proof=one_time_links.MAIL)
+    _, token = one_time_links.make(tx, runtime.keyring, *whose, proof=one_time_links.MAIL)
     by = service.operator(service.find(tx, event.customer_id))
     memberships.tell(tx, by, "link", "link_made", member.id, None, {"kind": one_time_links.RESET})
     letter = SealedMail("A new password for Belvedere", _RESET.format(link=_link(runtime, token)))
     whose_mail = (event.customer_id, member.email)
-    dispatcher.write_mail(tx, runtime.keys, *whose_mail, letter, is_account=True)
+    dispatcher.write_mail(tx, runtime.keyring, *whose_mail, letter, is_account=True)
 
 
 def _account(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
@@ -106,14 +108,14 @@ def _request(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
             ways = _ways(tx, runtime, job, member.user_id)
             body = _ASKED.format(name=message_text.one_line(job.name), runs=runs, ways=ways)
             dispatcher.write_mail(
-                tx, runtime.keys, event.customer_id, member.email, SealedMail(title, body)
+                tx, runtime.keyring, event.customer_id, member.email, SealedMail(title, body)
             )
 
 
 def _ways(tx: Tx, runtime: ServerRuntime, job: JobRow, user_id: str) -> str:
     if not runtime.settings.url:
         return _BY_HAND.format(id=job.id)
-    tokens = vote_links.make(tx, runtime.keys, job, user_id)
+    tokens = vote_links.make(tx, runtime.keyring, job, user_id)
     base = f"{runtime.settings.base_url}/-/approval/"
     return _BY_LINK.format(**{verb: base + token for verb, token in tokens.items()})
 
@@ -143,7 +145,7 @@ def _note(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
     for member in turn.members(event.customer_id):
         if jobs.is_recipient(member, to):
             letter = SealedMail(message_text.one_line(subject), body)
-            dispatcher.write_mail(tx, runtime.keys, event.customer_id, member.email, letter)
+            dispatcher.write_mail(tx, runtime.keyring, event.customer_id, member.email, letter)
 
 
 def _member(tx: Tx, event: Event) -> memberships.Member | None:

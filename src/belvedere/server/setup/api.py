@@ -20,20 +20,20 @@ class SetUpNeeded(msgspec.Struct):
 
 
 async def look(request: Request[None]) -> SetUpNeeded:
-    return SetUpNeeded(await request.services.db.glance(first_start.is_empty))
+    return SetUpNeeded(await request.services.db.read_inline(first_start.is_empty))
 
 
 async def set_up(request: Request[SetUpBody]) -> Reply:
     runtime, body, address = runtime_of(request), request.body, request.actor.address
-    limits = runtime.turnstile.limits
+    limits = runtime.passwords.limits
     limits.check(address, Kind.SETUP)
     try:
-        await runtime.db.read(setup_code.check, runtime.keys, body.code)
+        await runtime.db.read(setup_code.check, runtime.keyring, body.code)
     except Forbidden:
         limits.wrong(address, kind=Kind.SETUP)
         raise
     about = (body.email, body.organization)
-    kept = await runtime.turnstile.digest(address, body.password, about)
+    kept = await runtime.passwords.digest(address, body.password, about)
     entered = await runtime.db.write(
         setup_code.set_up, runtime, body, kept, address, agent_of(request)
     )

@@ -30,7 +30,7 @@ def is_empty(tx: Tx) -> bool:
 
 def set_up(runtime: ServerRuntime) -> Welcome | None:
     """Make the first organization when there is none; None when there is one already."""
-    if not runtime.db.write_now(is_empty):
+    if not runtime.db.write_blocking(is_empty):
         return None
     settings = runtime.settings
     given = settings.admin_password
@@ -38,7 +38,7 @@ def set_up(runtime: ServerRuntime) -> Welcome | None:
         passwords.check(given, (settings.admin_email, settings.customer))
     password = given or secrets.token_urlsafe(15)
     try:
-        runtime.db.write_now(
+        runtime.db.write_blocking(
             found, runtime, settings.customer, settings.admin_email, passwords.digest(password)
         )
     except Conflict:
@@ -51,13 +51,18 @@ def found(tx: Tx, runtime: ServerRuntime, name: str, email: str, password_hash: 
     """The first organization and its owner, with whatever the settings want there."""
     settings = runtime.settings
     made = service.create_organization(
-        tx, runtime.keys, name, email, reserved=runtime.table.reserved, password_hash=password_hash
+        tx,
+        runtime.keyring,
+        name,
+        email,
+        reserved=runtime.table.reserved,
+        password_hash=password_hash,
     )
     if settings.demo:
-        tx.run("insert into meta (name, value) values ('demo', ?)", made.customer.id)
+        tx.execute("insert into meta (name, value) values ('demo', ?)", made.customer.id)
     if settings.access_token:
         actor = service.operator(made.customer)
-        tokens.adopt_token(tx, runtime.keys, actor, "set-up", settings.access_token)
+        tokens.adopt_token(tx, runtime.keyring, actor, "set-up", settings.access_token)
     return made
 
 
@@ -67,4 +72,4 @@ def show_demo(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
     if wanted is None or wanted != event.customer_id:
         return
     demo.make(tx, runtime, service.operator(service.find(tx, wanted)), event.object_id)
-    tx.run("delete from meta where name = 'demo'")
+    tx.execute("delete from meta where name = 'demo'")

@@ -4,7 +4,7 @@ import secrets
 
 import msgspec
 
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.signin import login
 from belvedere.access.signin.login import Entered
 from belvedere.base.errors import Conflict, Forbidden
@@ -27,26 +27,26 @@ class SetUpBody(msgspec.Struct, forbid_unknown_fields=True):
     password: str
 
 
-def offer(tx: Tx, keys: Keys) -> str | None:
+def offer(tx: Tx, keys: Keyring) -> str | None:
     """A code for an empty server; None when it belongs to somebody. Kept as a digest, so that any
     server of one database takes it."""
     if not first_start.is_empty(tx):
         return None
     groups = ["".join(secrets.choice(_LETTERS) for _ in range(_GROUP)) for _ in range(_GROUPS)]
     code = "-".join(groups)
-    tx.run(
+    tx.execute(
         "insert into meta (name, value) values (?, ?)",
         *(f"{_NAME}{_digest(keys, code)}", str(tx.now)),
     )
     return code
 
 
-def _digest(keys: Keys, code: str) -> str:
+def _digest(keys: Keyring, code: str) -> str:
     """As people type it: dashes, blanks and case do not matter."""
     return keys.digest("".join(code.upper().replace("-", " ").split()))
 
 
-def check(tx: Tx, keys: Keys, code: str) -> None:
+def check(tx: Tx, keys: Keyring, code: str) -> None:
     """Before a password is digested, which takes long."""
     if not first_start.is_empty(tx):
         raise Conflict("This server is set up already; sign in.", code="already_set_up")
@@ -59,14 +59,14 @@ def set_up(
     tx: Tx, runtime: ServerRuntime, body: SetUpBody, password_hash: str, address: str, agent: str
 ) -> Entered:
     """The first organization, and its owner signed in. Only one ever gets through."""
-    check(tx, runtime.keys, body.code)
+    check(tx, runtime.keyring, body.code)
     # Two at once, with one code or two: the second waits here and finds that it is late.
-    first = tx.run(
+    first = tx.execute(
         "insert into meta (name, value) values ('set_up', ?) on conflict (name) do nothing",
         str(tx.now),
     )
     if not first:
         raise Conflict("This server is set up already; sign in.", code="already_set_up")
     made = first_start.found(tx, runtime, body.organization, body.email, password_hash)
-    tx.run(f"delete from meta where name like '{_NAME}%'")
-    return login.enter(tx, runtime.keys, made.owner.user_id, made.customer.name, address, agent)
+    tx.execute(f"delete from meta where name like '{_NAME}%'")
+    return login.enter(tx, runtime.keyring, made.owner.user_id, made.customer.name, address, agent)

@@ -112,7 +112,7 @@ class Proxies:
         self._peers = OrderedDict(newest)
         # Also when a peer is declared by now: `doctor` does not see the options of the server.
         if newest != kept(tx, ()):
-            tx.run(
+            tx.execute(
                 "insert into meta (name, value) values (?, ?)"
                 " on conflict (name) do update set value = excluded.value",
                 _META,

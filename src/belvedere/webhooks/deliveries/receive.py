@@ -12,7 +12,7 @@ from belvedere import events
 from belvedere.access import Actor
 from belvedere.access.actor import starter
 from belvedere.access.credentials import secret_keys
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Fault, Forbidden, Refused
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
@@ -47,7 +47,7 @@ class Call(msgspec.Struct):
     actor: Actor
     webhook_id: str
     door: Door
-    keys: Keys
+    keys: Keyring
     raw: bytes
     content_type: str
     # By their lower-case names, and as they may be kept.
@@ -227,7 +227,7 @@ def _again(tx: Tx, call: Call, turn: _Turn) -> Answered | None:
 
 def _told_again(tx: Tx, job_ids: list[str]) -> list[StartedJob]:
     rows = tx.rows(
-        f"select id, task_id, workflow_id from jobs where id in {tx.sql.texts}",
+        f"select id, task_id, workflow_id from jobs where id in {tx.dialect.in_texts}",
         msgspec.json.encode(job_ids).decode(),
     )
     found = {row[0]: StartedJob(*row) for row in rows}

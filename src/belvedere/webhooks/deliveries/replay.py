@@ -3,7 +3,7 @@
 import msgspec
 
 from belvedere.access import Actor, Level, require
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Tx
 from belvedere.rest.listing import Listing
 from belvedere.webhooks import store
@@ -29,7 +29,7 @@ def show(tx: Tx, actor: Actor, webhook_id: str, delivery_id: str) -> tuple[Deliv
     return inbox.find(tx, actor.customer_id, webhook_id, delivery_id)
 
 
-def again(tx: Tx, keys: Keys, actor: Actor, webhook_id: str, delivery_id: str) -> Call:
+def again(tx: Tx, keys: Keyring, actor: Actor, webhook_id: str, delivery_id: str) -> Call:
     """The call that runs a delivery once more; no key stands in its way."""
     found, body = show(tx, actor, webhook_id, delivery_id)
     raw = body.encode()

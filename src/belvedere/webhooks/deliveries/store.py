@@ -61,7 +61,7 @@ def sealed_body(tx: Tx, one: Delivery, body: str) -> str:
 
 def insert(tx: Tx, found: Sequence[tuple[Delivery, str]]) -> None:
     marks = ", ".join("?" for _ in Delivery.__struct_fields__)
-    tx.many(
+    tx.execute_many(
         f"insert into deliveries ({_ROW}, body) values ({marks}, ?)",
         [(*msgspec.structs.astuple(one), sealed_body(tx, one, body)) for one, body in found],
     )
@@ -112,7 +112,7 @@ def total(tx: Tx, customer_id: str, webhook_id: str, listing: Listing) -> int:
 
 def forget_old(tx: Tx) -> bool:
     """Drop a batch of what is too old; whether there may be more. Ids begin with their time."""
-    gone = tx.run(
+    gone = tx.execute(
         "delete from deliveries where id in"
         " (select id from deliveries where id < ? order by id limit ?)",
         f"{max(0, tx.now - LIFE):012x}",
@@ -136,7 +136,7 @@ def forget_many(tx: Tx, after: str) -> str | None:
         )
     )
     if last is not None:
-        tx.run("delete from deliveries where webhook_id = ? and id < ?", webhook_id, last)
+        tx.execute("delete from deliveries where webhook_id = ? and id < ?", webhook_id, last)
     return webhook_id
 
 

@@ -32,14 +32,14 @@ def steps_of(tx: Tx, job_id: str) -> list[StepRow]:
 
 def insert(tx: Tx, steps: Sequence[StepRow]) -> None:
     marks = ", ".join("?" for _ in StepRow.__struct_fields__)
-    tx.many(
+    tx.execute_many(
         f"insert into workflow_steps ({_COLUMNS}) values ({marks})",
         [msgspec.structs.astuple(step) for step in steps],
     )
 
 
 def save(tx: Tx, step: StepRow) -> None:
-    tx.run(
+    tx.execute(
         "update workflow_steps set job_id = ?, tries = ?, state = ?, trigger_name = ?,"
         " is_good = ?, output = ? where workflow_job_id = ? and node_id = ? and visit = ?",
         step.job_id,
@@ -58,7 +58,7 @@ def jobs_of(tx: Tx, steps: Sequence[StepRow]) -> dict[str, JobRow]:
     """Their latest jobs. Not locked: the caller only checks whether they have ended."""
     rows = tx.all(
         JobRow,
-        f"select {jobs.JOB} from jobs where id in {tx.sql.texts}",
+        f"select {jobs.JOB} from jobs where id in {tx.dialect.in_texts}",
         jobs.json_list([step.job_id for step in steps]),
     )
     return {job.id: job for job in rows}

@@ -74,7 +74,7 @@ async def _import(request: AnyRequest) -> ImportResult:
     await matcher.prepare(importer.patterns_of(recipe))
     hostname = request.first("hostname") or named
     result: ImportResult = await request.services.db.write(
-        importer.import_recipe, request.services.keys, request.actor, recipe, hostname
+        importer.import_recipe, request.services.keyring, request.actor, recipe, hostname
     )
     return result
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from belvedere.access import Actor, Level, require
-from belvedere.access.crypto.keyring import Keys
+from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.tasks import service as tasks
@@ -46,7 +46,7 @@ def patterns_of(recipe: Recipe) -> Iterator[str]:
 
 
 def import_recipe(
-    tx: Tx, keys: Keys, actor: Actor, recipe: Recipe, hostname: str | None
+    tx: Tx, keys: Keyring, actor: Actor, recipe: Recipe, hostname: str | None
 ) -> ImportResult:
     """Tasks that run on a host get the host with this name."""
     require(actor, Level.ADMIN)
@@ -62,7 +62,7 @@ def import_recipe(
 
 def _import_part(
     tx: Tx,
-    keys: Keys,
+    keys: Keyring,
     actor: Actor,
     recipe: Recipe,
     hostname: str | None,
@@ -85,7 +85,7 @@ def _import_part(
 
 
 def _task(
-    tx: Tx, keys: Keys, actor: Actor, fields: Fields, hostname: str | None
+    tx: Tx, keys: Keyring, actor: Actor, fields: Fields, hostname: str | None
 ) -> tuple[TaskView, list[str]]:
     fields = dict(fields)
     if fields["type"] in ON_HOSTS:
@@ -103,7 +103,7 @@ def _task(
         raise _with_part(f"The task {fields['name']!r}", error) from None
 
 
-def _workflow(tx: Tx, keys: Keys, actor: Actor, recipe: Recipe, graph: Graph) -> WorkflowView:
+def _workflow(tx: Tx, keys: Keyring, actor: Actor, recipe: Recipe, graph: Graph) -> WorkflowView:
     assert recipe.workflow is not None
     try:
         body = msgspec.convert(recipe.workflow, WorkflowBody, strict=False)

@@ -104,7 +104,7 @@ class Intake:
         piece = joblog.Output(
             fence, job_id, at_byte, at_line, data, after, link.customer_id, dropped
         )
-        future = link.runtime.logs.join(joblog.append, piece)
+        future = link.runtime.logs.write_batched(joblog.append, piece)
         self._writing[fence] = future
         future.add_done_callback(lambda done: self._stored(piece, done))
 
@@ -113,7 +113,7 @@ class Intake:
             return
         self._kept[piece.fence] = done.result()
         self._grant(len(piece.data))
-        self._link.runtime.hub.ring((f"log:{piece.job_id}",))
+        self._link.runtime.signals.emit((f"log:{piece.job_id}",))
 
     def _keep_file(self, fence: int, number: int, at_byte: int, data: bytes) -> None:
         if number >= artifacts.MOST_FILES or at_byte + len(data) > artifacts.MOST_BYTES:
@@ -124,7 +124,7 @@ class Intake:
             self._grant(len(data))
             return
         piece = artifacts.Piece(fence, link.jobs[fence], number, at_byte, data, link.customer_id)
-        future = link.runtime.logs.join(artifacts.append, piece)
+        future = link.runtime.logs.write_batched(artifacts.append, piece)
         self._writing[fence] = future
         future.add_done_callback(lambda done: self._filed(piece, done))
 
