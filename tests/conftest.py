@@ -12,10 +12,10 @@ import pytest
 import engines
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
-from cast import Cast, assemble
-from handclock import HandClock
+from manual_clock import HandClock
+from people import Cast, assemble
 
-pytest_plugins = ["manners"]
+pytest_plugins = ["session_rules"]
 SECRET = bytes(range(32))
 
 hypothesis.settings.register_profile("test", deadline=None, derandomize=True)

@@ -7,7 +7,7 @@ from belvedere.access.crypto import totp
 from belvedere.access.signin import second_factors
 from belvedere.base.clock import SECOND
 from belvedere.db import Database
-from handclock import HandClock
+from manual_clock import HandClock
 
 
 @dataclass

@@ -4,14 +4,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from access.knocking import Doors
+from access.endpoints import Doors
 from belvedere.access import Actor, Keyring, Level, Limits, PasswordChecker
 from belvedere.base.fair_queue import Lane
 from belvedere.db import Database
 from belvedere.db.search_lane import SearchLane
 from belvedere.rest.response_budget import HeavyReads
 from belvedere.settings import Settings
-from handclock import HandClock
+from manual_clock import HandClock
 
 RESERVED = frozenset({"job", "task", "api", "ui", "-"})
 

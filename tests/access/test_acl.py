@@ -24,7 +24,7 @@ from belvedere.access.customers import member_changes
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
-from cast import Cast
+from people import Cast
 
 TASK = new_id()
 

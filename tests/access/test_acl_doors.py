@@ -5,15 +5,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from access.knocking import Doors, scope
-from asking import no_body
+from access.endpoints import Doors, scope
 from belvedere.access import Actor
 from belvedere.access.api import acl_routes
 from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Forbidden, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
-from cast import Cast
+from call_handler import no_body
+from people import Cast
 
 TASK = new_id()
 

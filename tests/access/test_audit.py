@@ -10,7 +10,7 @@ from belvedere.access.audit import Wanted
 from belvedere.access.crypto.keyring import make_token
 from belvedere.base.ids import new_id
 from belvedere.db import Database
-from cast import Cast
+from people import Cast
 
 
 def test_it_works(db: Database, cast: Cast) -> None:

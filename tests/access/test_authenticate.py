@@ -5,7 +5,7 @@ import pytest
 from belvedere.access import Keyring, Level, authenticate
 from belvedere.access.customers import member_changes
 from belvedere.db import Database
-from cast import Cast
+from people import Cast
 
 
 def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:

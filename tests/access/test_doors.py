@@ -3,13 +3,13 @@
 import msgspec
 import pytest
 
-from access.knocking import Doors, find
+from access.endpoints import Doors, find
 from belvedere.access import Actor, Keyring, Level, authenticate, redeem_enrolment
 from belvedere.access.actor import LADDER
 from belvedere.access.api import ROUTES
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.base.ids import new_id
-from cast import Cast
+from people import Cast
 
 MEMBER, MEMBERS = "PATCH /api/member/{id}", "GET /api/member"
 

@@ -17,8 +17,8 @@ from belvedere.access.credentials import tokens
 from belvedere.access.customers import service
 from belvedere.base.errors import Forbidden, Invalid, NotFound, Unauthenticated
 from belvedere.db import Database
-from cast import Cast
-from handclock import HandClock
+from manual_clock import HandClock
+from people import Cast
 
 
 def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:

@@ -13,8 +13,8 @@ from belvedere.access.signin import sessions
 from belvedere.base.clock import DAY, SECOND
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
 from belvedere.db import Database
-from cast import PASSWORD_HASH, Cast
-from handclock import HandClock
+from manual_clock import HandClock
+from people import PASSWORD_HASH, Cast
 
 HASH = password_hash.digest("maple-heron-cello")
 

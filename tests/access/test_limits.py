@@ -13,7 +13,7 @@ from belvedere.access.limits.rate_limits import (
     Window,
 )
 from belvedere.base.errors import TooMany
-from handclock import HandClock
+from manual_clock import HandClock
 
 HERE, THERE = "192.0.2.1", "192.0.2.2"
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from access.knocking import Doors
+from access.endpoints import Doors
 from belvedere.access import Actor, Keyring, authenticate
 from belvedere.access.people import users
 from belvedere.base.errors import Forbidden, Invalid, NotFound, TooMany, Unauthenticated
 from belvedere.db import Database
-from cast import PASSWORD, Cast
+from people import PASSWORD, Cast
 
 NEW = "maple-heron-cello"
 ACCEPT, LOOK = "POST /api/auth/invitation", "POST /api/auth/link"

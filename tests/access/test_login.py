@@ -4,13 +4,13 @@ import base64
 
 import pytest
 
-from access.knocking import Doors
+from access.endpoints import Doors
 from belvedere.access import Actor, Keyring, Level, authenticate, create_token, operator
 from belvedere.access.customers import member_changes
 from belvedere.access.signin.cookies import token_in
 from belvedere.base.errors import Forbidden, NotFound, TooMany, Unauthenticated
 from belvedere.db import Database
-from cast import PASSWORD, Cast
+from people import PASSWORD, Cast
 
 LOGIN = "POST /api/auth/login"
 

@@ -15,7 +15,7 @@ from belvedere.access.signin import sessions
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
-from cast import Cast
+from people import Cast
 
 
 def change(db: Database, actor: Actor, target: Actor, **wanted: Any) -> Member:

@@ -10,7 +10,7 @@ from belvedere.access.customers import service
 from belvedere.access.people import memberships, users
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
 from belvedere.db import Database
-from cast import PASSWORD_HASH, Cast
+from people import PASSWORD_HASH, Cast
 
 RESERVED = frozenset({"job"})
 

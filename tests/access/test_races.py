@@ -12,7 +12,7 @@ from belvedere.access.people import memberships, users
 from belvedere.access.signin import login
 from belvedere.base.errors import Refused
 from belvedere.db import Database
-from cast import PASSWORD_HASH, Cast
+from people import PASSWORD_HASH, Cast
 
 HASH = password_hash.digest("maple-heron-cello")
 

@@ -20,8 +20,8 @@ from belvedere.access.signin.login import Entered
 from belvedere.base.clock import MINUTE, SECOND
 from belvedere.base.errors import Conflict, Forbidden, Refused, TooMany, Unauthenticated
 from belvedere.db import Database
-from cast import PASSWORD_HASH, Cast
-from handclock import HandClock
+from manual_clock import HandClock
+from people import PASSWORD_HASH, Cast
 
 
 def signed_in(db: Database, keys: Keyring, actor: Actor, place: str | None = None) -> Entered:

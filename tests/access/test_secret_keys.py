@@ -11,8 +11,8 @@ from belvedere.access.credentials import secret_keys
 from belvedere.base.errors import Forbidden, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Database
-from cast import Cast
-from handclock import HandClock
+from manual_clock import HandClock
+from people import Cast
 
 TASK = new_id()
 

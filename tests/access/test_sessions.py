@@ -10,8 +10,8 @@ from belvedere.access.signin import login, sessions
 from belvedere.base.clock import DAY, HOUR, SECOND
 from belvedere.base.errors import Forbidden, NotFound, Unauthenticated
 from belvedere.db import Database
-from cast import Cast
-from handclock import HandClock
+from manual_clock import HandClock
+from people import Cast
 
 
 def user(db: Database, actor: Actor) -> User:

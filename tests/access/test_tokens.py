@@ -23,8 +23,8 @@ from belvedere.access.customers import member_changes
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Database
-from cast import Cast
-from handclock import HandClock
+from manual_clock import HandClock
+from people import Cast
 
 OWN = "bvt_" + "x" * 32
 

@@ -10,7 +10,7 @@ from belvedere.access.crypto import password_hash
 from belvedere.access.limits.rate_limits import WRONG_PER_MINUTE
 from belvedere.access.signin.password_checker import AT_ONCE, MAX_WAITING
 from belvedere.base.errors import Invalid, TooMany
-from handclock import HandClock
+from manual_clock import HandClock
 
 HERE = "192.0.2.1"
 GOOD = "larch-otter-violin"

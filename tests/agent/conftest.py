@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from agent.keeping import Keeping
+from agent.keeper_process import Keeping
 
 
 @pytest.fixture(params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import belvedere
-from agent.office import office
+from agent.connected_agent import office
 
 LINES = "#!/bin/sh\nfor i in $(seq 1 $1); do echo line $i; sleep $2; done\nexit 3\n"
 # Ten lines, ten more when told to go on.

@@ -20,7 +20,7 @@ from belvedere.agent.keeper_client import Attachment, attach
 from belvedere.agent.monitoring.scheduler import perform
 from belvedere.agent.monitoring.script_checks import ScriptChecks
 from belvedere.protocol import Watched
-from e2e.patience import until
+from e2e.wait_until import until
 
 pytestmark = pytest.mark.usefixtures("loop_factory")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.keeping import Keeping
+from agent.keeper_process import Keeping
 from agent.processes import is_alive
 
 FORKS = """#!/usr/bin/env python3

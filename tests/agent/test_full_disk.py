@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.keeping import Keeping, Message
-from agent.office import office
+from agent.connected_agent import office
+from agent.keeper_process import Keeping, Message
 from belvedere.agent.output import spool
 from belvedere.agent.output.memory_buffer import MAX_HELD, MAX_HELD_TOTAL, Held, Piece, Room, unpack
 from belvedere.agent.output.spool import MAX_PARTS, Place, Spool

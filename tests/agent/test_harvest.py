@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from agent.keeping import Keeping
+from agent.keeper_process import Keeping
 from belvedere.agent.output.upload import Streams
 from belvedere.agent.workdir import artifacts
 from belvedere.protocol import CHUNK, Ended, Report, unpack_file
-from e2e.patience import until
+from e2e.wait_until import until
 
 
 def settled(is_so: Callable[[], bool]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from agent.keeping import Keeping
+from agent.keeper_process import Keeping
 from belvedere.agent.processes.spawn import MARKS, Spawner
 
 SLEEP = "#!/bin/sh\nexec sleep 300\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.keeping import Keeping
+from agent.keeper_process import Keeping
 from belvedere.agent.connection.order_intake import Supply
 from belvedere.agent.output.capture import Output
 from belvedere.protocol import Order

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.keeping import Keeping
+from agent.keeper_process import Keeping
 from agent.processes import bearing
 from belvedere.agent.journal.journal import line
 from belvedere.agent.state_folder import boot_id

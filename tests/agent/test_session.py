@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.keeping import Keeping
+from agent.keeper_process import Keeping
 from belvedere.agent import messages as speech
 from belvedere.agent import wire
 from belvedere.agent.connection.session import Session

@@ -5,16 +5,16 @@ from collections.abc import Iterator
 
 import pytest
 
-import fakeserver
+import fake_server
 from belvedere.bench.measure.http_connection import HttpConnection, encode_request
 from belvedere.client.errors import ServerUnreachable
 from belvedere.client.http_client import Client
-from fakeserver import FakeServer, Say
+from fake_server import FakeServer, Say
 
 
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
-    yield from fakeserver.running()
+    yield from fake_server.running()
 
 
 def test_it_works(server: FakeServer) -> None:

@@ -3,7 +3,7 @@ test_calls.py."""
 
 from typing import Any
 
-import clicast
+import cli_records
 
 VIEW_ID, PAGE_ID = "65a000000000000000000501", "65a000000000000000000601"
 CHANGED = "2026-03-01T10:00:00.000Z"
@@ -28,7 +28,13 @@ PAGE: dict[str, Any] = {
     "version": 1,
     "last_update": CHANGED,
 }
-TASK = {"kind": "task", "id": clicast.TASK_ID, "name": "backup", "detail": "web-1", "state": None}
+TASK = {
+    "kind": "task",
+    "id": cli_records.TASK_ID,
+    "name": "backup",
+    "detail": "web-1",
+    "state": None,
+}
 CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
     (
         "search nightly backup --kind task",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-import fakeserver
+import fake_server
 from belvedere.cli.main import main
 
 
@@ -22,8 +22,8 @@ Belvedere = Callable[..., Ran]
 
 
 @pytest.fixture
-def server() -> Iterator[fakeserver.FakeServer]:
-    yield from fakeserver.running()
+def server() -> Iterator[fake_server.FakeServer]:
+    yield from fake_server.running()
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def stranger(home: Path, capsys: pytest.CaptureFixture[str]) -> Belvedere:
 
 @pytest.fixture
 def belvedere(
-    stranger: Belvedere, server: fakeserver.FakeServer, monkeypatch: pytest.MonkeyPatch
+    stranger: Belvedere, server: fake_server.FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> Belvedere:
     """Runs a command for somebody who is signed in to the fake server."""
     monkeypatch.setenv("BELVEDERE_SERVER", server.url)

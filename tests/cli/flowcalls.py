@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import clicast
+import cli_records
 
 HERE = Path(__file__).parent
 FLOW_ID, FLOW_JOB_ID = "65a000000000000000000301", "65a000000000000000000302"
@@ -13,7 +13,7 @@ OTHER_FLOW_ID = "65a000000000000000000303"
 DATE = "2026-03-01T10:00:00.000Z"
 GRAPH = {
     "nodes": [
-        {"id": "a", "task_id": clicast.TASK_ID, "host": "web-1"},
+        {"id": "a", "task_id": cli_records.TASK_ID, "host": "web-1"},
         {"id": "b", "task_id": OTHER_TASK_ID, "join": "all"},
         {"id": "c", "workflow_id": OTHER_FLOW_ID},
     ],
@@ -31,7 +31,7 @@ FLOW = {
     "multitasking": True,
     "graph": GRAPH,
     "start": "a",
-    "tasks": [{"id": clicast.TASK_ID, "name": "deploy", "type": "script"}],
+    "tasks": [{"id": cli_records.TASK_ID, "name": "deploy", "type": "script"}],
     "workflows": [{"id": OTHER_FLOW_ID, "name": "smoke test"}],
     "triggers": [],
     "acl": [],
@@ -39,13 +39,13 @@ FLOW = {
     "customer_name": "acme",
     "last_update": DATE,
 }
-JOB = clicast.job(id=FLOW_JOB_ID, name="release", workflow_id=FLOW_ID, waiting_reason=None)
+JOB = cli_records.job(id=FLOW_JOB_ID, name="release", workflow_id=FLOW_ID, waiting_reason=None)
 _FLOW = f"/workflows/{FLOW_ID}"
-_TASK = f"/task/{clicast.TASK_ID}"
+_TASK = f"/task/{cli_records.TASK_ID}"
 _JOB = f"{_FLOW}/job/{FLOW_JOB_ID}"
 _KEY = {"id": FLOW_ID, "secret": "5ec2e7"}
 _SENT = json.loads((HERE / "release.json").read_text())
-_SENT["graph"]["nodes"][0]["task_id"] = clicast.TASK_ID
+_SENT["graph"]["nodes"][0]["task_id"] = cli_records.TASK_ID
 _RECIPE = json.loads((HERE / "recipe.json").read_text())
 
 CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
@@ -106,7 +106,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ),
     (
         "webhook edit push --attach-workflow release",
-        ("PATCH", f"/webhook/{clicast.WEBHOOK_ID}", {}, {"workflows": [FLOW_ID]}),
+        ("PATCH", f"/webhook/{cli_records.WEBHOOK_ID}", {}, {"workflows": [FLOW_ID]}),
         "changed",
     ),
 ]
@@ -120,8 +120,8 @@ ANSWERS: list[tuple[str, str, Any]] = [
     ("DELETE", _FLOW, FLOW),
     ("POST", f"{_FLOW}/job", JOB),
     ("GET", f"{_FLOW}/job", [JOB]),
-    ("GET", f"{_JOB}/jobs", [clicast.job(name="deploy", waiting_reason=None)]),
-    ("GET", f"{_JOB}/steps", [{"node_id": "a", "job_id": clicast.JOB_ID, "visit": 2}]),
+    ("GET", f"{_JOB}/jobs", [cli_records.job(name="deploy", waiting_reason=None)]),
+    ("GET", f"{_JOB}/steps", [{"node_id": "a", "job_id": cli_records.JOB_ID, "visit": 2}]),
     ("PUT", f"{_JOB}/cancel", JOB),
     ("PUT", f"{_JOB}/restart", JOB),
     ("GET", f"{_FLOW}/credentials", _KEY),
@@ -129,7 +129,7 @@ ANSWERS: list[tuple[str, str, Any]] = [
     (
         "POST",
         "/workflows/import",
-        {"workflow": FLOW, "tasks": [clicast.task()], "notes": ["look at it"]},
+        {"workflow": FLOW, "tasks": [cli_records.task()], "notes": ["look at it"]},
     ),
 ]
 

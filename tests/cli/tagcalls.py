@@ -4,9 +4,9 @@ test_calls.py."""
 from pathlib import Path
 from typing import Any
 
-import clicast
+import cli_records
 
-HOST = f"/host/{clicast.HOST_ID}"
+HOST = f"/host/{cli_records.HOST_ID}"
 FILE = Path(__file__).with_name("definition.json")
 DEFINITION_ID = "65a000000000000000000301"
 DEFINITION = f"/definition/{DEFINITION_ID}"
@@ -17,12 +17,12 @@ FOUND: dict[str, Any] = {
     "host_tag": "web",
     "version": 4,
     "definition": {"name": "backup", "type": "script"},
-    "instances": [{"id": clicast.TASK_ID, "host_id": clicast.HOST_ID, "hostname": "web-1"}],
+    "instances": [{"id": cli_records.TASK_ID, "host_id": cli_records.HOST_ID, "hostname": "web-1"}],
     "last_update": "2026-03-01T10:00:00.000Z",
 }
-FILES = f"/job/{clicast.JOB_ID}/files"
+FILES = f"/job/{cli_records.JOB_ID}/files"
 LEFT = [{"name": "report.txt", "size": 5, "sha256": "ab" * 32, "complete": True}]
-EXECUTED = {"jobs": [clicast.job(hostname="web-1")]}
+EXECUTED = {"jobs": [cli_records.job(hostname="web-1")]}
 CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
     ("host list --tag web", ("GET", "/host", {"where[tags]": "web"}, None), "online"),
     ("host tag web-1 blue --only", ("PATCH", HOST, {}, {"tags": ["blue"]}), "web-1"),
@@ -31,7 +31,7 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
         ("POST", "/exec", {}, {"command": ["uptime"], "hosts": ["web-1"], "tags": []}),
         "is ready",
     ),
-    (f"job files {clicast.JOB_ID}", ("GET", FILES, {}, None), "report.txt"),
+    (f"job files {cli_records.JOB_ID}", ("GET", FILES, {}, None), "report.txt"),
     ("definition list", ("GET", "/definition", {}, None), "backup"),
     ("definition show backup", ("GET", DEFINITION, {}, None), "web-1"),
     (

@@ -6,18 +6,22 @@ from typing import Any
 
 import pytest
 
-import clicast
+import cli_records
 from belvedere.cli.main import main
 from cli import boardcalls, flowcalls, notifycalls, signincalls, tagcalls
 from cli.conftest import Belvedere
-from fakeserver import FakeServer, Say
+from fake_server import FakeServer, Say
 
-TASK, JOB, HOST = f"/task/{clicast.TASK_ID}", f"/job/{clicast.JOB_ID}", f"/host/{clicast.HOST_ID}"
-MONITOR = f"/monitor/{clicast.MONITOR_ID}"
-SCHEDULE = f"/schedule/{clicast.SCHEDULE_ID}"
-WEBHOOK = f"/webhook/{clicast.WEBHOOK_ID}"
-DELIVERY = f"{WEBHOOK}/delivery/{clicast.DELIVERY_ID}"
-INDICATOR, TILE = f"/indicator/{clicast.INDICATOR_ID}", "/indicator/title/Disk%2Fweb-1"
+TASK, JOB, HOST = (
+    f"/task/{cli_records.TASK_ID}",
+    f"/job/{cli_records.JOB_ID}",
+    f"/host/{cli_records.HOST_ID}",
+)
+MONITOR = f"/monitor/{cli_records.MONITOR_ID}"
+SCHEDULE = f"/schedule/{cli_records.SCHEDULE_ID}"
+WEBHOOK = f"/webhook/{cli_records.WEBHOOK_ID}"
+DELIVERY = f"{WEBHOOK}/delivery/{cli_records.DELIVERY_ID}"
+INDICATOR, TILE = f"/indicator/{cli_records.INDICATOR_ID}", "/indicator/title/Disk%2Fweb-1"
 MEMBER_ID, TOKEN_ID = "65a0000000000000000000d1", "65a0000000000000000000e1"
 MEMBER = {
     "id": MEMBER_ID,
@@ -39,7 +43,10 @@ TOKEN = {
     "uses_left": 1,
     "token": "bvt_shown_once",
 }
-STARTED = {"message": "success", "jobs": [{"id": clicast.JOB_ID, "task_id": clicast.TASK_ID}]}
+STARTED = {
+    "message": "success",
+    "jobs": [{"id": cli_records.JOB_ID, "task_id": cli_records.TASK_ID}],
+}
 FIRE = {
     "date": "2026-03-29T01:00:00.000Z",
     "local": "2026-03-29T03:00:00+02:00",
@@ -85,17 +92,17 @@ AUDIT = {
     "date": "2026-03-01T10:00:00.000Z",
     "user": "ada@acme.example",
     "action": "task.change",
-    "object_id": clicast.TASK_ID,
+    "object_id": cli_records.TASK_ID,
     "address": "10.0.0.1",
 }
 
 # words, the last call they make (method, path, query, body), a word of what is shown
 REMOVAL = {
-    "removed": [{"object": "task", "id": clicast.TASK_ID, "name": "Report"}],
+    "removed": [{"object": "task", "id": cli_records.TASK_ID, "name": "Report"}],
     "kept": [
         {
             "object": "task",
-            "id": clicast.TASK_ID,
+            "id": cli_records.TASK_ID,
             "name": "Greet somebody",
             "reason": "Somebody has changed it.",
         }
@@ -149,8 +156,8 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
             {
                 "limit": "5",
                 "look": "20000",
-                "where[task_id]": clicast.TASK_ID,
-                "where[host_id]": clicast.HOST_ID,
+                "where[task_id]": cli_records.TASK_ID,
+                "where[host_id]": cli_records.HOST_ID,
                 "where[state]": "lost",
             },
             None,
@@ -171,33 +178,33 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         ),
         "",
     ),
-    (f"job show {clicast.JOB_ID} --json", ("GET", JOB, {}, None), "ready"),
-    (f"job cancel {clicast.JOB_ID}", ("PUT", f"{JOB}/cancel", {}, None), "being stopped"),
-    (f"job restart {clicast.JOB_ID}", ("PUT", f"{JOB}/restart", {}, {}), "ready"),
+    (f"job show {cli_records.JOB_ID} --json", ("GET", JOB, {}, None), "ready"),
+    (f"job cancel {cli_records.JOB_ID}", ("PUT", f"{JOB}/cancel", {}, None), "being stopped"),
+    (f"job restart {cli_records.JOB_ID}", ("PUT", f"{JOB}/restart", {}, {}), "ready"),
     (
-        f"job restart {clicast.JOB_ID} a b",
+        f"job restart {cli_records.JOB_ID} a b",
         ("PUT", f"{JOB}/restart", {}, {"task_arguments": ["a", "b"]}),
         "ready",
     ),
     (
-        f"job resolve {clicast.JOB_ID} success --note seen",
+        f"job resolve {cli_records.JOB_ID} success --note seen",
         ("PUT", f"{JOB}/resolve", {}, {"outcome": "success", "note": "seen"}),
         "resolved",
     ),
     (
-        f"job release {clicast.JOB_ID}",
+        f"job release {cli_records.JOB_ID}",
         ("PUT", f"{JOB}/release", {}, None),
         "1 held jobs may run now.",
     ),
     (
-        f"job approve {clicast.JOB_ID}",
+        f"job approve {cli_records.JOB_ID}",
         ("PUT", f"{JOB}/approve", {}, None),
         "It runs deploy on web-1, deploy.sh 2cf24dba5fb0, v1.2.",
     ),
-    (f"job reject {clicast.JOB_ID}", ("PUT", f"{JOB}/reject", {}, None), "rejected"),
-    (f"job input {clicast.JOB_ID} a", ("PUT", f"{JOB}/input", {}, {"args": ["a"]}), "input"),
+    (f"job reject {cli_records.JOB_ID}", ("PUT", f"{JOB}/reject", {}, None), "rejected"),
+    (f"job input {cli_records.JOB_ID} a", ("PUT", f"{JOB}/input", {}, {"args": ["a"]}), "input"),
     (
-        f"job log {clicast.JOB_ID} --search oops",
+        f"job log {cli_records.JOB_ID} --search oops",
         ("GET", f"{JOB}/log/search", {"q": "oops"}, None),
         "it went oops",
     ),
@@ -283,7 +290,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         (
             "GET",
             "/access/explain",
-            {"object": "task", "id": clicast.TASK_ID, "user": "max"},
+            {"object": "task", "id": cli_records.TASK_ID, "user": "max"},
             None,
         ),
         "because",
@@ -307,7 +314,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
             {
                 "name": "shop",
                 "type": "scraper",
-                "host_id": clicast.HOST_ID,
+                "host_id": cli_records.HOST_ID,
                 "url": "https://shop.example",
                 "looptime": 30_000,
                 "fail_threshold": 2,
@@ -321,7 +328,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
             "POST",
             "/monitor",
             {},
-            {"name": "all", "type": "nested", "monitors": [clicast.MONITOR_ID]},
+            {"name": "all", "type": "nested", "monitors": [cli_records.MONITOR_ID]},
         ),
         "created",
     ),
@@ -376,14 +383,14 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     *signincalls.CALLS,
     *flowcalls.CALLS,
     ("webhook list", ("GET", "/webhook", {}, None), "push"),
-    ("webhook show push", ("GET", "/webhook", {}, None), clicast.TASK_ID),
+    ("webhook show push", ("GET", "/webhook", {}, None), cli_records.TASK_ID),
     (
         "webhook create push --task deploy --signature github",
         (
             "POST",
             "/webhook",
             {},
-            {"name": "push", "tasks": [clicast.TASK_ID], "signature": "github"},
+            {"name": "push", "tasks": [cli_records.TASK_ID], "signature": "github"},
         ),
         "credentials push",
     ),
@@ -403,11 +410,11 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         "5ec",
     ),
     ("webhook deliveries push", ("GET", f"{WEBHOOK}/delivery", {"limit": "20"}, None), "203.0"),
-    (f"webhook delivery push {clicast.DELIVERY_ID}", ("GET", DELIVERY, {}, None), '["main"]'),
+    (f"webhook delivery push {cli_records.DELIVERY_ID}", ("GET", DELIVERY, {}, None), '["main"]'),
     (
-        f"webhook replay push {clicast.DELIVERY_ID}",
+        f"webhook replay push {cli_records.DELIVERY_ID}",
         ("POST", f"{DELIVERY}/replay", {}, None),
-        clicast.JOB_ID,
+        cli_records.JOB_ID,
     ),
     ("indicator list", ("GET", "/indicator", {}, None), "62.5%"),
     ("indicator show Disk/web-1", ("GET", TILE, {}, None), "failure"),
@@ -417,7 +424,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         "Disk/web-1",
     ),
     (
-        f"indicator set {clicast.INDICATOR_ID} --dismissable --ttl none --acl a --acl b",
+        f"indicator set {cli_records.INDICATOR_ID} --dismissable --ttl none --acl a --acl b",
         ("PATCH", INDICATOR, {}, {"read_only": False, "ttl": None, "acl": ["a", "b"]}),
         "Disk/web-1",
     ),
@@ -437,8 +444,8 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ("organization list", ("GET", "/api/session/profile", {}, None), "acme"),
     ("audit --limit 5", ("GET", "/api/audit", {"limit": "5"}, None), "task.change"),
     (
-        f"audit --object {clicast.TASK_ID}",
-        ("GET", "/api/audit", {"limit": "30", "object_id": clicast.TASK_ID}, None),
+        f"audit --object {cli_records.TASK_ID}",
+        ("GET", "/api/audit", {"limit": "30", "object_id": cli_records.TASK_ID}, None),
         "ada@acme.example",
     ),
 ]
@@ -447,13 +454,13 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
 @pytest.fixture(autouse=True)
 def answers(server: FakeServer) -> None:
     for method, path, answer in (
-        ("GET", "/task", [clicast.task()]),
-        ("POST", "/task", clicast.task()),
-        ("PUT", f"/api{TASK}/timeout", clicast.task()),
-        ("GET", f"{TASK}/credentials", {"id": clicast.TASK_ID, "secret": "5ec"}),
-        ("POST", f"{TASK}/credentials/rotate", {"id": clicast.TASK_ID, "secret": "5ec"}),
-        ("GET", "/job", [clicast.job()]),
-        ("GET", "/host", [clicast.host()]),
+        ("GET", "/task", [cli_records.task()]),
+        ("POST", "/task", cli_records.task()),
+        ("PUT", f"/api{TASK}/timeout", cli_records.task()),
+        ("GET", f"{TASK}/credentials", {"id": cli_records.TASK_ID, "secret": "5ec"}),
+        ("POST", f"{TASK}/credentials/rotate", {"id": cli_records.TASK_ID, "secret": "5ec"}),
+        ("GET", "/job", [cli_records.job()]),
+        ("GET", "/host", [cli_records.host()]),
         ("GET", "/api/member", [MEMBER]),
         ("POST", "/api/member", {**MEMBER, "invitation": LINK}),
         ("GET", "/api/session/profile", {"customers": [{"id": "1", "name": "acme"}]}),
@@ -462,60 +469,62 @@ def answers(server: FakeServer) -> None:
         ("PATCH", f"{TASK}/acl", ACL),
         ("GET", "/access/explain", EXPLAINED),
         ("DELETE", "/api/demo", REMOVAL),
-        ("GET", "/monitor", [clicast.monitor()]),
-        ("POST", "/monitor", clicast.monitor()),
+        ("GET", "/monitor", [cli_records.monitor()]),
+        ("POST", "/monitor", cli_records.monitor()),
         ("GET", f"{MONITOR}/credentials", {"url": "http://x/push"}),
         ("GET", f"{MONITOR}/history", HISTORY),
-        ("GET", "/schedule", [clicast.schedule()]),
-        ("GET", f"{TASK}/schedule", [clicast.schedule()]),
-        ("POST", f"{TASK}/schedule", clicast.schedule()),
-        ("PATCH", SCHEDULE, clicast.schedule()),
-        ("PUT", f"{SCHEDULE}/pause", clicast.schedule()),
-        ("PUT", f"{SCHEDULE}/resume", clicast.schedule()),
-        ("DELETE", SCHEDULE, clicast.schedule()),
+        ("GET", "/schedule", [cli_records.schedule()]),
+        ("GET", f"{TASK}/schedule", [cli_records.schedule()]),
+        ("POST", f"{TASK}/schedule", cli_records.schedule()),
+        ("PATCH", SCHEDULE, cli_records.schedule()),
+        ("PUT", f"{SCHEDULE}/pause", cli_records.schedule()),
+        ("PUT", f"{SCHEDULE}/resume", cli_records.schedule()),
+        ("DELETE", SCHEDULE, cli_records.schedule()),
         ("GET", f"{SCHEDULE}/preview", [FIRE]),
         ("POST", "/schedule/preview", [FIRE]),
         ("GET", f"{SCHEDULE}/run", [RUN]),
-        ("GET", "/webhook", [clicast.webhook()]),
-        ("POST", "/webhook", clicast.webhook()),
-        ("PATCH", WEBHOOK, clicast.webhook()),
-        ("DELETE", WEBHOOK, clicast.webhook()),
+        ("GET", "/webhook", [cli_records.webhook()]),
+        ("POST", "/webhook", cli_records.webhook()),
+        ("PATCH", WEBHOOK, cli_records.webhook()),
+        ("DELETE", WEBHOOK, cli_records.webhook()),
         ("POST", f"{WEBHOOK}/trigger", STARTED),
-        ("GET", f"{WEBHOOK}/credentials", {"id": clicast.WEBHOOK_ID, "secret": "5ec"}),
-        ("POST", f"{WEBHOOK}/credentials/rotate", {"id": clicast.WEBHOOK_ID, "secret": "5ec"}),
-        ("GET", f"{WEBHOOK}/delivery", [clicast.delivery()]),
-        ("GET", DELIVERY, clicast.delivery()),
+        ("GET", f"{WEBHOOK}/credentials", {"id": cli_records.WEBHOOK_ID, "secret": "5ec"}),
+        ("POST", f"{WEBHOOK}/credentials/rotate", {"id": cli_records.WEBHOOK_ID, "secret": "5ec"}),
+        ("GET", f"{WEBHOOK}/delivery", [cli_records.delivery()]),
+        ("GET", DELIVERY, cli_records.delivery()),
         ("POST", f"{DELIVERY}/replay", STARTED),
-        ("GET", "/indicator", [clicast.indicator()]),
+        ("GET", "/indicator", [cli_records.indicator()]),
         ("GET", f"{INDICATOR}/history", [POINT]),
         ("GET", f"{INDICATOR}/badge.svg", Say("<svg/>", media_type="image/svg+xml")),
         ("POST", f"{INDICATOR}/public", {"url": "http://x/-/badge/bvp_1.svg"}),
-        ("DELETE", f"{INDICATOR}/public", clicast.indicator()),
+        ("DELETE", f"{INDICATOR}/public", cli_records.indicator()),
     ):
         server.on(method, path, answer)
     for method in ("GET", "PUT", "PATCH", "DELETE"):
-        server.on(method, TASK, clicast.task())
-        server.on(method, HOST, clicast.host())
-        server.on(method, JOB, clicast.job())
+        server.on(method, TASK, cli_records.task())
+        server.on(method, HOST, cli_records.host())
+        server.on(method, JOB, cli_records.job())
         for place in (TASK, INDICATOR, MONITOR, f"/workflows/{flowcalls.FLOW_ID}"):
             server.on(method, f"{place}/acl", ACL)
         server.on(method, f"/api/member/{MEMBER_ID}", MEMBER)
     for method in ("GET", "PATCH", "DELETE"):
-        server.on(method, MONITOR, clicast.monitor())
+        server.on(method, MONITOR, cli_records.monitor())
     for word in ("pause", "resume", "mute", "unmute"):
-        server.on("PUT", f"{MONITOR}/{word}", clicast.monitor())
+        server.on("PUT", f"{MONITOR}/{word}", cli_records.monitor())
     for part in (boardcalls, notifycalls, flowcalls, tagcalls, signincalls):
         for method, path, answer in part.ANSWERS:
             server.on(method, path, answer)
     for path in (TILE, INDICATOR):
         for method in ("GET", "PATCH", "DELETE"):
-            server.on(method, path, clicast.indicator())
+            server.on(method, path, cli_records.indicator())
     for word in ("increase", "decrease", "restart"):
-        server.on("PATCH", f"{TILE}/{word}", clicast.indicator())
+        server.on("PATCH", f"{TILE}/{word}", cli_records.indicator())
     for word in ("cancel", "restart", "resolve", "reject", "input"):
-        server.on("PUT", f"{JOB}/{word}", clicast.job())
-    server.on("PUT", f"{JOB}/release", clicast.job())
-    server.on("PUT", f"{JOB}/approve", clicast.job(state="success", will_run=[clicast.PLANNED]))
+        server.on("PUT", f"{JOB}/{word}", cli_records.job())
+    server.on("PUT", f"{JOB}/release", cli_records.job())
+    server.on(
+        "PUT", f"{JOB}/approve", cli_records.job(state="success", will_run=[cli_records.PLANNED])
+    )
     server.on("POST", f"{HOST}/enrolment", TOKEN)
     for kind in ("token", "enrolment"):
         server.on("GET", f"/api/{kind}", [TOKEN])
@@ -580,7 +589,7 @@ def test_a_task_is_made_from_files_and_options(
     assert server.asked[-1].body == {
         "type": "script",
         "name": "deploy",
-        "host_id": clicast.HOST_ID,
+        "host_id": cli_records.HOST_ID,
         "script": {"filename": "deploy.sh", "source": "#!/bin/sh\necho $1\n"},
         "script_runas": "bash",
         "description": "new",
@@ -642,7 +651,7 @@ def test_the_first_push_of_a_title_makes_the_indicator(
 ) -> None:
     missing = {"statusCode": 404, "code": "indicator_not_found", "message": "None."}
     server.on("PATCH", "/indicator/title/Orders", Say(missing, 404))
-    server.on("POST", "/indicator", clicast.indicator(title="Orders", value=5))
+    server.on("POST", "/indicator", cli_records.indicator(title="Orders", value=5))
     ran = belvedere("indicator", "set", "Orders", "5", "--type", "counter")
     assert ran.status == 0
     body = {"title": "Orders", "value": "5", "type": "counter"}
@@ -689,7 +698,7 @@ def test_a_log_is_printed_byte_for_byte(
     raw = [b"gr\xc3\xbc\xc3", b"\x9f\r\n\x00\xff no newline"]
     server.on("GET", f"{JOB}/log", Say(raw=raw, media_type="text/plain"))
     monkeypatch.setenv("BELVEDERE_TOKEN", "bvt_x")
-    assert main(["job", "log", clicast.JOB_ID, "--server", server.url]) == 0
+    assert main(["job", "log", cli_records.JOB_ID, "--server", server.url]) == 0
     assert capsysbinary.readouterr().out == b"".join(raw)
 
 
@@ -698,15 +707,15 @@ def test_a_log_says_when_each_line_was_written(belvedere: Belvedere, server: Fak
     server.on("GET", f"{JOB}/log/lines", page, {**page, "first": 4, "lines": []})
     marks = [{"line": 2, "at": "2026-01-02T03:04:05.678Z"}]
     server.on("GET", f"{JOB}/log/times", {"marks": marks, "next": None})
-    ran = belvedere("job", "log", clicast.JOB_ID, "--timestamps")
+    ran = belvedere("job", "log", cli_records.JOB_ID, "--timestamps")
     at = marks[0]["at"]
     assert (ran.status, ran.out) == (0, f"{'-' * 24} a\n{at} b\n{at} c\n")
-    assert belvedere("job", "log", clicast.JOB_ID, "--timestamps", "--follow").status == 2
+    assert belvedere("job", "log", cli_records.JOB_ID, "--timestamps", "--follow").status == 2
 
 
 def test_a_canceled_job_that_waited_is_said_to_be_over(
     belvedere: Belvedere, server: FakeServer
 ) -> None:
-    over = clicast.job(lifecycle="canceled", state="canceled")
+    over = cli_records.job(lifecycle="canceled", state="canceled")
     server.on("PUT", f"{JOB}/cancel", over)
-    assert "is canceled" in belvedere("job", "cancel", clicast.JOB_ID).out
+    assert "is canceled" in belvedere("job", "cancel", cli_records.JOB_ID).out

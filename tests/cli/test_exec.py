@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-import clicast
+import cli_records
 from belvedere.client import event_stream
 from cli.conftest import Belvedere
-from fakeserver import FakeServer, stream
+from fake_server import FakeServer, stream
 
 IDS = [f"65a0000000000000000002{n:02x}" for n in range(3)]
 END = ("end", "{}", "99")
@@ -23,8 +23,8 @@ def jobs(server: FakeServer, *ends: tuple[str, str, int, list[str]]) -> None:
     """(hostname, state, code, pieces of output) for each."""
     made = []
     for job_id, (hostname, state, code, pieces) in zip(IDS, ends, strict=False):
-        made.append(clicast.job(id=job_id, hostname=hostname, name="exec uptime"))
-        over = clicast.ended(state, code, id=job_id, hostname=hostname)
+        made.append(cli_records.job(id=job_id, hostname=hostname, name="exec uptime"))
+        over = cli_records.ended(state, code, id=job_id, hostname=hostname)
         server.on("GET", f"/job/{job_id}", over)
         said = [("output", json.dumps(text), str(n)) for n, text in enumerate(pieces)]
         server.on("GET", f"/job/{job_id}/log", stream(*said, END))
@@ -97,8 +97,8 @@ def test_what_and_where_must_be_said(
 
 
 def test_a_host_is_tagged(belvedere: Belvedere, server: FakeServer) -> None:
-    path = f"/host/{clicast.HOST_ID}"
-    host = {"id": clicast.HOST_ID, "hostname": "web-1", "tags": ["web", "green"]}
+    path = f"/host/{cli_records.HOST_ID}"
+    host = {"id": cli_records.HOST_ID, "hostname": "web-1", "tags": ["web", "green"]}
     server.on("GET", "/host", [host])
     server.on("PATCH", path, {**host, "tags": ["web", "blue"]})
     ran = belvedere("host", "tag", "web-1", "blue", "web", "--remove", "green")

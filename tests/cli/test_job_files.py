@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-import clicast
+import cli_records
 from cli.conftest import Belvedere
-from fakeserver import FakeServer, Say
+from fake_server import FakeServer, Say
 
-PATH = f"/job/{clicast.JOB_ID}/files"
+PATH = f"/job/{cli_records.JOB_ID}/files"
 CONTENT = b"some bytes"
 FOUND = {
     "name": "report.txt",
@@ -20,7 +20,7 @@ FOUND = {
 
 
 def save(belvedere: Belvedere, folder: Path) -> tuple[int, str]:
-    ran = belvedere("job", "files", clicast.JOB_ID, "--save", str(folder))
+    ran = belvedere("job", "files", cli_records.JOB_ID, "--save", str(folder))
     return ran.status, ran.err
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from belvedere.server import operator_socket
 from cli.conftest import Belvedere
-from fakeserver import FakeServer, Handler, Say
+from fake_server import FakeServer, Handler, Say
 
 Offline = list[tuple[str, str, dict[str, Any]]]
 FOUNDED = {"name": "acme", "email": "ada@acme.example", "link": "http://x/ui/link#bvl_1"}

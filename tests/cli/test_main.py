@@ -7,19 +7,19 @@ from types import ModuleType
 
 import pytest
 
-import clicast
+import cli_records
 from belvedere import __version__
 from belvedere.base.errors import Conflict, Fault
 from belvedere.cli import main, reference
 from belvedere.cli.framework import command, dispatch
 from cli.conftest import Belvedere
-from fakeserver import FakeServer, Say
+from fake_server import FakeServer, Say
 
 PAGES = {page.path.removeprefix("belvedere "): page for page in reference.pages()}
 
 
 def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
-    server.on("GET", "/host", [clicast.host()])
+    server.on("GET", "/host", [cli_records.host()])
     ran = belvedere("host", "list")
     assert ran.status == 0
     assert "web-1" in ran.out
@@ -49,7 +49,7 @@ def test_without_a_word_it_explains_itself_as_wrong_usage(stranger: Belvedere) -
         (["task", "lst"], "belvedere: unknown task command 'lst'; did you mean list?\n"),
         (["task", "show"], "the following arguments are required: TASK"),
         (["task", "list", "--colour"], "unrecognized arguments: --colour"),
-        (["job", "resolve", clicast.JOB_ID, "maybe"], "invalid choice: 'maybe'"),
+        (["job", "resolve", cli_records.JOB_ID, "maybe"], "invalid choice: 'maybe'"),
     ],
 )
 def test_wrong_usage_is_one_line_and_status_2(
@@ -125,7 +125,7 @@ def test_somebody_who_is_not_signed_in_learns_how(stranger: Belvedere) -> None:
 
 
 def test_json_is_what_the_server_answered(belvedere: Belvedere, server: FakeServer) -> None:
-    server.on("GET", "/host", [clicast.host(unheard_of="grün")])
+    server.on("GET", "/host", [cli_records.host(unheard_of="grün")])
     ran = belvedere("host", "list", "--json")
     assert '"unheard_of": "grün"' in ran.out
 

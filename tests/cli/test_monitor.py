@@ -2,17 +2,17 @@
 
 from datetime import UTC, datetime, timedelta
 
-import clicast
+import cli_records
 from cli.conftest import Belvedere
-from fakeserver import FakeServer
+from fake_server import FakeServer
 
-PATH = f"/monitor/{clicast.MONITOR_ID}"
+PATH = f"/monitor/{cli_records.MONITOR_ID}"
 
 
 def prepare(server: FakeServer) -> None:
-    server.on("GET", "/monitor", [clicast.monitor()])
+    server.on("GET", "/monitor", [cli_records.monitor()])
     for word in ("pause", "mute"):
-        server.on("PUT", f"{PATH}/{word}", clicast.monitor())
+        server.on("PUT", f"{PATH}/{word}", cli_records.monitor())
     point = {
         "at": "2026-03-01T10:00:00.000Z",
         "checks": 10,

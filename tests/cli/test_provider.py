@@ -2,7 +2,7 @@
 
 from cli.conftest import Belvedere
 from cli.signincalls import FOUND
-from fakeserver import FakeServer
+from fake_server import FakeServer
 
 PATH = "/api/provider"
 ADD = ("provider", "add", "Google", "--issuer", FOUND["issuer"], "--client-id", "ours")

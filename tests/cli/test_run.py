@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-import clicast
+import cli_records
 from belvedere.cli.jobs import follow as following
 from belvedere.client import event_stream
 from cli.conftest import Belvedere
-from fakeserver import FakeServer, Say, stream
+from fake_server import FakeServer, Say, stream
 
-JOB, LOG = f"/job/{clicast.JOB_ID}", f"/job/{clicast.JOB_ID}/log"
+JOB, LOG = f"/job/{cli_records.JOB_ID}", f"/job/{cli_records.JOB_ID}/log"
 
 
 def output(text: str, after: int) -> tuple[str, str, str]:
@@ -29,17 +29,17 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def answers(server: FakeServer) -> None:
-    server.on("GET", "/task", [clicast.task()])
-    server.on("POST", "/job", clicast.job())
-    server.on("GET", JOB, clicast.ended("normal"))
+    server.on("GET", "/task", [cli_records.task()])
+    server.on("POST", "/job", cli_records.job())
+    server.on("GET", JOB, cli_records.ended("normal"))
     server.on("GET", LOG, stream(output("hello\n", 6), END))
 
 
 def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
     ran = belvedere("run", "deploy", "blue", "--follow")
     assert (ran.status, ran.out) == (0, "hello\n")
-    assert f"job {clicast.JOB_ID} ended: normal, after 1.5 s" in ran.err
-    body = {"task": clicast.TASK_ID, "task_arguments": ["blue"]}
+    assert f"job {cli_records.JOB_ID} ended: normal, after 1.5 s" in ran.err
+    body = {"task": cli_records.TASK_ID, "task_arguments": ["blue"]}
     assert server.bodies("POST", "/job") == [body]
     assert server.asked[0].query == {"where[name]": "deploy"}
 
@@ -47,19 +47,19 @@ def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
 def test_without_follow_it_says_how_to_watch(belvedere: Belvedere) -> None:
     ran = belvedere("run", "deploy", "blue")
     assert ran.status == 0
-    assert f"belvedere job log {clicast.JOB_ID} --follow" in ran.out
+    assert f"belvedere job log {cli_records.JOB_ID} --follow" in ran.out
 
 
 def test_a_job_that_is_over_at_once_says_so(belvedere: Belvedere, server: FakeServer) -> None:
-    server.on("POST", "/job", clicast.job(lifecycle="finished", state="success"))
+    server.on("POST", "/job", cli_records.job(lifecycle="finished", state="success"))
     ran = belvedere("run", "deploy", "blue")
     assert (ran.status, ran.out) == (0, "")
     assert "ended: success" in ran.err
 
 
 def test_a_task_can_be_named_by_its_id(belvedere: Belvedere, server: FakeServer) -> None:
-    server.on("GET", f"/task/{clicast.TASK_ID}", clicast.task())
-    assert belvedere("run", clicast.TASK_ID).status == 0
+    server.on("GET", f"/task/{cli_records.TASK_ID}", cli_records.task())
+    assert belvedere("run", cli_records.TASK_ID).status == 0
 
 
 def test_each_run_has_a_key_of_its_own(belvedere: Belvedere, server: FakeServer) -> None:
@@ -87,18 +87,18 @@ def test_arguments_arrive_as_they_were_written(
 @pytest.mark.parametrize(
     ("ended", "status"),
     [
-        (clicast.ended("normal"), 0),
-        (clicast.ended("success"), 0),
-        (clicast.ended("failure", 3), 3),
-        (clicast.ended("failure", 0), 1),
-        (clicast.ended("failure", 137), 137),
-        (clicast.ended("failure", 256), 1),
-        (clicast.job(lifecycle="finished", state="failure"), 1),
-        (clicast.job(lifecycle="terminated", state="timeout"), 124),
-        (clicast.job(lifecycle="canceled", state="canceled"), 130),
-        (clicast.job(lifecycle="expired", state="canceled"), 130),
-        (clicast.job(lifecycle="terminated", state="lost"), 125),
-        (clicast.job(lifecycle="finished", state="error"), 125),
+        (cli_records.ended("normal"), 0),
+        (cli_records.ended("success"), 0),
+        (cli_records.ended("failure", 3), 3),
+        (cli_records.ended("failure", 0), 1),
+        (cli_records.ended("failure", 137), 137),
+        (cli_records.ended("failure", 256), 1),
+        (cli_records.job(lifecycle="finished", state="failure"), 1),
+        (cli_records.job(lifecycle="terminated", state="timeout"), 124),
+        (cli_records.job(lifecycle="canceled", state="canceled"), 130),
+        (cli_records.job(lifecycle="expired", state="canceled"), 130),
+        (cli_records.job(lifecycle="terminated", state="lost"), 125),
+        (cli_records.job(lifecycle="finished", state="error"), 125),
     ],
 )
 @pytest.mark.parametrize("how", ["--follow", "--wait"])
@@ -143,12 +143,14 @@ def test_a_server_that_restarts_at_the_end_is_waited_for(
 ) -> None:
     monkeypatch.setattr(following, "RETRY_WAITS_S", (0, 0, 0))
     away = Say({"code": "unavailable", "message": "Starting."}, 503)
-    server.on("GET", JOB, clicast.job(), away, Say(silent=True), clicast.ended("failure", 7))
+    server.on(
+        "GET", JOB, cli_records.job(), away, Say(silent=True), cli_records.ended("failure", 7)
+    )
     assert belvedere("run", "deploy", "--follow").status == 7
 
 
 def test_a_shared_name_lists_the_hosts(belvedere: Belvedere, server: FakeServer) -> None:
-    two = [clicast.task(), clicast.task(id="65a0000000000000000000a2", hostname="web-2")]
+    two = [cli_records.task(), cli_records.task(id="65a0000000000000000000a2", hostname="web-2")]
     server.on("GET", "/task", two)
     ran = belvedere("run", "deploy")
     assert ran.status == 2
@@ -159,7 +161,7 @@ def test_a_shared_name_lists_the_hosts(belvedere: Belvedere, server: FakeServer)
 
 
 def test_a_name_shared_on_one_host_lists_the_ids(belvedere: Belvedere, server: FakeServer) -> None:
-    server.on("GET", "/task", [clicast.task(), clicast.task(id="65a0000000000000000000a2")])
+    server.on("GET", "/task", [cli_records.task(), cli_records.task(id="65a0000000000000000000a2")])
     ran = belvedere("run", "deploy")
     assert ran.status == 2
     assert "65a0000000000000000000a2 on web-1" in ran.err
@@ -172,7 +174,7 @@ def test_a_host_without_the_task_is_said(belvedere: Belvedere) -> None:
 
 
 def test_a_wrong_name_suggests_the_right_one(belvedere: Belvedere, server: FakeServer) -> None:
-    server.on("GET", "/task", lambda asked: Say([] if asked.query else [clicast.task()]))
+    server.on("GET", "/task", lambda asked: Say([] if asked.query else [cli_records.task()]))
     ran = belvedere("run", "deplyo")
     assert (ran.status, ran.err) == (
         1,
@@ -189,13 +191,13 @@ def test_ctrl_c_leaves_the_job_running_and_says_how_to_cancel_it(
     monkeypatch.setattr(following, "_stream", interrupted)
     ran = belvedere("run", "deploy", "--follow")
     assert ran.status == 130
-    assert f"belvedere job cancel {clicast.JOB_ID}" in ran.err
+    assert f"belvedere job cancel {cli_records.JOB_ID}" in ran.err
     assert all("cancel" not in one.path for one in server.asked)
 
 
 def test_a_job_that_waits_says_for_what(belvedere: Belvedere, server: FakeServer) -> None:
     detail = {"hostname": "web-1", "since": "2026-03-01T10:00:00.000Z"}
-    waiting = clicast.job(waiting_reason="host_offline", waiting_detail=detail)
-    server.on("GET", JOB, waiting, clicast.ended("normal"))
+    waiting = cli_records.job(waiting_reason="host_offline", waiting_detail=detail)
+    server.on("GET", JOB, waiting, cli_records.ended("normal"))
     ran = belvedere("run", "deploy", "--wait")
     assert "is waiting: host web-1 is offline since 2026-03-01 10:00:00 UTC" in ran.err

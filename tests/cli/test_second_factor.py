@@ -1,7 +1,7 @@
 """`belvedere second-factor`: the password by standard input, the codes alone on stdout."""
 
 from cli.conftest import Belvedere
-from fakeserver import FakeServer
+from fake_server import FakeServer
 
 PATH = "/api/auth/second-factor"
 CODES = {"recovery_codes": ["aaaaa-bbbbb", "ccccc-ddddd"]}

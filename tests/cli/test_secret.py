@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-import clicast
+import cli_records
 from cli.conftest import Belvedere
-from fakeserver import FakeServer
+from fake_server import FakeServer
 
 CANARY = "hush-hush"
 
@@ -25,10 +25,10 @@ def record(**other: Any) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def answers(server: FakeServer) -> None:
-    server.on("GET", "/task", [clicast.task()])
+    server.on("GET", "/task", [cli_records.task()])
     server.on("GET", "/secret", [record(), record(name="REGION", secret=False, value="eu")])
     server.on("PUT", "/secret/API_KEY", record())
-    server.on("DELETE", "/secret/API_KEY", record(task_id=clicast.TASK_ID))
+    server.on("DELETE", "/secret/API_KEY", record(task_id=cli_records.TASK_ID))
 
 
 def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
@@ -43,7 +43,7 @@ def test_a_value_of_many_lines_is_sent_whole(belvedere: Belvedere, server: FakeS
     assert server.asked[-1].body == {
         "value": "a\nb\n",
         "secret": False,
-        "task_id": clicast.TASK_ID,
+        "task_id": cli_records.TASK_ID,
         "description": "x",
     }
 
@@ -56,10 +56,10 @@ def test_no_value_is_a_word_of_the_command_line(belvedere: Belvedere) -> None:
 def test_the_list_hides_secrets(belvedere: Belvedere, server: FakeServer) -> None:
     ran = belvedere("secret", "list", "--task", "deploy")
     assert "API_KEY" in ran.out and "***" in ran.out and "eu" in ran.out
-    assert server.asked[-1].query == {"where[task_id]": clicast.TASK_ID}
+    assert server.asked[-1].query == {"where[task_id]": cli_records.TASK_ID}
 
 
 def test_one_of_a_task_is_deleted(belvedere: Belvedere, server: FakeServer) -> None:
     ran = belvedere("secret", "delete", "API_KEY", "--task", "deploy")
-    assert ran.out == f"Secret API_KEY is deleted for the task {clicast.TASK_ID}.\n"
-    assert server.asked[-1].query == {"task_id": clicast.TASK_ID}
+    assert ran.out == f"Secret API_KEY is deleted for the task {cli_records.TASK_ID}.\n"
+    assert server.asked[-1].query == {"task_id": cli_records.TASK_ID}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cli.conftest import Belvedere
-from fakeserver import FakeServer, Say
+from fake_server import FakeServer, Say
 
 WHO = {
     "name": "Ada",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cli.conftest import Belvedere
 from cli.tagcalls import DEFINITION, DEFINITION_ID, FOUND
-from fakeserver import FakeServer
+from fake_server import FakeServer
 
 BODY = {"name": "backup", "type": "script", "script_id": "x"}
 

@@ -11,7 +11,7 @@ import pytest
 
 from belvedere.cli.framework import rendering
 from belvedere.cli.framework.terminal_text import Filter, clean
-from fakeserver import FakeServer, Say
+from fake_server import FakeServer, Say
 
 JOB = "65a0000000000000000000b1"
 HOSTILE = (

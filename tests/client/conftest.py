@@ -4,16 +4,16 @@ from collections.abc import Iterator
 
 import pytest
 
-import fakeserver
+import fake_server
 from belvedere.client.http_client import Client
 
 
 @pytest.fixture
-def server() -> Iterator[fakeserver.FakeServer]:
-    yield from fakeserver.running()
+def server() -> Iterator[fake_server.FakeServer]:
+    yield from fake_server.running()
 
 
 @pytest.fixture
-def client(server: fakeserver.FakeServer) -> Iterator[Client]:
+def client(server: fake_server.FakeServer) -> Iterator[Client]:
     with Client(server.url, "bvt_x", "acme") as made:
         yield made

@@ -9,7 +9,7 @@ import pytest
 from belvedere.base.errors import Fault
 from belvedere.client.errors import Problem, ServerUnreachable
 from belvedere.client.http_client import Client
-from fakeserver import FakeServer, Say
+from fake_server import FakeServer, Say
 
 
 def test_it_works(server: FakeServer, client: Client) -> None:

@@ -8,7 +8,7 @@ import pytest
 from belvedere.client.errors import Problem, ServerUnreachable
 from belvedere.client.event_stream import StreamEvent, follow, parse
 from belvedere.client.http_client import Client
-from fakeserver import FakeServer, Say, stream
+from fake_server import FakeServer, Say, stream
 
 
 def until_end(client: Client, slept: list[float] | None = None) -> Iterator[StreamEvent]:

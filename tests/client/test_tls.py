@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-import fakeserver
+import fake_server
 from belvedere.client.errors import ServerUnreachable
 from belvedere.client.http_client import Client
 
@@ -52,13 +52,13 @@ def pem(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def secured(pem: Path) -> Iterator[fakeserver.FakeServer]:
+def secured(pem: Path) -> Iterator[fake_server.FakeServer]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem)
-    yield from fakeserver.running(context)
+    yield from fake_server.running(context)
 
 
-def test_it_works(secured: fakeserver.FakeServer, pem: Path) -> None:
+def test_it_works(secured: fake_server.FakeServer, pem: Path) -> None:
     secured.on("GET", "/task", ["seen"])
     with Client(secured.url, ca_file=str(pem)) as client:
         assert client.get("/task") == ["seen"]
@@ -66,7 +66,7 @@ def test_it_works(secured: fakeserver.FakeServer, pem: Path) -> None:
     assert secured.connections == 1
 
 
-def test_it_refuses_a_server_that_nobody_vouches_for(secured: fakeserver.FakeServer) -> None:
+def test_it_refuses_a_server_that_nobody_vouches_for(secured: fake_server.FakeServer) -> None:
     with Client(secured.url) as client, pytest.raises(ServerUnreachable, match="--ca-file"):
         client.get("/task")
     assert secured.asked == []

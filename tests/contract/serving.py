@@ -13,10 +13,10 @@ from belvedere.db import Database
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.wiring import furnish
 from belvedere.settings import Settings
-from cast import PASSWORD, PASSWORD_HASH, Cast
 from contract.client import Client
 from contract.world import World, opened
-from handclock import HandClock
+from manual_clock import HandClock
+from people import PASSWORD, PASSWORD_HASH, Cast
 
 # The fixtures, for the conftest of every folder whose tests talk to this server.
 __all__ = [

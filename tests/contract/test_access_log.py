@@ -4,10 +4,10 @@ Every other test of this folder runs under the same watch (tests/contract/servin
 
 import re
 
-from cast import PASSWORD
 from contract.client import Client
 from contract.serving import Watch
 from contract.world import World
+from people import PASSWORD
 
 CANARY = "canary-in-a-query"
 

@@ -12,8 +12,8 @@ from contract.client import Client
 from contract.running import create, show
 from contract.test_approval_plan import CHANGES
 from contract.world import World
-from handclock import HandClock
-from notifications.fakecouriers import FakeCouriers
+from egress.fake_pool import FakeCouriers
+from manual_clock import HandClock
 
 LINK = re.compile(r"(Approve|Reject): +http://belvedere\.test(/-/approval/bvl_[\w-]+)")
 

@@ -10,7 +10,7 @@ from contract.client import Client
 from contract.running import create, show
 from contract.test_triggers import react
 from contract.world import SOURCE, World
-from handclock import HandClock
+from manual_clock import HandClock
 
 NAME = {"type": "input", "label": "name"}
 WORD = {"type": "input", "label": "word", "masked": True}

@@ -8,7 +8,7 @@ from belvedere.jobs.lifecycle import timeouts
 from contract.client import Client
 from contract.running import create, show
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 
 async def approval(world: World, **more: Any) -> str:

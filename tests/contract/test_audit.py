@@ -8,7 +8,7 @@ import pytest
 
 from contract.client import Client
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 
 async def actions(client: Client, query: str) -> list[str]:

@@ -4,9 +4,9 @@ from base64 import b64encode
 
 import pytest
 
-from cast import PASSWORD
 from contract.client import Client
 from contract.world import World
+from people import PASSWORD
 
 LOGIN = {"email": "uma@acme.test", "password": PASSWORD}
 

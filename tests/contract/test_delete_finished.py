@@ -5,7 +5,7 @@ import pytest
 from contract.client import Client
 from contract.running import create, run
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 
 async def ids(client: Client) -> list[str]:

@@ -9,7 +9,7 @@ from contract.client import Client
 from contract.running import create, run
 from contract.sse import Stream
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 EVENTS = "/-/events"
 

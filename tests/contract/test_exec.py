@@ -9,11 +9,11 @@ from belvedere.jobs.lifecycle import commands
 from belvedere.server.background import loops
 from contract.client import Client
 from contract.fakeagent import FakeAgent
-from contract.oldagent import OldAgent
 from contract.running import create, show
-from contract.test_original_agent import agent_of
 from contract.world import World
-from handclock import HandClock
+from legacy_agents.legacy_agent import OldAgent
+from legacy_agents.test_protocol import agent_of
+from manual_clock import HandClock
 
 
 async def tag(ada: Client, world: World, hostname: str, *tags: str) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from belvedere.access.credentials import secret_keys
-from cast import PASSWORD
 from contract.client import Client
 from contract.world import World
+from people import PASSWORD
 
 ONE = [{"type": "input", "label": "one"}]
 TWO = [*ONE, {"type": "input", "label": "two"}]

@@ -11,7 +11,7 @@ from contract.flowing import made
 from contract.running import create
 from contract.test_triggers import react
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 KEY = {"idempotency-key": "k-1"}
 REPLAYED = "idempotency-replayed"

@@ -8,14 +8,15 @@ from belvedere.egress.pool import EgressPool
 from belvedere.notifications import inbox
 from belvedere.server import notices as telling
 from belvedere.server.notices.objects import WATCHED
-from contract import flowing, letters
+from contract import flowing
+from contract import interface_fields as letters
 from contract.client import Client
 from contract.notifying import posted, told
 from contract.running import create, run
 from contract.world import World
-from handclock import HandClock
-from notifications.fakecouriers import FakeCouriers
-from notifications.sinks import mail_sink
+from egress.fake_pool import FakeCouriers
+from egress.receivers import mail_sink
+from manual_clock import HandClock
 
 RECORD: dict[str, letters.Kind] = {
     **dict.fromkeys(("id", "object_id"), letters.identifier),

@@ -7,7 +7,7 @@ import pytest
 from contract.client import Answer, Client
 from contract.test_indicators import MISSING, UMA, VIC, by_title, made, shown
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 CHART: dict[str, Any] = {
     "kind": "bar",

@@ -6,10 +6,10 @@ from urllib.parse import quote
 
 import pytest
 
-from contract import letters
+from contract import interface_fields as letters
 from contract.client import Answer, Client
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 UMA, VIC = "uma@acme.test", "vic@acme.test"
 MISSING = "0" * 24

@@ -9,8 +9,8 @@ from belvedere.base.errors import NotFound
 from belvedere.server.http.routing import Match, Table
 from belvedere.server.routes import ROUTES
 from contract.interface import ELSEWHERE, ROWS
-from contract.scene import Scene
-from contract.scenes import SCENES
+from contract.interface_case import Scene
+from contract.interface_cases import SCENES
 from contract.world import World
 
 HERE = Path(__file__).parent

@@ -12,7 +12,7 @@ from contract.client import Client
 from contract.fakeagent import FakeAgent
 from contract.running import create, show
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 BIG = bytes(range(256)) * 1_024
 

@@ -3,7 +3,7 @@
 import pytest
 
 from belvedere.protocol import Cancel
-from contract import letters
+from contract import interface_fields as letters
 from contract.client import Client
 from contract.running import create, run, show
 from contract.world import World

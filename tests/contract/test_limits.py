@@ -1,9 +1,9 @@
 """How often one may be wrong: 20 times a minute and address, counted on the clock."""
 
-from cast import PASSWORD
 from contract.client import Client
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
+from people import PASSWORD
 
 WRONG = f"/job/secret/{'0' * 64}?customer=acme&task={'0' * 24}"
 

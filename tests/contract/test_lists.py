@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 from contract.client import Client
 from contract.running import create, run
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 
 async def ids(client: Client, query: str = "") -> list[str]:

@@ -10,11 +10,11 @@ from belvedere.db import Tx
 from belvedere.jobs.output import artifacts
 from belvedere.rest.route import Route
 from belvedere.server.routes import ROUTES
-from contract import doors
+from contract import valid_requests as doors
 from contract.client import Answer, Client
-from contract.dry import dry
-from contract.estate import Estate, settle
+from contract.fixtures_all_kinds import Estate, settle
 from contract.matrix import MAKES, OK, PRINCIPALS, Principal, Which, expected, is_by_link
+from contract.rollback_database import dry
 from contract.world import World
 
 only_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

@@ -8,7 +8,7 @@ from belvedere import events
 from belvedere.monitors import housekeeping
 from belvedere.protocol import Noted, Sample, Samples, Watch
 from belvedere.server.background import consumers, loops
-from contract import letters
+from contract import interface_fields as letters
 from contract.client import Client
 from contract.world import World
 

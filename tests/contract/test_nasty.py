@@ -10,11 +10,11 @@ import pytest
 
 from belvedere.rest.route import Route
 from belvedere.server.routes import ROUTES
-from contract import doors
+from contract import valid_requests as doors
 from contract.client import Client
-from contract.dry import dry
-from contract.estate import Estate, settle
+from contract.fixtures_all_kinds import Estate, settle
 from contract.matrix import PRINCIPALS, Principal, Which
+from contract.rollback_database import dry
 from contract.world import World
 
 TEXTS = (

@@ -2,10 +2,10 @@
 
 import pytest
 
-from contract import doors
+from contract import valid_requests as doors
 from contract.client import Client
-from contract.dry import dry
-from contract.estate import Estate, settle
+from contract.fixtures_all_kinds import Estate, settle
+from contract.rollback_database import dry
 from contract.world import World
 
 BODY = {"name": "x", "users": [], "timeout": 1, "outcome": "success", "task_arguments": []}

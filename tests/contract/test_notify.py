@@ -11,13 +11,13 @@ from belvedere.access.credentials import secret_keys
 from belvedere.egress.messages import Outcome
 from belvedere.egress.pool import EgressPool
 from belvedere.notifications.model import RETRY_DELAYS
-from contract import letters
+from contract import interface_fields as letters
 from contract.client import Client
 from contract.notifying import posted, told
 from contract.world import World
-from handclock import HandClock
-from notifications.fakecouriers import FakeCouriers
-from notifications.sinks import LOOPBACK, http_sink
+from egress.fake_pool import FakeCouriers
+from egress.receivers import LOOPBACK, http_sink
+from manual_clock import HandClock
 
 MISSING = "0" * 24
 SECRET = "https://example.com/canary-path?token=canary-token"

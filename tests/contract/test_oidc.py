@@ -7,10 +7,10 @@ import pytest
 
 from belvedere.server.wiring import furnish
 from belvedere.settings import Settings
+from contract.browser_journey import PERSON, Traveller, add, provider_of
 from contract.client import Client
-from contract.traveller import PERSON, Traveller, add, provider_of
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 from providers.openid import Provider, Signer
 
 

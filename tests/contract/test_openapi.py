@@ -13,9 +13,9 @@ from belvedere.server.http.routing import Table
 from belvedere.server.routes import ROUTES
 from contract.client import Client
 from contract.conformity import Conformity
-from contract.doors import bodies
-from contract.estate import settle
+from contract.fixtures_all_kinds import settle
 from contract.schema import SILENT, Checker
+from contract.valid_requests import bodies
 from contract.world import World
 
 only_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

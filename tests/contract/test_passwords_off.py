@@ -6,10 +6,10 @@ import pytest
 
 from belvedere.access import Level
 from belvedere.access.customers import member_changes, password_recovery, service
-from cast import PASSWORD
+from contract.browser_journey import BODY, PERSON, Traveller, add, provider_of
 from contract.client import Client
-from contract.traveller import BODY, PERSON, Traveller, add, provider_of
 from contract.world import World
+from people import PASSWORD
 from providers.openid import Provider
 
 OFF, ON = {"providers_only": True}, {"providers_only": False}

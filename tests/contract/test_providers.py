@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from contract.browser_journey import BODY, ISSUER, Traveller, add, provider_of
 from contract.client import Client
-from contract.traveller import BODY, ISSUER, Traveller, add, provider_of
 from contract.world import World
 from providers.openid import Provider
 

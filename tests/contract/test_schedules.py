@@ -7,10 +7,10 @@ import pytest
 from belvedere.base.clock import HOUR, parse_iso
 from belvedere.schedules import store
 from belvedere.server.background import consumers, loops
-from contract import letters
+from contract import interface_fields as letters
 from contract.client import Client
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 MISSING = "0" * 24
 RECORD: dict[str, letters.Kind] = {

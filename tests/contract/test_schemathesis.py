@@ -13,12 +13,12 @@ from schemathesis import Case, GenerationMode
 
 from belvedere.rest.route import Reply, Route
 from belvedere.server.routes import ROUTES
-from contract import doors
-from contract.dry import dry
-from contract.estate import settle
+from contract import valid_requests as doors
+from contract.fixtures_all_kinds import settle
 from contract.matrix import PRINCIPALS, Principal, Which
+from contract.rollback_database import dry
+from contract.schemathesis_runner import Swarm, letter_of, mend
 from contract.serving import Watch
-from contract.swarm import Swarm, letter_of, mend
 from contract.world import World
 
 POSITIVE, NEGATIVE = GenerationMode.POSITIVE, GenerationMode.NEGATIVE

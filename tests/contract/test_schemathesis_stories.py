@@ -24,14 +24,14 @@ from belvedere.db.migrate import open_database
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.wiring import furnish
 from belvedere.settings import Settings
-from contract import doors
-from contract.estate import settle
+from contract import valid_requests as doors
+from contract.fixtures_all_kinds import settle
 from contract.matrix import PRINCIPALS
+from contract.schemathesis_runner import Swarm, letter_of, mend
 from contract.serving import Watch, at_once
-from contract.swarm import Swarm, letter_of, mend
 from contract.world import World
-from handclock import HandClock
-from notifications.fakecouriers import FakeCouriers
+from egress.fake_pool import FakeCouriers
+from manual_clock import HandClock
 
 FILES = ("belvedere.db", "logs.db")
 # Who can do more is heard more often.

@@ -7,10 +7,10 @@ import pytest
 
 from belvedere.access.crypto import totp
 from belvedere.base.clock import SECOND
-from cast import PASSWORD
 from contract.client import Answer, Client
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
+from people import PASSWORD
 
 BASE, LOGIN = "/api/auth/second-factor", "/api/auth/login"
 AGAIN = {"password": PASSWORD}

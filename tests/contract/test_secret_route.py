@@ -4,7 +4,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from contract import letters
+from contract import interface_fields as letters
 from contract.client import FORM, Client
 from contract.world import World
 

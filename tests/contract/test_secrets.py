@@ -8,7 +8,7 @@ import pytest
 from belvedere.secrets import service
 from belvedere.secrets.service import SecretBody
 from belvedere.server.background import consumers
-from contract import letters
+from contract import interface_fields as letters
 from contract.client import Client
 from contract.running import create, show
 from contract.world import World

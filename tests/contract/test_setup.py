@@ -11,10 +11,10 @@ from belvedere.server.agents.endpoint import serve
 from belvedere.server.http.app import App
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.setup import setup_code
-from cast import PASSWORD
 from contract.client import Answer, Client
 from contract.conformity import Conformity
 from contract.world import World
+from people import PASSWORD
 
 
 @pytest.fixture

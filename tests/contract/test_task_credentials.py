@@ -4,7 +4,7 @@ import re
 
 from contract.client import Client
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 
 async def secret_of(ada: Client, task: str) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from contract import letters
+from contract import interface_fields as letters
 from contract.client import Client
 from contract.world import SOURCE, World
 

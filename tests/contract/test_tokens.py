@@ -2,7 +2,7 @@
 
 from contract.client import Client
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 
 async def test_it_works(world: World, stranger: Client) -> None:

@@ -6,11 +6,11 @@ import pytest
 
 from belvedere.indicators import aging
 from belvedere.server.background import consumers
-from contract import letters
+from contract import interface_fields as letters
 from contract.client import Client
 from contract.running import run
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 MISSING = "0" * 24
 THREE = [{"type": "input", "label": name} for name in ("title", "state", "value")]

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from contract import letters
+from contract import interface_fields as letters
 from contract.client import Answer, Client
 from contract.running import show
 from contract.world import World

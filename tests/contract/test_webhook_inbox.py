@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from belvedere.jobs.lifecycle import timeouts
-from contract import letters
+from contract import interface_fields as letters
 from contract.client import Client
 from contract.test_webhooks import JSON, arguments, jobs, made, secret_of
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 MISSING = "0" * 24
 

@@ -9,7 +9,7 @@ from contract.client import Answer, Client
 from contract.test_webhook_signatures import BODY, Caller, caller, mac
 from contract.test_webhooks import arguments, jobs, made
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 SECRET = "whsec_of_nobody_at_all"
 

@@ -9,7 +9,7 @@ import pytest
 from contract.client import Answer, Client
 from contract.test_webhooks import JSON, arguments, jobs, made, secret_of
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 BODY = b'{"ref": "main", "n": 1.0}'
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contract import letters
+from contract import interface_fields as letters
 from contract.client import FORM, Client
 from contract.world import World
 

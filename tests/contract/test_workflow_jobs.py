@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from contract import letters
+from contract import interface_fields as letters
 from contract.client import FORM, Client
 from contract.flowing import made, run, secret_of, step
 from contract.test_triggers import react

@@ -9,7 +9,7 @@ from contract.client import Client
 from contract.flowing import made, run, step
 from contract.test_triggers import indicator, react
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 ONE = [{"type": "input", "label": "x"}]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contract import letters
+from contract import interface_fields as letters
 from contract.client import Client
 from contract.flowing import made, run, secret_of
 from contract.world import World

@@ -14,10 +14,10 @@ from belvedere.server.http.app import App
 from belvedere.server.runtime import ServerRuntime
 from belvedere.tasks import service as tasks
 from belvedere.tasks.bodies import TaskBody
-from cast import ADDRESS, Cast
 from contract.client import Client
 from contract.conformity import Conformity
 from contract.fakeagent import FakeAgent, hello
+from people import ADDRESS, Cast
 
 SOURCE = "#!/bin/sh\necho hello\n"
 

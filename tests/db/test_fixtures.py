@@ -1,8 +1,8 @@
 """The ground that the other tests stand on."""
 
 from belvedere.db import Database, Tx
-from cast import Cast
-from handclock import HandClock
+from manual_clock import HandClock
+from people import Cast
 
 
 def _count(tx: Tx) -> int:

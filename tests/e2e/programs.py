@@ -10,8 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from e2e import leftovers
-from e2e.patience import until
+from e2e import process_leaks as leftovers
+from e2e.wait_until import until
 
 BELVEDERE = (sys.executable, "-m", "belvedere.cli.main")
 START_S = 60.0

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from belvedere.client.event_stream import follow
-from e2e import leftovers
-from e2e.patience import until
+from e2e import process_leaks as leftovers
 from e2e.programs import Agent
+from e2e.wait_until import until
 from e2e.world import World
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from belvedere.client.event_stream import follow
 from belvedere.client.http_client import Client
-from e2e import leftovers
+from e2e import process_leaks as leftovers
 
 pytestmark = pytest.mark.alone
 BELVEDERE = (sys.executable, "-m", "belvedere.cli.main")

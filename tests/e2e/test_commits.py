@@ -8,11 +8,11 @@ import psycopg
 import pytest
 
 import engines
-from e2e import truth
-from e2e.crowd import Crowd
-from e2e.cutting import CuttingPostgres
-from e2e.patience import until
-from e2e.truth import Evidence
+from e2e import cross_check as truth
+from e2e.breaking_connections import CuttingPostgres
+from e2e.cross_check import Evidence
+from e2e.load_clients import Crowd
+from e2e.wait_until import until
 from e2e.world import FINAL, World
 
 pytestmark = [pytest.mark.alone, pytest.mark.limit(180)]

@@ -13,12 +13,14 @@ import engines
 from belvedere.base.clock import parse_iso
 from belvedere.client.errors import Problem
 from belvedere.client.http_client import Client
-from e2e import deaf, servers, truth
-from e2e.crowd import Crowd
-from e2e.patience import until
+from e2e import cross_check as truth
+from e2e import servers
+from e2e import without_signals as deaf
+from e2e.cross_check import Evidence
+from e2e.load_clients import Crowd
 from e2e.programs import CUSTOMER
 from e2e.servers import Pair
-from e2e.truth import Evidence
+from e2e.wait_until import until
 from e2e.watcher import Watcher
 
 pytestmark = pytest.mark.alone

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from e2e import leftovers
+from e2e import process_leaks as leftovers
 from e2e.certificate import self_signed
-from e2e.patience import until
 from e2e.programs import Agent
 from e2e.site import Site
+from e2e.wait_until import until
 from e2e.world import World
 
 

@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from e2e import leftovers
-from e2e.patience import until
+from e2e import process_leaks as leftovers
 from e2e.site import Site
+from e2e.wait_until import until
 
 # TERM, this long, KILL.
 GRACE_S = 5.0

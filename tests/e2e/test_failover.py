@@ -11,8 +11,8 @@ import engines
 import pgpair
 from belvedere.client.errors import Problem
 from e2e import ledger
-from e2e.patience import until
 from e2e.programs import Agent
+from e2e.wait_until import until
 from e2e.watcher import Watcher
 from e2e.world import FINAL, World
 from pgpair import Pair

@@ -4,9 +4,9 @@ import hashlib
 import os
 from pathlib import Path
 
-from e2e.patience import until
 from e2e.programs import TOKEN, run
 from e2e.site import Site
+from e2e.wait_until import until
 
 SOURCE = """#!/bin/sh
 cd "$BELVEDERE_FILES" || exit 9

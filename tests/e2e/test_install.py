@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e import leftovers
+from e2e import process_leaks as leftovers
 from e2e.programs import Agent, environment
 from e2e.site import Site
 

@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
-from e2e import ledger, leftovers, truth
+from e2e import cross_check as truth
+from e2e import ledger
+from e2e import process_leaks as leftovers
 from e2e.flows import EDGES, Flow, Person, Plant
-from e2e.patience import until
+from e2e.wait_until import until
 from e2e.world import FINAL, World
 
 pytestmark = pytest.mark.alone

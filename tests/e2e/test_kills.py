@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from e2e import truth
+from e2e import cross_check as truth
 from e2e.caller import Asked
-from e2e.crowd import Crowd
-from e2e.killing import Killer
-from e2e.patience import until
+from e2e.cross_check import Evidence
+from e2e.kill_processes import Killer
+from e2e.load_clients import Crowd
 from e2e.programs import Agent
-from e2e.truth import Evidence
+from e2e.wait_until import until
 from e2e.watcher import Watcher
 from e2e.world import FINAL, World
 

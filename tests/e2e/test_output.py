@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from e2e import leftovers
+from e2e import process_leaks as leftovers
 from e2e.site import Site
 
 FLOOD = 200 * 1000 * 1000

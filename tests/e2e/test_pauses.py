@@ -14,10 +14,10 @@ import pytest
 import engines
 import pgguard
 from belvedere.client.errors import Problem
-from e2e import truth
-from e2e.crowd import Crowd
-from e2e.patience import until
-from e2e.truth import Evidence
+from e2e import cross_check as truth
+from e2e.cross_check import Evidence
+from e2e.load_clients import Crowd
+from e2e.wait_until import until
 from e2e.world import FINAL, World
 
 pytestmark = pytest.mark.alone

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from belvedere.client.event_stream import follow
-from e2e import leftovers
-from e2e.patience import until
+from e2e import process_leaks as leftovers
 from e2e.programs import Agent
 from e2e.site import Site
+from e2e.wait_until import until
 
 # It waits for the test between two halves of its output, so that nothing depends on time.
 SCRIPT = """#!/bin/sh

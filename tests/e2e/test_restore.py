@@ -12,8 +12,8 @@ import pytest
 
 import engines
 from belvedere.agent.journal import journal
-from e2e.patience import until
 from e2e.programs import Agent, run
+from e2e.wait_until import until
 from e2e.world import World
 
 # Each start leaves a line; it ends when the test says so.

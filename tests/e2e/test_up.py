@@ -11,11 +11,11 @@ import pytest
 from belvedere.agent.journal.journal import line
 from belvedere.client.errors import Problem
 from belvedere.client.http_client import Client
-from e2e import leftovers
+from e2e import process_leaks as leftovers
 from e2e.certificate import self_signed
-from e2e.patience import until
 from e2e.programs import CUSTOMER, EMAIL, PASSWORD, TOKEN, Server, run
 from e2e.site import Site
+from e2e.wait_until import until
 from e2e.world import World
 
 SLOW = '#!/bin/sh\necho begun\nuntil test -e "$1"; do sleep 0.02; done\nseq 1 5000\nexit 4\n'

@@ -7,7 +7,7 @@ import pytest
 
 from belvedere.base.ids import new_id
 from belvedere.jobs.model import FINAL
-from e2e.patience import until
+from e2e.wait_until import until
 from e2e.world import World
 
 pytestmark = [pytest.mark.alone, pytest.mark.limit(180)]

@@ -16,10 +16,10 @@ from typing import Any, Self
 
 from belvedere.client.errors import Problem, ServerUnreachable
 from belvedere.client.http_client import Client
-from e2e import leftovers
-from e2e.patience import until
+from e2e import process_leaks as leftovers
 from e2e.programs import CUSTOMER, EMAIL, PASSWORD, TOKEN, Agent, Server, run
 from e2e.proxy import Proxy
+from e2e.wait_until import until
 
 FINAL = ("finished", "canceled", "terminated", "expired")
 # Jobs of a proof are compared at its end: none may be purged before.

@@ -9,7 +9,7 @@ from belvedere import events
 from belvedere.db import Database, Tx
 from belvedere.events import cursors
 from belvedere.server.api import event_stream
-from cast import Cast
+from people import Cast
 
 
 class Listened:

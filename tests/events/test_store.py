@@ -7,7 +7,7 @@ from belvedere.base.clock import SECOND
 from belvedere.db import Database, Tx
 from belvedere.events import cursors
 from belvedere.jobs.history import retention
-from handclock import HandClock
+from manual_clock import HandClock
 
 
 def tell(tx: Tx, object_id: str) -> int:

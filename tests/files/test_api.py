@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from asking import Caller, services
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Invalid
 from belvedere.db import Database
 from belvedere.files.api import ROUTES
-from cast import Cast
+from call_handler import Caller, services
+from people import Cast
 
 JSON = {"Content-Type": "application/json"}
 FORM = {"Content-Type": "multipart/form-data; boundary=frontier"}

@@ -10,7 +10,7 @@ from belvedere.db import Database, Tx
 from belvedere.files import FileChange, FileRow, create
 from belvedere.files.service import change, delete, download, linked, show, versions
 from belvedere.hosts import store as hosts
-from cast import Cast
+from people import Cast
 
 MISSING = "0" * 24
 OLD, NEW = b"#!/bin/sh\necho old\n", b"#!/bin/sh\necho new\n"

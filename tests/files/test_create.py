@@ -13,7 +13,7 @@ from belvedere.files.model import Kind, record
 from belvedere.files.service import MAX_CONTENT, download, listed, show, versions
 from belvedere.files.store import FILES
 from belvedere.rest.listing import read
-from cast import Cast
+from people import Cast
 
 MISSING = "0" * 24
 SCRIPT = FileChange(filename="hello.sh", content=b"#!/bin/sh\necho hello\n")

@@ -9,7 +9,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
 from belvedere.hosts.service import Enrolment, create_host_enrolment, enrol
 from belvedere.protocol import Hello
-from cast import ADDRESS, Cast
+from people import ADDRESS, Cast
 
 Enrol = Callable[..., Enrolment]
 

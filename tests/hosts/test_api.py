@@ -2,13 +2,13 @@
 
 import pytest
 
-from asking import Caller, services
 from belvedere.access import Actor, Level
 from belvedere.access.credentials.enrolment import create_enrolment
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
 from belvedere.hosts.api import ROUTES
-from cast import ADDRESS, Cast
+from call_handler import Caller, services
+from people import ADDRESS, Cast
 
 
 @pytest.fixture

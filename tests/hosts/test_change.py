@@ -13,7 +13,7 @@ from belvedere.hosts import change, connect, delete, store
 from belvedere.hosts.model import record
 from belvedere.hosts.service import HostChange, listed, show
 from belvedere.rest.listing import read
-from cast import ADDRESS, Cast
+from people import ADDRESS, Cast
 
 from .conftest import Enrol, hello
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-import sweeping
+import run_timeouts
 from belvedere import events
 from belvedere.access import Level
 from belvedere.access.credentials.enrolment import create_enrolment
@@ -12,8 +12,8 @@ from belvedere.base.errors import Conflict, Invalid, Unauthenticated
 from belvedere.db import Database, Tx
 from belvedere.hosts import connect, delete, disconnected, enrol, store
 from belvedere.hosts.service import show
-from cast import ADDRESS, Cast
-from handclock import HandClock
+from manual_clock import HandClock
+from people import ADDRESS, Cast
 
 from .conftest import Enrol, hello
 
@@ -77,7 +77,7 @@ def test_another_machine_takes_a_name_that_nobody_holds(
     assert enrolled_again(first.host_id, "machine-2").host_id == first.host_id
     db.write_blocking(connect, first.host_id, hello("machine-2"), ADDRESS)
     clock.move(60)
-    sweeping.mark_silent(db)
+    run_timeouts.mark_silent(db)
     assert enrolled_again(first.host_id, "machine-3").host_id == first.host_id
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-import sweeping
+import run_timeouts
 from belvedere import events
 from belvedere.base.errors import Conflict, NotFound
 from belvedere.db import Database
@@ -18,8 +18,8 @@ from belvedere.hosts import (
 )
 from belvedere.hosts.model import HostRow
 from belvedere.hosts.service import HostChange, change, show
-from cast import ADDRESS, Cast
-from handclock import HandClock
+from manual_clock import HandClock
+from people import ADDRESS, Cast
 
 from .conftest import Enrol, hello
 
@@ -77,11 +77,11 @@ def test_silence_is_marked_once_and_lifted_by_a_word(
     session = db.write_blocking(connect, host_id, hello(), ADDRESS)
     clock.move(30)
     assert not db.write_blocking(silent, SILENT)
-    assert sweeping.mark_silent(db) == []
+    assert run_timeouts.mark_silent(db) == []
     clock.move(1)
     assert db.write_blocking(silent, SILENT)
-    assert sweeping.mark_silent(db) == [host_id]
-    assert sweeping.mark_silent(db) == []
+    assert run_timeouts.mark_silent(db) == [host_id]
+    assert run_timeouts.mark_silent(db) == []
     assert not db.write_blocking(silent, SILENT)
     assert host(db, cast, host_id).state == "unreachable"
     db.write_blocking(seen, [(host_id, session, clock.now)])
@@ -95,7 +95,7 @@ def test_a_new_connection_lifts_the_silence_too(
     host_id = enrolled().host_id
     db.write_blocking(connect, host_id, hello(), ADDRESS)
     clock.move(60)
-    sweeping.mark_silent(db)
+    run_timeouts.mark_silent(db)
     db.write_blocking(connect, host_id, hello(), ADDRESS)
     assert host(db, cast, host_id).gone_at is None
 
@@ -105,7 +105,7 @@ def test_a_host_that_never_spoke_is_not_silent(
 ) -> None:
     enrolled()
     clock.move(3_600)
-    assert sweeping.mark_silent(db) == []
+    assert run_timeouts.mark_silent(db) == []
 
 
 def test_two_machines_with_one_credential_are_told_apart(
@@ -117,7 +117,7 @@ def test_two_machines_with_one_credential_are_told_apart(
         db.write_blocking(connect, host_id, hello("machine-2"), ADDRESS)
     assert refusal.value.code == "host_held"
     clock.move(60)
-    sweeping.mark_silent(db)
+    run_timeouts.mark_silent(db)
     db.write_blocking(connect, host_id, hello("machine-2"), ADDRESS)
 
 
@@ -131,7 +131,7 @@ def test_a_deleted_host_cannot_connect_nor_beat(
     with pytest.raises(NotFound):
         db.write_blocking(connect, host_id, hello(), ADDRESS)
     clock.move(60)
-    assert sweeping.mark_silent(db) == []
+    assert run_timeouts.mark_silent(db) == []
 
 
 def test_a_disabled_or_draining_host_says_so(db: Database, cast: Cast, enrolled: Enrol) -> None:

@@ -10,7 +10,7 @@ from belvedere.db import Database
 from belvedere.indicators import service
 from belvedere.indicators.bodies import IndicatorBody
 from belvedere.indicators.model import IndicatorRow
-from cast import Cast
+from people import Cast
 
 Make = Callable[..., IndicatorRow]
 

@@ -8,8 +8,8 @@ from belvedere.base.clock import DAY, HOUR, MINUTE, SECOND
 from belvedere.db import Database, Tx
 from belvedere.indicators import aging, history, queries, service, store
 from belvedere.indicators.model import IndicatorRow
-from cast import Cast
-from handclock import HandClock
+from manual_clock import HandClock
+from people import Cast
 
 from .conftest import Make, body
 

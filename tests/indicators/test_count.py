@@ -10,7 +10,7 @@ from belvedere.db import Database
 from belvedere.indicators import queries
 from belvedere.indicators.counting import Step, step
 from belvedere.indicators.model import Action
-from cast import Cast
+from people import Cast
 
 from .conftest import Make
 

@@ -4,9 +4,9 @@ import pytest
 
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
-from cast import Cast
-from handclock import HandClock
-from jobs.workshop import Workshop
+from jobs.job_steps import Workshop
+from manual_clock import HandClock
+from people import Cast
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from belvedere.access import replace_acl
 from belvedere.base.errors import Conflict, Forbidden, NotFound
 from belvedere.jobs.lifecycle import actions
-from jobs.workshop import MISSING, Workshop
+from jobs.job_steps import MISSING, Workshop
 
 
 def test_it_works(shop: Workshop) -> None:

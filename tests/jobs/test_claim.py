@@ -6,7 +6,7 @@ from belvedere.hosts.service import HostChange
 from belvedere.jobs.attempts import reserve_fences
 from belvedere.jobs.history import retention
 from belvedere.jobs.lifecycle import claim
-from jobs.workshop import Workshop
+from jobs.job_steps import Workshop
 
 
 def test_it_works(shop: Workshop) -> None:

@@ -11,7 +11,7 @@ from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refuse
 from belvedere.jobs.lifecycle.create import Created, NewJob, create
 from belvedere.tasks import service as task_service
 from belvedere.tasks.bodies import TaskBody
-from jobs.workshop import MISSING, Workshop
+from jobs.job_steps import MISSING, Workshop
 
 NAME = {"type": "input", "label": "name"}
 

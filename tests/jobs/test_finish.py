@@ -7,7 +7,7 @@ import pytest
 from belvedere.base.clock import DAY
 from belvedere.jobs.lifecycle.finish import LONGEST_DELAY, Reported, finish
 from belvedere.protocol import Report
-from jobs.workshop import Workshop
+from jobs.job_steps import Workshop
 
 
 def test_it_works(shop: Workshop) -> None:

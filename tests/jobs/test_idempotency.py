@@ -7,7 +7,7 @@ from belvedere.base.errors import Conflict, Invalid, KeyReused
 from belvedere.jobs.idempotency import Once
 from belvedere.jobs.lifecycle import timeouts
 from belvedere.jobs.lifecycle.create import Created, NewJob, create
-from jobs.workshop import Workshop
+from jobs.job_steps import Workshop
 
 
 def asked(shop: Workshop, task_id: str, key: str = "k", **more: object) -> NewJob:

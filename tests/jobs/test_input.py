@@ -4,7 +4,7 @@ import pytest
 
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
 from belvedere.jobs.lifecycle import actions
-from jobs.workshop import MISSING, Workshop
+from jobs.job_steps import MISSING, Workshop
 
 NAME = {"type": "input", "label": "name"}
 

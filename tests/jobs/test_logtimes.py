@@ -9,7 +9,7 @@ from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.output import logtimes
 from belvedere.jobs.output.log_store import Output
 from belvedere.jobs.output.logtimes import Times
-from handclock import HandClock
+from manual_clock import HandClock
 
 FENCE, JOB = 7, "a" * 24
 

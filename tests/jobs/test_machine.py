@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-import sweeping
+import run_timeouts
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.hosts import presence
@@ -18,8 +18,8 @@ from belvedere.jobs.lifecycle import claim as queue
 from belvedere.jobs.lifecycle.finish import Outcome, Reported, finish
 from belvedere.protocol import Entry, Hello, Report
 from jobs import reference
+from jobs.job_steps import Workshop
 from jobs.reference import EXPIRES, RETRY_DELAY, TIMEOUT, WAITING, Job
-from jobs.workshop import Workshop
 
 SLOTS = 3
 START = 1_760_000_000_000
@@ -234,10 +234,10 @@ class Jobs(RuleBasedStateMachine):
     def wait(self, seconds: int) -> None:
         """The loops of the server look at everything that time has changed."""
         self.shop.clock.move(seconds)
-        sweeping.mark_silent(self.shop.db)
+        run_timeouts.mark_silent(self.shop.db)
         self.shop.db.write_blocking(timeouts.mark_unreachable)
         self.shop.db.write_blocking(timeouts.mark_reachable)
-        sweeping.lose_overdue(self.shop.db)
+        run_timeouts.lose_overdue(self.shop.db)
         self.shop.db.write_blocking(timeouts.expire)
         is_silent = self.now - self.seen_at > reference.UNREACHABLE
         for job in self.jobs.values():

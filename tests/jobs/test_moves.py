@@ -8,7 +8,7 @@ import pytest
 from belvedere.base.errors import Conflict
 from belvedere.db import Database, Tx
 from belvedere.jobs.model import FINAL, MOVES, JobRow, Lifecycle, State, check_move
-from jobs.workshop import Workshop
+from jobs.job_steps import Workshop
 
 # Written from decisions.md, section 4, apart from the product: trigger, from, to, states.
 ALLOWED = """

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import sweeping
+import run_timeouts
 from belvedere.base.errors import Conflict, Refused
 from belvedere.jobs.approvals import votes
 from belvedere.jobs.history import consistency
@@ -20,7 +20,7 @@ from belvedere.jobs.lifecycle import claim as queue
 from belvedere.jobs.lifecycle.create import Created, NewJob, create
 from belvedere.jobs.lifecycle.finish import Outcome, Reported, finish
 from belvedere.protocol import Report
-from jobs.workshop import Workshop
+from jobs.job_steps import Workshop
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 THREADS = 8
@@ -191,12 +191,12 @@ def test_the_end_and_the_sweeper_have_one_winner(shop: Workshop) -> None:
         shop.connect({})
         job = shop.assigned(task_id)
         shop.clock.move(100)
-        sweeping.mark_silent(shop.db)
+        run_timeouts.mark_silent(shop.db)
         end = Reported(shop.host_id, job.fence, Report("exit"))
         outcome, _ = at_once(
             [
                 partial(_end, shop, end),
-                lambda: sweeping.lose_overdue(shop.db),
+                lambda: run_timeouts.lose_overdue(shop.db),
             ]
         )
         assert outcome.as_ == "counted"

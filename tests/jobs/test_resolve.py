@@ -2,16 +2,16 @@
 
 import pytest
 
-import sweeping
+import run_timeouts
 from belvedere.base.errors import Conflict, Invalid, NotFound
 from belvedere.jobs.lifecycle import actions, timeouts
-from jobs.workshop import MISSING, Workshop
+from jobs.job_steps import MISSING, Workshop
 
 
 def unreachable(shop: Workshop) -> str:
     job = shop.assigned()
     shop.clock.move(31)
-    sweeping.mark_silent(shop.db)
+    run_timeouts.mark_silent(shop.db)
     shop.db.write_blocking(timeouts.mark_unreachable)
     return job.id
 

@@ -8,7 +8,7 @@ from belvedere.jobs.idempotency import Once
 from belvedere.jobs.lifecycle import actions
 from belvedere.tasks import service as task_service
 from belvedere.tasks.bodies import TaskBody
-from jobs.workshop import MISSING, Workshop
+from jobs.job_steps import MISSING, Workshop
 
 NAME = {"type": "input", "label": "name"}
 

@@ -11,7 +11,7 @@ from belvedere.jobs.history import retention
 from belvedere.jobs.lifecycle import actions, resync
 from belvedere.jobs.recovery import hold, restore
 from belvedere.protocol import Entry, Hello
-from jobs.workshop import JOURNAL, Workshop
+from jobs.job_steps import JOURNAL, Workshop
 
 
 def restore_database(shop: Workshop) -> None:

@@ -13,7 +13,7 @@ from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.output.log_store import Output
 from belvedere.tasks import service as task_service
-from jobs.workshop import MISSING, Workshop
+from jobs.job_steps import MISSING, Workshop
 
 
 def ended(shop: Workshop, task_id: str) -> str:

@@ -4,9 +4,9 @@ import pytest
 
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
-from cast import Cast
-from handclock import HandClock
-from monitors.watchtower import Tower
+from manual_clock import HandClock
+from monitors.monitor_steps import Tower
+from people import Cast
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from belvedere.monitors import history
 from belvedere.monitors.evaluation import rollups
 from belvedere.protocol import Sample, Samples
 from belvedere.triggers.store import Trigger, attach
-from monitors.watchtower import Tower
+from monitors.monitor_steps import Tower
 
 
 def test_it_works(tower: Tower) -> None:

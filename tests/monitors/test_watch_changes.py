@@ -18,7 +18,7 @@ from belvedere.monitors.agent_config import Position
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.model import Type
 from belvedere.protocol import Watch, Watched
-from monitors.watchtower import Tower
+from monitors.monitor_steps import Tower
 from monitors.work import rows_read
 
 TCP = {"type": "tcp", "url": None, "status_code": None, "target": "127.0.0.1", "port": "22"}

@@ -5,7 +5,7 @@ import pytest
 from belvedere.base.errors import NotFound
 from belvedere.monitors import housekeeping, service
 from belvedere.monitors.evaluation import watchdog
-from monitors.watchtower import Tower
+from monitors.monitor_steps import Tower
 
 
 def test_it_works(tower: Tower) -> None:

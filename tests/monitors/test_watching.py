@@ -10,7 +10,7 @@ from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.files import service as file_service
 from belvedere.files.service import FileChange
 from belvedere.monitors import agent_config, service, watch_changes
-from monitors.watchtower import Tower
+from monitors.monitor_steps import Tower
 
 FIELDS = {
     "scraper": {"url": "https://x.test/"},

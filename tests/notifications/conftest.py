@@ -15,7 +15,7 @@ from belvedere.notifications.bodies import ChannelBody, RuleBody
 from belvedere.notifications.delivery import messages, outbox
 from belvedere.notifications.delivery.messages import Message
 from belvedere.notifications.model import AddressedNotice, Notice, NoticeSeverity
-from cast import Cast
+from people import Cast
 
 
 class AnyRoom(LaneUsage):

@@ -11,7 +11,7 @@ from belvedere.notifications import service
 from belvedere.notifications.bodies import ChannelBody
 from belvedere.notifications.delivery import messages
 from belvedere.notifications.model import MAX_NOTICES, RETRY_DELAYS
-from handclock import HandClock
+from manual_clock import HandClock
 from notifications.conftest import LEASE_S, Desk, claim
 
 

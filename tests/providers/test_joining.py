@@ -14,7 +14,7 @@ from belvedere.base.errors import Forbidden, NotFound
 from belvedere.db import Database
 from belvedere.providers import account_linking, service, store
 from belvedere.providers.model import Endpoints, ProviderBody, ProviderRow
-from cast import PASSWORD_HASH, Cast
+from people import PASSWORD_HASH, Cast
 
 AT = "https://id.example.com"
 WHERE = Endpoints(AT, f"{AT}/authorize", f"{AT}/token", f"{AT}/keys")

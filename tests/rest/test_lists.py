@@ -2,11 +2,11 @@
 
 import msgspec
 
-from asking import no_body
 from belvedere.rest.listing import Field, Listable, read
 from belvedere.rest.pagination import answer
 from belvedere.rest.request import HttpRequest
 from belvedere.rest.route import Route
+from call_handler import no_body
 
 IDS = ["0" * 23 + digit for digit in "12"]
 THINGS = Listable(fields={"id": Field("id"), "name": Field("name")})

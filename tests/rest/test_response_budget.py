@@ -9,7 +9,7 @@ from belvedere.db import Database, Tx
 from belvedere.rest import response_budget
 from belvedere.rest.listing import Field, Listable, Listing, read
 from belvedere.rest.response_budget import RECORD_BYTES, Budget
-from cast import Cast
+from people import Cast
 
 THINGS = Listable(fields={"id": Field("x.id"), "name": Field("x.name")})
 # Sizes of records against a budget of 100 bytes, and how many of them fit.

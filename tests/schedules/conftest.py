@@ -17,8 +17,8 @@ from belvedere.schedules.model import ScheduleRow, ScheduleRun
 from belvedere.tasks import service as tasks
 from belvedere.tasks.bodies import TaskBody
 from belvedere.workflows.schedule_targets import TARGETS
-from cast import Cast
-from handclock import HandClock
+from manual_clock import HandClock
+from people import Cast
 
 Make = Callable[..., ScheduleRow]
 Task = Callable[..., str]

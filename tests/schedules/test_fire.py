@@ -17,8 +17,8 @@ from belvedere.schedules.bodies import PreviewBody, ScheduleBody
 from belvedere.tasks import service as tasks
 from belvedere.tasks.bodies import TaskBody
 from belvedere.workflows.schedule_targets import TARGETS
-from cast import Cast
-from handclock import HandClock
+from manual_clock import HandClock
+from people import Cast
 
 from .conftest import BEGIN, Make, Task, finish_all, jobs, lines, pass_time, told
 

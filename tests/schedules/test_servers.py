@@ -11,7 +11,7 @@ from belvedere.db import Database
 from belvedere.db.migrate import open_database
 from belvedere.schedules import firing, store
 from belvedere.workflows.schedule_targets import TARGETS
-from handclock import HandClock
+from manual_clock import HandClock
 
 from .conftest import Make, jobs, told
 

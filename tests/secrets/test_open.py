@@ -11,7 +11,7 @@ from belvedere.db import Database, Tx
 from belvedere.db.migrate import open_database
 from belvedere.secrets import environment, service
 from belvedere.secrets.service import SecretBody
-from cast import Cast
+from people import Cast
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from cast import PASSWORD
 from contract.client import Answer
 from contract.world import World
+from people import PASSWORD
 
 LOGIN = "/api/auth/login"
 SET_COOKIE = ("set-cookie", "Set-Cookie")

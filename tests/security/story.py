@@ -12,10 +12,10 @@ from belvedere.access.credentials import one_time_links
 from belvedere.access.crypto import password_hash
 from belvedere.access.crypto.totp import code_at
 from belvedere.access.customers import member_changes, service
-from cast import PASSWORD, PASSWORD_HASH
+from contract.browser_journey import Traveller, add, provider_of
 from contract.client import Answer, Client
-from contract.traveller import Traveller, add, provider_of
 from contract.world import World
+from people import PASSWORD, PASSWORD_HASH
 
 VICTIM = "victim@acme.test"
 THEIRS, OWN = "theirs-heron-cello", "own-maple-violin"

@@ -13,10 +13,10 @@ from belvedere.base.errors import Conflict, Forbidden
 from belvedere.db import Tx
 from belvedere.providers import account_linking, service, store
 from belvedere.providers.model import ProviderBody
-from cast import PASSWORD_HASH
+from contract.browser_journey import PERSON, Traveller, add, provider_of
 from contract.client import Client
-from contract.traveller import PERSON, Traveller, add, provider_of
 from contract.world import World
+from people import PASSWORD_HASH
 
 MANY = users.MAX_ACCOUNTS + 1
 

@@ -15,8 +15,8 @@ from belvedere.access.people import users
 from belvedere.access.signin import login, sessions
 from belvedere.db import Database
 from belvedere.db.migrate import apply, migrate, migrations
+from contract.browser_journey import Traveller, add
 from contract.client import Answer
-from contract.traveller import Traveller, add
 from contract.world import World
 from security.story import INVITATION, PERSON, THEIRS, Story, plain_passwords
 

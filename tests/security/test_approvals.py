@@ -13,13 +13,13 @@ from belvedere.jobs import starters, store
 from belvedere.jobs.approvals import links as vote_links
 from belvedere.server.background import loops
 from belvedere.tasks.model import TaskSpec, Type
-from cast import PASSWORD, PASSWORD_HASH
 from contract import flowing
 from contract.client import Answer, Client
 from contract.running import create
 from contract.test_triggers import react
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
+from people import PASSWORD, PASSWORD_HASH
 
 
 async def approval(world: World, approvers: list[str], **more: Any) -> str:

@@ -9,10 +9,10 @@ from belvedere.access.customers import consent, member_changes, password_recover
 from belvedere.access.people import users
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
-from cast import PASSWORD, PASSWORD_HASH
+from contract.browser_journey import PERSON, Traveller, add, provider_of
 from contract.client import Client
-from contract.traveller import PERSON, Traveller, add, provider_of
 from contract.world import World
+from people import PASSWORD, PASSWORD_HASH
 
 WAITING, LOGIN = "/api/session/invitation", "/api/auth/login"
 

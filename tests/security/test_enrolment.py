@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 import engines
-import sweeping
+import run_timeouts
 from belvedere.access.credentials import enrolment
 from contract.client import Answer, Client
-from contract.oldagent import OldAgent
 from contract.world import World
-from e2e import leftovers
+from e2e import process_leaks as leftovers
 from e2e.programs import Agent
 from e2e.world import World as Installation
-from handclock import HandClock
+from legacy_agents.legacy_agent import OldAgent
+from manual_clock import HandClock
 
 
 @pytest.fixture
@@ -163,7 +163,7 @@ async def test_the_client_that_had_a_host_cannot_register_for_it_again(
     await old.sign_in()
     host_id = (await old.register()).json["host_id"]
     clock.move(31)
-    sweeping.mark_silent(world.runtime.db)
+    run_timeouts.mark_silent(world.runtime.db)
     made = (await ada.post(f"/acme/host/{host_id}/enrolment", {})).json
     assert (await enrol(world, made["token"], "old-1")).status == 201
     await old.sign_in()

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from contract.browser_journey import add, provider_of
 from contract.client import Client
-from contract.traveller import add, provider_of
 from contract.world import World
 
 HOME = "https://api.acme.test/x?key=k3y-in-url"

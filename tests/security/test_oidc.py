@@ -13,10 +13,10 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 import pytest
 
 from belvedere.egress.messages import Outcome, Parcel
+from contract.browser_journey import BODY, SIGNER, Traveller
 from contract.client import Client
-from contract.traveller import BODY, SIGNER, Traveller
 from contract.world import World
-from notifications.fakecouriers import FakeCouriers
+from egress.fake_pool import FakeCouriers
 from providers.openid import Provider, Signer, b64
 
 HONEST, EVIL = "https://id.example.com/realm", "https://evil.example.com"

@@ -11,9 +11,9 @@ from belvedere.legacy_agents.registration import LegacyServices
 from belvedere.server.agents import handshakes
 from belvedere.server.agents.handshakes import Handshakes
 from contract.client import Client
-from contract.oldagent import OldAgent
 from contract.running import create, show
 from contract.world import World
+from legacy_agents.legacy_agent import OldAgent
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.keeping import Keeping
+from agent.keeper_process import Keeping
 from belvedere.agent.workdir import accounts, artifacts, directories, removal
 from belvedere.agent.workdir.workdirs import Workplace, Workplaces
 from security.attacker import ATTACKS, UID, USER

@@ -18,12 +18,12 @@ from belvedere.base.errors import Conflict, Refused
 from belvedere.db import Database
 from belvedere.server import operator_socket, scripts_user
 from belvedere.settings import SECRETS, Settings
-from e2e import leftovers
-from e2e.patience import until
+from e2e import process_leaks as leftovers
 from e2e.programs import PASSWORD, TOKEN, run
 from e2e.site import Site
+from e2e.wait_until import until
 from e2e.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 USER = "nobody"
 KEY = "5ec4e7" * 10 + "abcd"

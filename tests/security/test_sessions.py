@@ -10,11 +10,11 @@ from belvedere.base.clock import HOUR, SECOND
 from belvedere.egress.messages import Outcome
 from belvedere.egress.pool import EgressPool
 from belvedere.server.background import loops
-from cast import PASSWORD
 from contract.client import Answer, Client
 from contract.notifying import told
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
+from people import PASSWORD
 from security.browsing import LOGIN, TestBrowser
 
 CHANGE, FACTOR = "/api/auth/password/change", "/api/auth/second-factor"

@@ -12,10 +12,10 @@ from belvedere.access.limits.rate_limits import WRONG_PER_MINUTE
 from belvedere.server.background import loops
 from belvedere.server.transport import proxies
 from belvedere.server.transport.proxies import MAX_PEERS, Proxies
-from cast import PASSWORD
 from contract.client import Client
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
+from people import PASSWORD
 from security.browsing import LOGIN, TestBrowser
 
 PROXY = "192.0.2.50"

@@ -30,12 +30,12 @@ from belvedere.notifications.delivery.dispatcher import SealedMail
 from belvedere.notifications.model import AddressedNotice, Notice, NoticeSeverity
 from belvedere.rest import response_budget
 from belvedere.rest.listing import Listing
-from cast import Cast
 from contract import flowing
 from contract.client import Answer, Client
 from contract.running import create
 from contract.world import World
-from notifications.sinks import LOOPBACK, Sink, http_sink
+from egress.receivers import LOOPBACK, Sink, http_sink
+from people import Cast
 
 PATIENCE_S = 30.0
 

@@ -17,7 +17,7 @@ from belvedere.server.background import loops
 from contract.client import Client
 from contract.running import create
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 CONTENT = "data of the file"
 SHA256 = hashlib.sha256(CONTENT.encode()).hexdigest()

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
-from asking import no_body
 from belvedere.base.errors import Invalid
 from belvedere.rest.request import HttpRequest
 from belvedere.server.http import authentication
 from belvedere.server.routes import ROUTES
+from call_handler import no_body
 
 TOKENS = ["", "bvt_a", "bvt_b", "\xfc"]
 AUTHORIZATION = st.sampled_from(

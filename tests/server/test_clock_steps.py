@@ -21,7 +21,7 @@ from belvedere.server.wiring import furnish
 from belvedere.settings import Settings
 from contract.running import create, show
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 BEGIN = parse_iso("2027-03-02T09:00:30Z")
 

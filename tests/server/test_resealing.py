@@ -19,8 +19,8 @@ from belvedere.server.runtime import ServerRuntime
 from belvedere.server.wiring import furnish
 from belvedere.settings import Settings
 from belvedere.tasks import service as tasks
-from cast import Cast, assemble
 from contract.world import make_task
+from people import Cast, assemble
 
 VALUE = "correct-horse-battery"
 

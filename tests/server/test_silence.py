@@ -11,7 +11,7 @@ from belvedere.server.background import loops
 from contract.fakeagent import FakeAgent
 from contract.running import create, show
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 
 class Watch:

@@ -20,7 +20,7 @@ from contract.client import Client
 from contract.running import create, show
 from contract.sse import Stream
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 

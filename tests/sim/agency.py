@@ -12,7 +12,7 @@ from belvedere.agent import messages as speech
 from belvedere.agent.connection.server_link import Link, by_network
 from belvedere.agent.keeper_client import Attachment, KeeperFailed
 from belvedere.agent.setup.enrolment import Credential
-from sim import stage
+from sim import current_actor as stage
 from sim.host import STATE, Host, KeeperProcess, Killed
 from sim.loop import VirtualLoop
 from sim.network import Connection, End

@@ -10,12 +10,12 @@ from belvedere.agent.keeper import recovery
 from belvedere.agent.keeper.program import Keeper
 from belvedere.agent.processes.script import NEVER
 from belvedere.agent.state_folder import Folder
-from sim import stage
+from sim import current_actor as stage
 from sim.disk import Disk
+from sim.invariants import Truth
 from sim.keeping import assemble
 from sim.network import Connection
 from sim.scripts import Behaviour, Running
-from sim.truth import Truth
 from sim.world import MS, Micros, Process, World
 
 STATE = Folder("/agent")

@@ -14,7 +14,8 @@ from belvedere.agent.keeper import program, recovery
 from belvedere.agent.monitoring.sample_journal import SampleLog
 from belvedere.agent.output import capture, spool, upload
 from belvedere.jobs.lifecycle import create
-from sim import agency, stage
+from sim import agency
+from sim import current_actor as stage
 from sim.agency import SimCache
 
 

@@ -12,7 +12,8 @@ from belvedere.jobs import events, store
 from belvedere.jobs.attempts import end_attempt
 from belvedere.jobs.lifecycle import actions, create, finish, resync
 from belvedere.jobs.model import Lifecycle, State
-from sim import patches, story
+from sim import patches
+from sim import scenario as story
 
 Patch = tuple[Any, str, Callable[..., Any]]
 MOST_SEEDS = 150

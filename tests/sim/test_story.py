@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sim import patches
-from sim.story import tell
+from sim.scenario import tell
 from sim.world import SECOND
 
 QUICK, CHUNK = 300, 25
@@ -56,7 +56,8 @@ def test_one_seed_tells_one_story() -> None:
 SCRIPT = """
 import sys
 sys.path[:0] = sys.argv[1:]
-from sim import patches, story
+from sim import patches
+from sim import scenario as story
 with patches.installed():
     print([story.tell(seed).digest for seed in (3, 4, 5, 6)])
 """

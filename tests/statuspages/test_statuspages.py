@@ -6,10 +6,10 @@ import pytest
 
 from belvedere import events
 from belvedere.base.clock import DAY
-from board.monitoring import check, monitor, set_state
 from contract.client import Client
 from contract.world import World
-from handclock import HandClock
+from manual_clock import HandClock
+from overview.monitoring import check, monitor, set_state
 
 MISSING = "0" * 24
 

@@ -13,7 +13,7 @@ from belvedere.hosts.model import HostRow
 from belvedere.tasks import service
 from belvedere.tasks.bodies import TaskBody
 from belvedere.tasks.store import TaskView
-from cast import Cast
+from people import Cast
 
 SOURCE = "#!/bin/sh\necho hello\n"
 MISSING = "0" * 24

@@ -2,13 +2,13 @@
 
 import pytest
 
-from asking import Caller, services
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Stale
 from belvedere.db import Database
 from belvedere.hosts.model import HostRow
 from belvedere.tasks.api import ROUTES
-from cast import Cast
+from call_handler import Caller, services
+from people import Cast
 
 from .conftest import SOURCE
 

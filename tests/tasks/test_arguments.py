@@ -16,7 +16,7 @@ from belvedere.files import content_of
 from belvedere.tasks.definition.argument_types import FileValue
 from belvedere.tasks.definition.argument_values import MAX_ALL, MAX_EACH, fit, keep_files, masked
 from belvedere.tasks.model import Argument, ArgumentKind, Option
-from cast import Cast
+from people import Cast
 
 K = ArgumentKind
 INPUT = Argument(K.INPUT, "name")

@@ -18,7 +18,7 @@ from belvedere.hosts.model import HostRow
 from belvedere.tasks import service
 from belvedere.tasks.records import record
 from belvedere.tasks.store import TaskView, runnable, task_snapshot
-from cast import Cast
+from people import Cast
 
 from .conftest import MISSING, Make, body
 

@@ -17,7 +17,7 @@ from belvedere.hosts.model import HostRow
 from belvedere.tasks import service
 from belvedere.tasks.records import record
 from belvedere.tasks.store import runnable, task_snapshot
-from cast import Cast
+from people import Cast
 
 from .conftest import MISSING, SOURCE, Make, body
 

@@ -12,7 +12,7 @@ from belvedere.db import Database
 from belvedere.hosts.model import HostRow
 from belvedere.server.demo import sample_tasks
 from belvedere.tasks.store import runnable
-from cast import Cast
+from people import Cast
 
 
 def test_it_works(db: Database, keys: Keyring, cast: Cast, host: HostRow) -> None:

@@ -9,7 +9,7 @@ from belvedere.rest.listing import read
 from belvedere.tasks import service
 from belvedere.tasks.records import record
 from belvedere.tasks.store import TASKS
-from cast import Cast
+from people import Cast
 
 from .conftest import MISSING, Make
 

@@ -18,7 +18,7 @@ from belvedere.webhooks.deliveries import payload
 from belvedere.webhooks.deliveries.receive import ROUTE, Call
 from belvedere.webhooks.model import Door, WebhookRow
 from belvedere.webhooks.service import WebhookBody
-from cast import Cast
+from people import Cast
 
 Make = Callable[..., WebhookRow]
 Dial = Callable[..., Call]

@@ -8,7 +8,7 @@ from belvedere.base.clock import DAY, SECOND
 from belvedere.db import Database
 from belvedere.webhooks.deliveries import store
 from belvedere.webhooks.deliveries.receive import trigger
-from handclock import HandClock
+from manual_clock import HandClock
 
 from .conftest import Dial, Make
 

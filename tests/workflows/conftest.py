@@ -4,9 +4,9 @@ import pytest
 
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
-from cast import Cast
-from handclock import HandClock
-from workflows.yard import Yard
+from manual_clock import HandClock
+from people import Cast
+from workflows.workflow_steps import Yard
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from belvedere.jobs.lifecycle import actions, timeouts
 from belvedere.jobs.queries import details
 from belvedere.workflows import service as workflows
 from belvedere.workflows.bodies import WorkflowBody
-from workflows.yard import Yard
+from workflows.workflow_steps import Yard
 
 ONE = {"a": {"task_arguments": [{"type": "input", "label": "x"}]}}
 

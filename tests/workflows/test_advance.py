@@ -10,7 +10,7 @@ from belvedere.jobs.lifecycle import actions
 from belvedere.workflow_specs.model import Graph, decode
 from belvedere.workflows import service as workflows
 from belvedere.workflows.bodies import WorkflowBody
-from workflows.yard import Yard
+from workflows.workflow_steps import Yard
 
 TWO = [{"type": "input", "label": "x"}, {"type": "input", "label": "y"}]
 OUTPUT = '{"state": "success", "output": ["1", {"k": 2}]}'

@@ -13,7 +13,7 @@ from belvedere.tasks import service as tasks
 from belvedere.tasks.bodies import ScriptBody, TaskBody
 from belvedere.workflows import service as workflows
 from belvedere.workflows.bodies import WorkflowBody
-from workflows.yard import Yard
+from workflows.workflow_steps import Yard
 
 ASK = {"type": "approval", "approvers": ["max@acme.test"]}
 TWO = [{"type": "input", "label": "x"}, {"type": "input", "label": "y"}]

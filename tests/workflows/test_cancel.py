@@ -5,7 +5,7 @@ import pytest
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.jobs.history import consistency
 from belvedere.jobs.lifecycle import actions
-from workflows.yard import Yard
+from workflows.workflow_steps import Yard
 
 
 def test_it_works(yard: Yard) -> None:

@@ -10,7 +10,7 @@ from belvedere.jobs.approvals import votes
 from belvedere.jobs.history import consistency
 from belvedere.workflows import control
 from workflows.test_approval_scope import ASK, OTHER, edit, shown, waiting
-from workflows.yard import Yard
+from workflows.workflow_steps import Yard
 
 ONE = [{"type": "input", "label": "x"}]
 

@@ -4,7 +4,7 @@ from belvedere.base.clock import DAY
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.queries import details
 from belvedere.workflows.engine import advance
-from workflows.yard import Yard
+from workflows.workflow_steps import Yard
 
 
 def lose(yard: Yard) -> int:

@@ -8,7 +8,7 @@ import pytest
 from belvedere.jobs.history import consistency
 from belvedere.jobs.model import JobRow
 from workflows.reference import Key, Plan, Walk
-from workflows.yard import Yard
+from workflows.workflow_steps import Yard
 
 ENDS: dict[str, tuple[str, dict[str, Any], bool]] = {
     "success": ("", {}, True),

@@ -15,7 +15,7 @@ from belvedere.workflow_specs.model import Graph, Node, WorkflowRow, decode
 from belvedere.workflows import control
 from belvedere.workflows import service as workflows
 from belvedere.workflows.bodies import WorkflowBody
-from workflows.yard import Yard
+from workflows.workflow_steps import Yard
 
 ONE = {"task_arguments": [{"type": "input", "label": "x"}]}
 

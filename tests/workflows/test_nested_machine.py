@@ -8,7 +8,7 @@ from belvedere.jobs.history import consistency
 from belvedere.workflow_specs.model import WorkflowRow
 from workflows.reference import Plan, Walk
 from workflows.test_machine import ENDS, drawn, text_of
-from workflows.yard import Yard
+from workflows.workflow_steps import Yard
 
 
 class Nest:

@@ -13,7 +13,7 @@ from belvedere.protocol import Report
 from belvedere.workflows import control
 from belvedere.workflows.engine import advance
 from jobs.test_races import at_once
-from workflows.yard import Yard, react
+from workflows.workflow_steps import Yard, react
 
 DIAMOND = "a-b a-c a-d b-e c-e d-e e-f"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from belvedere.base.errors import Conflict
-from workflows.yard import Yard
+from workflows.workflow_steps import Yard
 
 ONE = [{"type": "input", "label": "x"}]
 

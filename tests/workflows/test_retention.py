@@ -1,7 +1,7 @@
 """Old jobs of workflows go with their steps; what is under way stays."""
 
 from belvedere.jobs.history import limits, retention
-from workflows.yard import Yard
+from workflows.workflow_steps import Yard
 
 
 def purge(yard: Yard) -> None:

@@ -1,7 +1,7 @@
 """A node tries its task again, as a new job with the same values."""
 
 from belvedere.jobs.lifecycle import actions
-from workflows.yard import Yard
+from workflows.workflow_steps import Yard
 
 ONE = [{"type": "input", "label": "x"}]
 TWICE = {"b": {"times": 2, "delay": 1_000, "backoff": 3.0}}

@@ -3,20 +3,18 @@
 import msgspec
 
 from belvedere.access.api.acl import acl_routes
-from belvedere.access.limits import anonymous_requests
-from belvedere.access.limits.rate_limits import Kind
 from belvedere.access.request import AnyRequest, Request, heavy_read
 from belvedere.access.searches import run_search
 from belvedere.base.clock import Millis, parse_iso
-from belvedere.base.errors import Fault, Forbidden
+from belvedere.base.errors import Fault
 from belvedere.legacy_agents import check_reports
 from belvedere.legacy_agents.check_reports import ReportBody
-from belvedere.monitors import history, push, service, store, turns
+from belvedere.monitors import history, service, store, turns
+from belvedere.monitors.api import push_urls
 from belvedere.monitors.api.records import MonitorRecord, record
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.config.validation import refusal
 from belvedere.monitors.history import History
-from belvedere.monitors.push import Pushed
 from belvedere.monitors.turns import Turns
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination, query
@@ -33,25 +31,6 @@ class UntilBody(msgspec.Struct, forbid_unknown_fields=True):
     """When it ends by itself; without it, somebody ends it."""
 
     until: str | None = None
-
-
-class PushBody(msgspec.Struct):
-    state: str = ""
-    message: str = ""
-
-
-class PushCredentials(msgspec.Struct):
-    """The secret of a push monitor, and the URL to be called."""
-
-    id: str
-    secret: str
-    url: str
-
-
-class RotateBody(msgspec.Struct, forbid_unknown_fields=True):
-    """For how many seconds the old URL still works."""
-
-    overlap: int = 0
 
 
 def _record(request: AnyRequest, shown: service.Shown) -> MonitorRecord:
@@ -183,58 +162,6 @@ async def take_report(request: Request[ReportBody]) -> MonitorRecord:
     )
 
 
-async def admit_push(request: AnyRequest) -> None:
-    await anonymous_requests.by_secret(request, "monitor", request.path["id"])
-
-
-async def push_state(request: Request[None | PushBody]) -> Pushed:
-    body = request.body or PushBody()
-    said = (
-        body.state or request.first("state") or "",
-        body.message or request.first("message") or "",
-    )
-    limits, address, target = request.services.limits, request.actor.address, request.path["id"]
-    proof = request.services.keyring.digest(request.path["secret"])
-    try:
-        pushed: Pushed = await request.services.db.write(
-            push.push,
-            request.services.keyring,
-            request.customer,
-            request.path["id"],
-            request.path["secret"],
-            said,
-        )
-    except Forbidden:
-        limits.wrong(address, kind=Kind.SECRET, target=target, proof=proof)
-        raise
-    limits.right(proof)
-    return pushed
-
-
-def _credentials(request: AnyRequest, secret: str) -> PushCredentials:
-    monitor_id = request.path["id"]
-    url = f"{request.services.settings.base_url}/monitor/{monitor_id}/push/{secret}"
-    return PushCredentials(monitor_id, secret, url)
-
-
-async def reveal(request: Request[None]) -> PushCredentials:
-    secret = await request.services.db.write(
-        push.reveal, request.services.keyring, request.actor, request.path["id"]
-    )
-    return _credentials(request, secret)
-
-
-async def rotate(request: Request[RotateBody]) -> PushCredentials:
-    secret = await request.services.db.write(
-        push.rotate,
-        request.services.keyring,
-        request.actor,
-        request.path["id"],
-        request.body.overlap,
-    )
-    return _credentials(request, secret)
-
-
 def _switch(word: str, handler: object, summary: str, *, has_end: bool) -> Route:
     return Route(
         "PUT",
@@ -247,8 +174,6 @@ def _switch(word: str, handler: object, summary: str, *, has_end: bool) -> Route
         known=False,
     )
 
-
-_PUSHED = (("state", "normal or failure; normal without"), ("message", "a sentence to keep"))
 
 ROUTES: tuple[Route, ...] = (
     Route(
@@ -337,51 +262,7 @@ ROUTES: tuple[Route, ...] = (
         known=False,
         query=(("from", "a time; all that is kept without it"),),
     ),
-    Route(
-        "GET",
-        "/monitor/{id}/credentials",
-        "admin",
-        reveal,
-        "Read the URL of a push monitor; the reading is audited",
-        answer=PushCredentials,
-        codes=("no_push_url",),
-        known=False,
-    ),
-    Route(
-        "POST",
-        "/monitor/{id}/credentials/rotate",
-        "admin",
-        rotate,
-        "Change the URL of a push monitor",
-        body=RotateBody,
-        answer=PushCredentials,
-        codes=("no_push_url",),
-        known=False,
-    ),
-    Route(
-        "GET",
-        "/monitor/{id}/push/{secret}",
-        "anonymous",
-        push_state,
-        admit=admit_push,
-        summary="Say that what a push monitor watches is alive",
-        answer=Pushed,
-        codes=("monitor_paused",),
-        query=_PUSHED,
-    ),
-    Route(
-        "POST",
-        "/monitor/{id}/push/{secret}",
-        "anonymous",
-        push_state,
-        admit=admit_push,
-        max_body=anonymous_requests.SMALL_BODY,
-        summary="Say how it is with what a push monitor watches",
-        body=PushBody,
-        answer=Pushed,
-        codes=("monitor_paused",),
-        query=_PUSHED,
-    ),
+    *push_urls.ROUTES,
     Route(
         "GET",
         "/resource",

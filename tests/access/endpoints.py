@@ -1,0 +1,80 @@
+"""This room's doors without the building around them: a row of the table, a body, an answer."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from belvedere.access import Actor, Level
+from belvedere.access.api import ROUTES
+from belvedere.access.request import AnyRequest, Request
+from belvedere.base.errors import Forbidden
+from belvedere.rest.route import Reply, Route
+from call_handler import no_body
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: Any
+
+
+@dataclass
+class Doors:
+    """`knock` finds the row by method and template and calls its handler."""
+
+    runtime: Any
+    slept: list[float] = field(default_factory=list)
+
+    async def knock(
+        self,
+        door: str,
+        actor: Actor,
+        body: dict[str, Any] | None = None,
+        *,
+        headers: dict[str, str] | None = None,
+        query: dict[str, list[str]] | None = None,
+        customer: str | None = None,
+        scheme: str = "http",
+        **path: str,
+    ) -> Answer:
+        route = find(door)
+        if not actor.level.reaches(Level(route.level)):
+            raise Forbidden("The level is too low.", code="level")
+        checked = None if route.body is None else msgspec.convert(body or {}, route.body)
+        request: AnyRequest = Request(
+            scope(headers or {}, scheme),
+            no_body,
+            route,
+            path,
+            query or {},
+            actor=actor,
+            services=self.runtime,
+            body=checked,
+            customer=customer,
+        )
+        found = await route.handler(request)
+        await self.runtime.passwords.settled()
+        reply = found if isinstance(found, Reply) else Reply(found)
+        shown = msgspec.json.decode(msgspec.json.encode(reply.body))
+        return Answer(reply.status, reply.headers, shown)
+
+
+def find(door: str) -> Route:
+    (found,) = [route for route in ROUTES if f"{route.method} {route.path}" == door]
+    return found
+
+
+def scope(headers: dict[str, str], scheme: str) -> dict[str, Any]:
+    raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    return {
+        "type": "http",
+        "method": "GET",
+        "scheme": scheme,
+        "server": ("belvedere.test", 443),
+        "path": "/",
+        "root_path": "",
+        "query_string": b"",
+        "headers": [*raw, (b"host", b"belvedere.test")],
+    }

@@ -1,0 +1,137 @@
+"""Secrets in files that a script leaves: blotted out before anything is told of them."""
+
+import errno
+import os
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from agent.keeper_process import Keeping
+from belvedere.agent.workdir import artifact_masking, artifacts
+from belvedere.agent.workdir.artifact_masking import TooMany, blot
+from belvedere.agent.workdir.directories import ANYONE
+from belvedere.base.text.masking import Masker
+
+SECRET = "correct-horse/battery+staple"
+MOST = 10_000
+
+
+def left(keeping: Keeping, fence: int) -> dict[str, bytes]:
+    folder = Path(keeping.folder.files) / str(fence)
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[int]:
+    fd = os.open(folder, os.O_RDONLY)
+    yield fd
+    os.close(fd)
+
+
+def blot_file(folder: Path, size: int, masker: Masker, most: int) -> int:
+    with opened(folder) as directory:
+        return blot((directory, "f", ANYONE), size, masker, most)
+
+
+def test_it_works(keeping: Keeping) -> None:
+    source = """#!/bin/sh
+cd "$BELVEDERE_FILES"
+echo "password: $PASSWORD!" > config
+printf '\\000\\377%s\\000%s' "$PASSWORD" "$1" > binary
+printf '%s' "$PASSWORD" | base64 > packed
+chmod 400 config
+echo nothing > plain
+"""
+    fence = keeping.order(
+        source, "masked-argument", env={"PASSWORD": SECRET}, masks=[SECRET, "masked-argument"]
+    )
+    report = keeping.report(fence)
+    stars = b"*" * len(SECRET)
+    found = left(keeping, fence)
+    assert found["config"] == b"password: " + stars + b"!\n"
+    assert found["binary"] == b"\x00\xff" + stars + b"\x00" + b"*" * 15
+    assert set(found["packed"].rstrip(b"=\n")) == {ord("*")}
+    assert found["plain"] == b"nothing\n"
+    assert report["files"] == [[name, len(data)] for name, data in sorted(found.items())]
+
+
+def test_a_name_that_is_secret_stays_behind(keeping: Keeping) -> None:
+    source = '#!/bin/sh\ncd "$BELVEDERE_FILES"; echo x > "of-$1.txt"; echo x > y; mkdir "$1"\n'
+    report = keeping.report(keeping.order(source, "hunter2hunter2", masks=["hunter2hunter2"]))
+    assert report["files"] == [["y", 2]]
+    assert sorted(report["files_skipped"]) == [["***", "folder"], ["***", "secret"]]
+
+
+def test_a_flood_of_secrets_stays_behind(keeping: Keeping) -> None:
+    source = (
+        '#!/bin/sh\ncd "$BELVEDERE_FILES"; yes "$1" | head -c 2000000 > flood; echo "$1" > one\n'
+    )
+    report = keeping.report(keeping.order(source, "hunter2hunter2", masks=["hunter2hunter2"]))
+    assert ["flood", "secret"] in report["files_skipped"]
+    assert report["files"] == [["one", 15]]
+
+
+def test_what_cannot_be_searched_stays_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A refusal of the system, made here: root would be let in everywhere."""
+    (tmp_path / "shut").write_text("x\n")
+
+    def refuse(*_: object, **__: object) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(artifact_masking, "open_regular", refuse)
+    with opened(tmp_path) as directory:
+        found = artifacts._sorted(directory, Masker([SECRET]))
+    assert found == {"files_skipped": [["shut", "unreadable"]]}
+
+
+def test_without_secrets_nothing_is_searched(keeping: Keeping) -> None:
+    source = f'#!/bin/sh\necho "{SECRET}" > "$BELVEDERE_FILES/x"\n'
+    fence = keeping.order(source)
+    assert keeping.report(fence)["files"] == [["x", len(SECRET) + 1]]
+    assert left(keeping, fence)["x"].decode() == f"{SECRET}\n"
+
+
+def hidden(data: bytes, masker: Masker) -> bytes:
+    """The same without windows."""
+    found = bytearray(data)
+    for begin, end in masker.places(data):
+        found[begin:end] = b"*" * (end - begin)
+    return bytes(found)
+
+
+def test_where_windows_meet_makes_no_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words that overlap each other, at every place."""
+    values = ["abcabcab", "cabcabca", "abab", "bcbcbcbcbc", "xyzxyz"]
+    masker = Masker(values)
+    monkeypatch.setattr(artifact_masking, "WINDOW", masker.longest + 3)
+    dice = random.Random(7)
+    for _ in range(300):
+        size = dice.randrange(0, 6 * artifact_masking.WINDOW)
+        data = "".join(dice.choice("abcxyz") for _ in range(size))
+        for _ in range(dice.randrange(8)):
+            at = dice.randrange(size + 1)
+            data = data[:at] + dice.choice(values) + data[at:]
+        (tmp_path / "f").write_bytes(data.encode())
+        blot_file(tmp_path, len(data), masker, MOST)
+        assert (tmp_path / "f").read_bytes() == hidden(data.encode(), masker)
+
+
+def test_it_is_given_up_where_there_are_too_many(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"secret42 " * 5)
+    assert blot_file(tmp_path, 45, Masker(["secret42"]), 5) == 5
+    (tmp_path / "f").write_bytes(b"secret42 " * 6)
+    with pytest.raises(TooMany):
+        blot_file(tmp_path, 54, Masker(["secret42"]), 5)
+
+
+def test_no_form_is_longer_than_a_window() -> None:
+    """The longest value that can be masked: an argument, written so that it grows most."""
+    assert Masker(["\x01" * 128 * 1024]).longest <= artifact_masking.WINDOW
+    assert artifacts.MOST_SECRETS == MOST

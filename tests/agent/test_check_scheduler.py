@@ -1,0 +1,324 @@
+"""The rhythm of checks, and the samples that wait for the server."""
+
+import asyncio
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.connected_agent import office
+from agent.webpages import site
+from belvedere.agent.checks.outcome import Outcome, sound
+from belvedere.agent.monitoring import sample_buffer, sample_journal
+from belvedere.agent.monitoring.sample_buffer import Buffer
+from belvedere.agent.monitoring.sample_journal import SampleLog
+from belvedere.agent.monitoring.scheduler import Lookout, phase
+from belvedere.protocol import Samples, Watched
+
+
+def watched(url: str, monitor_id: str = "a" * 24, **more: Any) -> dict[str, Any]:
+    config = {
+        "url": url,
+        "timeout": 2_000,
+        "status_code": "200",
+        "pattern": "",
+        "json_path": "",
+        "json_value": None,
+        "max_ms": 0,
+        "method": "GET",
+        "headers": {},
+        "body": "",
+        "gzip": False,
+        "json": False,
+        "parser": "",
+    }
+    one = {"id": monitor_id, "type": "scraper", "version": 1, "looptime_ms": 1_000}
+    return {**one, "config": config, **more}
+
+
+def seen(server: Any) -> list[dict[str, Any]]:
+    batches = [message for message in server.heard if message["kind"] == "samples"]
+    return [sample for batch in batches for sample in batch["samples"]]
+
+
+async def test_it_works(tmp_path: Path) -> None:
+    async with site() as page, office(tmp_path) as (server, _):
+        await server.say({"kind": "watch", "number": 1, "monitors": [watched(page.url)]})
+        await server.until(lambda: len(seen(server)) >= 2)
+        first = seen(server)[0]
+        assert (first["monitor_id"], first["state"]) == ("a" * 24, "normal")
+        assert first["measured"]["ms"] > 0
+        numbers = [m["number"] for m in server.heard if m["kind"] == "samples"]
+        assert numbers == list(range(1, len(numbers) + 1))
+
+
+async def test_it_is_configured_anew_without_a_restart(tmp_path: Path) -> None:
+    async with site() as page, office(tmp_path) as (server, _):
+        await server.say({"kind": "watch", "number": 1, "monitors": [watched(page.url)]})
+        await server.until(lambda: seen(server))
+        other = watched("http://127.0.0.1:1/", version=2)
+        await server.say({"kind": "watch", "number": 2, "monitors": [other]})
+        await server.until(lambda: seen(server)[-1]["version"] == 2)
+        assert seen(server)[-1]["state"] == "failure"
+        # An older one that comes late changes nothing.
+        await server.say({"kind": "watch", "number": 1, "monitors": []})
+        count = len(seen(server))
+        await server.until(lambda: len(seen(server)) > count)
+
+
+async def test_samples_of_a_cut_arrive_with_the_next_connection(tmp_path: Path) -> None:
+    async with site() as page, office(tmp_path) as (server, _):
+        await server.say({"kind": "watch", "number": 1, "monitors": [watched(page.url)]})
+        await server.until(lambda: seen(server))
+        # Never acknowledged, so all of it comes again.
+        count = len(seen(server))
+        server.cut()
+        await server.connected(2)
+        await server.until(lambda: len(seen(server)) >= 2 * count)
+        assert server.heard[-1]["kind"] in ("samples", "beat")
+        batches = [m for m in server.heard if m["kind"] == "samples"]
+        assert [b["number"] for b in batches].count(1) == 2
+
+
+async def test_checks_of_one_monitor_never_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+    running = most = 0
+    done = asyncio.Event()
+    rounds = 0
+
+    async def slow(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
+        nonlocal running, most, rounds
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.05)
+        running -= 1
+        rounds += 1
+        if rounds == 4:
+            done.set()
+        return Outcome("normal")
+
+    monkeypatch.setattr("belvedere.agent.monitoring.scheduler.check_of", lambda kind: slow)
+    lookout = Lookout(Buffer())
+    lookout.configure([Watched("m", "scraper", 1, 20, {})])
+    async with asyncio.timeout(10):
+        await done.wait()
+    lookout.close()
+    assert most == 1
+
+
+async def test_a_kind_of_tomorrow_is_left_alone() -> None:
+    lookout = Lookout(Buffer())
+    lookout.configure([Watched("m", "quantum", 1, 1_000, {})])
+    assert lookout._tasks == {}
+
+
+def test_phases_are_spread() -> None:
+    found = sorted(phase(f"{n:024x}") for n in range(1_000))
+    assert max(b - a for a, b in zip(found, found[1:], strict=False)) < 0.02
+    assert phase("a") == phase("a")
+
+
+def test_a_buffer_is_bounded_and_counts_what_it_drops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sample_buffer, "MOST", 10)
+    buffer = Buffer()
+    for n in range(25):
+        buffer.add(str(n), 1, Outcome("normal"))
+    batch = buffer.next()
+    assert batch is not None
+    assert [one.monitor_id for one in batch.samples] == [str(n) for n in range(15, 25)]
+    assert batch.dropped == 15
+
+
+def test_batches_are_said_again_until_they_are_noted() -> None:
+    now = 0.0
+    buffer = Buffer(lambda: now)
+    buffer.add("a", 1, Outcome("normal"))
+    first = buffer.next()
+    assert first is not None and buffer.next() is None
+    now = 5.0
+    buffer.reopen()
+    again = buffer.next()
+    assert again is not None
+    assert (again.number, again.samples[0].ago_ms) == (first.number, 5_000)
+    buffer.noted("another stream", 99)
+    assert len(buffer) == 1
+    buffer.noted(buffer.stream, again.number)
+    assert len(buffer) == 0
+    buffer.reopen()
+    assert buffer.next() is None
+
+
+def test_no_more_is_on_its_way_than_may_be() -> None:
+    buffer = Buffer()
+    for n in range(2_000):
+        buffer.add(str(n), 1, Outcome("normal"))
+    sent = [buffer.next() for _ in range(10)]
+    assert [one.number for one in sent if one] == [1, 2, 3, 4]
+    buffer.noted(buffer.stream, 2)
+    assert [one.number for one in (buffer.next(), buffer.next(), buffer.next()) if one] == [5, 6]
+
+
+class Restarts:
+    """One buffer after the other with the same journal, and a clock of its own for each."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.wall = path, 1_000_000.0
+
+    def buffer(self) -> Buffer:
+        start = self.wall
+        return Buffer(lambda: self.wall - start, SampleLog(str(self.path)), lambda: self.wall)
+
+
+def told(batch: Samples | None) -> tuple[int, list[str], int]:
+    assert batch is not None
+    return batch.number, [one.monitor_id for one in batch.samples], batch.dropped
+
+
+def test_samples_survive_a_restart(tmp_path: Path) -> None:
+    of = Restarts(tmp_path / "samples")
+    before = of.buffer()
+    before.add("noted", 1, Outcome("normal"))
+    assert before.next() is not None
+    before.noted(before.stream, 1)
+    before.add("on its way", 1, Outcome("failure", "x", "y", {"a": [1]}, {"ms": 1.5}))
+    assert told(before.next()) == (2, ["on its way"], 0)
+    before.add("fresh", 2, Outcome("normal"))
+    of.wall += 60
+    after = of.buffer()
+    assert (after.stream, len(after)) == (before.stream, 2)
+    again = after.next()
+    assert told(again) == (2, ["on its way"], 0)
+    assert again is not None and again.samples[0].ago_ms == 60_000
+    assert (again.samples[0].data, again.samples[0].measured) == ({"a": [1]}, {"ms": 1.5})
+    assert told(after.next()) == (3, ["fresh"], 0)
+    after.noted(after.stream, 3)
+    last = of.buffer()
+    assert (len(last), last.next()) == (0, None)
+    last.add("new", 1, Outcome("normal"))
+    assert told(last.next()) == (4, ["new"], 0)
+
+
+def test_a_journal_tells_the_same_at_every_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever the agent dies, the next one has what this one had."""
+    monkeypatch.setattr(sample_buffer, "MOST", 12)
+    monkeypatch.setattr(sample_buffer, "BATCH", 3)
+    of = Restarts(tmp_path / "samples")
+    dice, live = random.Random(7), of.buffer()
+    for n in range(400):
+        match dice.randrange(4):
+            case 0 | 1:
+                live.add(str(n), 1, Outcome("normal"))
+            case 2:
+                live.next()
+            case 3:
+                live.noted(live.stream, live._number - dice.randrange(3))
+        if dice.randrange(10) == 0:
+            kept, live = live, of.buffer()
+            assert (live.stream, live._number, live._dropped) == (
+                kept.stream,
+                kept._number,
+                kept._dropped,
+            )
+            for mine, theirs in ((live._fresh, kept._fresh), (live._open, kept._open)):
+                assert len(mine) == len(theirs)
+            assert [s.monitor_id for _, s in live._fresh] == [s.monitor_id for _, s in kept._fresh]
+
+
+def test_a_journal_that_was_cut_counts_as_far_as_it_goes(tmp_path: Path) -> None:
+    of = Restarts(tmp_path / "samples")
+    before = of.buffer()
+    for name in ("a", "b"):
+        before.add(name, 1, Outcome("normal"))
+    of.path.write_bytes(of.path.read_bytes()[:-5])
+    assert told(of.buffer().next()) == (1, ["a"], 0)
+    of.path.write_text('{"stream": 1, "number": 0}\n[]\n{"sample": {}}\n')
+    assert len(of.buffer()) == 0
+
+
+def test_a_journal_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sample_journal, "GROWN", 2_000)
+    of = Restarts(tmp_path / "samples")
+    buffer = of.buffer()
+    for n in range(200):
+        buffer.add(str(n), 1, Outcome("normal"))
+        buffer.next()
+        buffer.noted(buffer.stream, n + 1)
+    assert of.path.stat().st_size < 5_000
+    monkeypatch.setattr(sample_journal, "LARGEST", 10_000)
+    for n in range(200):
+        buffer.add(str(n), 1, Outcome("normal"))
+    # Rather none than one that stops in the middle.
+    assert not of.path.exists() and len(buffer) == 200
+
+
+async def test_what_was_seen_while_cut_off_outlives_the_agent(tmp_path: Path) -> None:
+    async with site() as page, office(tmp_path) as (server, agency):
+        await server.say({"kind": "watch", "number": 1, "monitors": [watched(page.url)]})
+        await server.until(lambda: seen(server))
+        first = next(m for m in server.heard if m["kind"] == "samples")
+        agency.kill()
+        agency.start()
+        await server.connected(2)
+        await server.until(
+            lambda: (
+                [m["stream"] for m in server.heard if m["kind"] == "samples"][-1:]
+                and [m["number"] for m in server.heard if m["kind"] == "samples"].count(1) >= 2
+            )
+        )
+        again = [m for m in server.heard if m["kind"] == "samples" and m["number"] == 1][-1]
+        assert again["stream"] == first["stream"]
+
+
+async def test_a_removed_monitor_ends_even_where_its_check_fails_on_the_way_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun = asyncio.Event()
+
+    async def stubborn(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise RuntimeError("the keeper is gone")
+
+    monkeypatch.setattr("belvedere.agent.monitoring.scheduler.check_of", lambda kind: stubborn)
+    buffer = Buffer()
+    lookout = Lookout(buffer)
+    lookout.configure([Watched("m", "scraper", 1, 20, {})])
+    async with asyncio.timeout(10):
+        await begun.wait()
+        [(_, task)] = lookout._tasks.values()
+        lookout.configure([])
+        await asyncio.wait([task])
+    assert isinstance(task.exception(), RuntimeError)
+    assert len(buffer) == 0
+
+
+DEEP: Any = []
+for _ in range(600):
+    DEEP = [DEEP]
+
+
+@pytest.mark.parametrize(
+    ("data", "kept"),
+    [
+        ({"a": [1, None, "\u00fc"]}, True),
+        ({"a": "\ud800"}, False),
+        ({"\ud800": 1}, False),
+        ({"a": float("nan")}, False),
+        ({"a": float("inf")}, False),
+        ({"a": DEEP}, False),
+        ({"a": "x" * 70_000}, False),
+        ({"a": {1, 2}}, False),
+    ],
+)
+def test_what_cannot_be_kept_is_left_out(data: dict[str, Any], kept: bool, tmp_path: Path) -> None:
+    outcome = sound(Outcome("normal", "e\ud800", "m\0", data, {"ms": 1.0, "no": float("nan")}))
+    assert (outcome.event, outcome.message) == ("e\ufffd\ufffd\ufffd", "m\ufffd")
+    assert outcome.measured == {"ms": 1.0}
+    assert outcome.data == (data if kept else {})
+    path = str(tmp_path / "samples")
+    Buffer(journal=SampleLog(path)).add("m", 1, outcome)
+    assert len(Buffer(journal=SampleLog(path))) == 1

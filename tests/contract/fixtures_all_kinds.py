@@ -1,0 +1,310 @@
+"""One of everything that a door could name, in both organizations, and texts that open doors."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from belvedere import hosts
+from belvedere.access import Actor, Keyring, Level, operator
+from belvedere.access.credentials import enrolment, secret_keys, tokens
+from belvedere.access.crypto import totp
+from belvedere.access.customers import invitations, member_changes, password_recovery, service
+from belvedere.access.signin import login_tickets, second_factors
+from belvedere.db import Tx
+from belvedere.definitions import service as definitions
+from belvedere.definitions.service import DefinitionBody
+from belvedere.egress.messages import Outcome
+from belvedere.indicators import public_links as badges
+from belvedere.indicators import service as indicators
+from belvedere.indicators.bodies import IndicatorBody
+from belvedere.jobs.approvals import links
+from belvedere.jobs.lifecycle import claim
+from belvedere.jobs.lifecycle.create import NewJob, create
+from belvedere.monitors import service as monitors
+from belvedere.monitors.config.bodies import MonitorBody
+from belvedere.notifications import service as notify
+from belvedere.notifications.bodies import ChannelBody, RuleBody
+from belvedere.notifications.delivery import outbox
+from belvedere.providers import service as providers
+from belvedere.providers.model import Endpoints, ProviderBody
+from belvedere.schedules import service as schedules
+from belvedere.schedules.bodies import ScheduleBody
+from belvedere.secrets import service as secrets
+from belvedere.secrets.service import SecretBody
+from belvedere.server.runtime import ServerRuntime
+from belvedere.statuspages import service as statuspages
+from belvedere.statuspages.model import Part, StatusPageBody
+from belvedere.webhooks import service as webhooks
+from belvedere.webhooks.deliveries import receive
+from belvedere.webhooks.deliveries.receive import Call
+from belvedere.webhooks.model import Door
+from belvedere.webhooks.service import WebhookBody
+from belvedere.workflow_specs.model import Graph, Node
+from belvedere.workflows import service as workflows
+from belvedere.workflows import start
+from belvedere.workflows.bodies import WorkflowBody
+from belvedere.workflows.schedule_targets import TARGETS
+from belvedere.workflows.start import WorkflowJobRequest
+from contract.fakeagent import hello
+from contract.world import Things, make_task
+from egress.fake_pool import FakeCouriers
+from people import Cast
+
+WHO = {
+    "viewer": "vic",
+    "user": "uma",
+    "manager": "max",
+    "admin": "ada",
+    "owner": "olga",
+    "admin of another organization": "eve",
+}
+EVERYBODY = ["vic", "uma", "max"]
+
+
+@dataclass
+class Place:
+    """An organization: its name, its host, and the id of one of each kind."""
+
+    name: str
+    by: Actor
+    host: str
+    acl: list[str]
+    ids: dict[str, str] = field(default_factory=dict)
+    # What stands in paths without being an id: secrets, titles, tokens of links.
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Estate:
+    acme: Place
+    globex: Place
+    # Credentials, by the name of the principal.
+    tokens: dict[str, str]
+    texts: dict[str, str]
+
+
+def settle(tx: Tx, runtime: ServerRuntime, cast: Cast, things: Things) -> Estate:
+    keys, ada = runtime.keyring, cast.ada
+    acme = Place("acme", ada, "web-1", EVERYBODY, {"member": cast.vic.member_id})
+    # Below Eve, who may not give a new credential to an equal.
+    gil = member_changes.admit(tx, operator(cast.globex), "gil@globex.test", Level.VIEWER)
+    globex = Place("globex", cast.eve, "box-1", [], {"member": gil.id})
+    for place in (acme, globex):
+        place.texts["hostname"] = place.host
+        place.ids |= {"customer": place.by.customer_id, "host": things.hosts[place.host].host_id}
+        for make in MAKERS:
+            make(tx, runtime, place)
+    return Estate(
+        acme,
+        globex,
+        tokens={
+            **{name: cast.tokens[who] for name, who in WHO.items()},
+            **_dead_tokens(tx, runtime, ada),
+            "anonymous": "",
+            "integration token": things.integration["acme"],
+            "agent": things.hosts["web-1"].token,
+            "agent of another host": things.hosts["web-2"].token,
+        },
+        texts={
+            "reset": password_recovery.issue_link(tx, keys, cast.olga, cast.vic.member_id)[1],
+            "invitation": invitations.invite(
+                tx, keys, ada, "new@acme.test", "", Level.VIEWER, []
+            ).token,
+            "enrolment": enrolment.create_enrolment(tx, keys, ada)[1],
+            "member": cast.uma.member_id,
+            **_half_signed_in(tx, keys, cast),
+        },
+    )
+
+
+def _half_signed_in(tx: Tx, keys: Keyring, cast: Cast) -> dict[str, str]:
+    """Somebody whose code is still to come, with the code; and Uma, who has no app yet."""
+    tom = member_changes.admit(tx, operator(cast.acme), "tom@acme.test", Level.VIEWER).user_id
+    secret, step = second_factors.begin(tx, keys, tom), tx.now // totp.STEP
+    second_factors.confirm(tx, keys, tom, totp.code_at(secret, step))
+    return {
+        "ticket": login_tickets.make(tx, keys, tom, cast.acme.id, login_tickets.TOTP),
+        "code": totp.code_at(secret, step + 1),
+        "setup": login_tickets.make(tx, keys, cast.uma.user_id, cast.acme.id, login_tickets.SETUP),
+    }
+
+
+def _dead_tokens(tx: Tx, runtime: ServerRuntime, by: Actor) -> dict[str, str]:
+    expired, expired_text = tokens.create_token(tx, runtime.keyring, by, "expired", 1)
+    tx.execute("update tokens set expires_at = ? where id = ?", tx.now - 1, expired.id)
+    revoked, revoked_text = tokens.create_token(tx, runtime.keyring, by, "revoked")
+    tokens.revoke(tx, by, revoked.id)
+    return {
+        "bad token": "bvt_" + "x" * 43,
+        "expired token": expired_text,
+        "revoked token": revoked_text,
+    }
+
+
+def _running_task(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+    """A task with its file, its secret, and a job that its agent holds."""
+    fields: dict[str, Any] = {
+        "name": f"secret of {place.host}",
+        "type": "script",
+        "hostname": place.host,
+        "script": {"filename": f"secret-of-{place.host}.sh", "source": "#!/bin/sh\n"},
+        "acl": place.acl,
+    }
+    task_id = make_task(tx, runtime.keyring, place.by, fields)
+    session = hosts.connect(tx, place.ids["host"], hello(place.host), "192.0.2.7")
+    (made,) = create(tx, [NewJob(place.by, task_id, [])])
+    assert not isinstance(made, Exception)
+    assert len(claim.claim(tx, place.ids["host"], session)) == 1
+    place.ids |= {"task": task_id, "job": made.job.id, "file": made.job.script_id or ""}
+    place.texts["secret"] = secret_keys.reveal(tx, runtime.keyring, place.by, "task", task_id)
+
+
+def _tokens(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+    place.ids["token"] = tokens.create_token(tx, runtime.keyring, place.by, "theirs")[0].id
+    place.ids["enrolment"] = enrolment.create_enrolment(tx, runtime.keyring, place.by)[0].id
+
+
+def _indicator(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+    title = f"secret of {place.host}"
+    body = IndicatorBody(title=title, type="counter", acl=place.acl, read_only=False)
+    found = indicators.create(tx, place.by, body).row.id
+    place.ids["indicator"], place.texts["title"] = found, title.replace(" ", "%20")
+    place.texts["token"] = badges.publish(tx, runtime.keyring, place.by, found)[1]
+
+
+def _monitor(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+    """One that is pushed, by the same secret as the task."""
+    body = MonitorBody(name=f"secret of {place.host}", type="push", acl=place.acl)
+    found = monitors.create(tx, runtime.keyring, place.by, body, None)[0].id
+    digest = runtime.keyring.digest(place.texts["secret"])
+    tx.execute("update secret_keys set digest = ? where object_id = ?", digest, found)
+    place.ids["monitor"] = found
+    watched = MonitorBody(
+        name=f"secret of {place.host}", type="dstat", host_id=place.ids["host"], acl=place.acl
+    )
+    place.ids["resource"] = monitors.create(tx, runtime.keyring, place.by, watched, None)[0].id
+    of = MonitorBody(name=f"secret of {place.host}", type="nested", monitors=[found], acl=place.acl)
+    place.ids["nested"] = monitors.create(tx, runtime.keyring, place.by, of, None)[0].id
+
+
+def _webhook(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+    """With a delivery in its inbox; the same secret opens it as the task."""
+    body = WebhookBody(name=f"secret of {place.host}")
+    found = webhooks.create(tx, runtime.keyring, place.by, body).row.id
+    digest = runtime.keyring.digest(place.texts["secret"])
+    tx.execute("update secret_keys set digest = ? where object_id = ?", digest, found)
+    call = Call(place.by, found, Door.TOKEN, runtime.keyring, b"[]", "", {}, "{}", [])
+    (answered,) = receive.trigger(tx, [call])
+    assert not isinstance(answered, Exception)
+    place.ids["webhook"] = found
+    place.ids["delivery"] = tx.value("select id from deliveries where webhook_id = ?", found)
+
+
+def _schedule(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+    body = ScheduleBody(name=f"secret of {place.host}", repeatEvery="0 5 * * *")
+    task_id, targets = place.ids["task"], TARGETS
+    made = schedules.create(tx, targets, place.by, "task", task_id, body)
+    place.ids["schedule"] = made.row.id
+
+
+def _workflow(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+    """With a job of it that failed; the same secret opens it as the task."""
+    node = Node("a", place.ids["task"])
+    name = f"secret of {place.host}"
+    body = WorkflowBody(name=name, graph=Graph([node]), acl=place.acl)
+    found = workflows.create(tx, runtime.keyring, place.by, body).row.id
+    digest = runtime.keyring.digest(place.texts["secret"])
+    tx.execute("update secret_keys set digest = ? where object_id = ?", digest, found)
+    (made,) = start.run(tx, [WorkflowJobRequest(place.by, found, [])])
+    assert not isinstance(made, Exception)
+    place.ids |= {"workflows": found, "workflow_job": made.job.id}
+
+
+def _approval(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+    """One that waits, and the link by which its approver says yes."""
+    fields = {"name": "ask", "type": "approval", "approvers": [place.by.email]}
+    task_id = make_task(tx, runtime.keyring, place.by, fields)
+    (made,) = create(tx, [NewJob(place.by, task_id, [])])
+    assert not isinstance(made, Exception)
+    found = links.make(tx, runtime.keyring, made.job, place.by.user_id)
+    place.texts["link"] = found["approve"]
+
+
+def _notify(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+    """A channel with a message that is dead, a rule, and something in everybody's inbox."""
+    # Nothing leaves the machine.
+    runtime.egress = FakeCouriers()
+    name = f"secret of {place.host}"
+    body = ChannelBody(name=name, url="https://example.com/hook")
+    checked = Outcome(service="Webhook", scheme="https")
+    channel = notify.create_channel(tx, runtime.keyring, place.by, body, checked).id
+    rule = RuleBody(name=name, channels=[channel])
+    place.ids |= {"channel": channel, "rule": notify.create_rule(tx, place.by, rule).id}
+    message = notify.begin_test(tx, place.by, channel)
+    outbox.complete(tx, message, Outcome("no", for_good=True), 0.0)
+    place.ids["message"] = message.id
+    # Like a session it is a person's own, so it goes by the same id.
+    tx.execute(
+        "insert into notifications (id, customer_id, user_id, kind, object, object_id, severity,"
+        " title, body, created_at) select id, customer_id, user_id, 'message.dead', 'message', ?,"
+        " 'LOW', ?, '', created_at from sessions where customer_id = ?",
+        message.id,
+        name,
+        place.by.customer_id,
+    )
+
+
+def _statuspage(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+    part = Part(name="shop", monitor_id=place.ids["monitor"])
+    body = StatusPageBody(title="Shop", slug=f"page-of-{place.name}", parts=[part])
+    found = statuspages.create(tx, place.by, body)
+    place.ids["statuspage"], place.texts["slug"] = found.id, found.slug
+
+
+def _views(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+    """Everybody's own, by the id of a session, too."""
+    tx.execute(
+        "insert into views (id, customer_id, user_id, name, page, query, shared, version,"
+        " created_at, updated_at) select id, customer_id, user_id, ?, 'jobs', '', 0, 1, created_at,"
+        " created_at from sessions where customer_id = ?",
+        *(f"secret of {place.host}", place.by.customer_id),
+    )
+
+
+def _provider(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+    at = f"https://id.{place.name}.test"
+    where = Endpoints(at, f"{at}/authorize", f"{at}/token", f"{at}/keys")
+    body = ProviderBody(name=f"secret of {place.host}", issuer=at, client_id="belvedere")
+    by = operator(service.find(tx, place.by.customer_id))
+    place.ids["provider"] = providers.create(tx, runtime.keyring, by, body, where).id
+
+
+def _secret(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+    name = f"OF_{place.name.upper()}"
+    secrets.put(tx, runtime.keyring, place.by, name, SecretBody(value="hush-hush"))
+    place.texts["name"] = name
+
+
+def _definition(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
+    """For a tag that no host carries."""
+    body = DefinitionBody("monitor", "none", {"name": f"secret of {place.host}", "type": "dstat"})
+    place.ids["definition"] = definitions.create(tx, runtime.keyring, place.by, body).row.id
+
+
+# A feature adds what its doors name.
+MAKERS: tuple[Callable[[Tx, ServerRuntime, Place], None], ...] = (
+    _running_task,
+    _tokens,
+    _indicator,
+    _monitor,
+    _webhook,
+    _definition,
+    _notify,
+    _statuspage,
+    _views,
+    _workflow,
+    _schedule,
+    _secret,
+    _provider,
+    _approval,
+)

@@ -1,0 +1,150 @@
+"""Requests that nobody here thought of: Schemathesis makes them from the OpenAPI document,
+everybody sends them, and every answer is judged."""
+
+import asyncio
+import itertools
+from collections import Counter
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from schemathesis import Case, Config, Response, openapi
+from schemathesis.checks import (
+    content_type_conformance,
+    not_a_server_error,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from schemathesis.core import NotSet
+
+from belvedere.base.errors import Refused
+from contract.client import Answer, Client
+from contract.fixtures_all_kinds import Estate
+from contract.matrix import OK, Principal, Which, expected
+from contract.serving import Watch
+from contract.world import World
+
+BASE = "http://belvedere.test"
+# Who calls is ours to say; Schemathesis would make up tokens of its own.
+CONFIG = {"generation": {"with-security-parameters": False}}
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+# Refusals that come before anybody is asked who they are.
+BEFORE = frozenset({"malformed_query", "no_such_path", "method_not_allowed", "two_tokens"})
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A case as it goes over the wire."""
+
+    method: str
+    target: str
+    raw: bytes
+    headers: dict[str, str]
+    prepared: requests.PreparedRequest
+
+    def to(self, address: str) -> "Letter":
+        """The same to another path; its query is put before ours."""
+        query = urlsplit(self.target).query
+        joint = "&" if "?" in address else "?"
+        return replace(self, target=f"{address}{joint}{query}" if query else address)
+
+
+def letter_of(case: Case[Any]) -> Letter:
+    prepared = requests.Request(**case.as_transport_kwargs(base_url=BASE)).prepare()
+    parts, raw = urlsplit(str(prepared.url)), prepared.body or b""
+    assert isinstance(raw, bytes | str)
+    return Letter(
+        str(prepared.method),
+        f"{parts.path}?{parts.query}" if parts.query else parts.path,
+        raw.encode() if isinstance(raw, str) else raw,
+        {name.lower(): str(value) for name, value in prepared.headers.items()},
+        prepared,
+    )
+
+
+class Swarm:
+    """Everybody at one server. What is wrong with its answers is kept, one of each kind."""
+
+    def __init__(self, world: World, estate: Estate, watch: Watch, runner: asyncio.Runner) -> None:
+        self.world, self.estate = world, estate
+        self._watch = watch
+        self._runner = runner
+        self._number = itertools.count()
+        # Its own: the document serves all other tests too.
+        document = deepcopy(world.conformity.document)
+        self.schema = openapi.from_dict(document, config=Config.from_dict(CONFIG))
+        self.faults: dict[str, str] = {}
+        self.statuses: Counter[int] = Counter()
+
+    def send(
+        self, case: Case[Any], letter: Letter, principal: Principal, which: Which | None
+    ) -> Response:
+        """`which` is whose id stands in the path; None where nobody knows any more."""
+        answer = self._ask(letter, principal)
+        self.statuses[answer.status] += 1
+        response = response_of(answer, letter)
+        try:
+            self._judge(letter, answer, principal, which)
+            case.validate_response(response, checks=CHECKS)
+        except (AssertionError, BaseExceptionGroup) as fault:
+            told = f"{letter.target[:300]} {letter.raw[:300]!r} as {principal.name}: {fault}"
+            kind = f"{case.operation.label} {answer.status} {str(fault)[:60]}"
+            self.faults.setdefault(kind, f"{told[:1_200]}\n{self._trace(answer)}")
+        return response
+
+    def _trace(self, answer: Answer) -> str:
+        """Of our own fault, from the log."""
+        if answer.status < 500:
+            return ""
+        return next(line for line in reversed(self._watch.lines) if "Traceback" in line)[-2_000:]
+
+    def _ask(self, letter: Letter, principal: Principal) -> Answer:
+        number = next(self._number)
+        client = Client(
+            self.world.app,
+            self.estate.tokens[principal.name],
+            # Nobody is held up for what somebody else got wrong.
+            address=f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}",
+            hangs_up=True,
+        )
+        asked = client.ask(letter.method, letter.target, raw=letter.raw, headers=letter.headers)
+        return self._runner.run(asked)
+
+    def _judge(
+        self, letter: Letter, answer: Answer, principal: Principal, which: Which | None
+    ) -> None:
+        """Beyond what Schemathesis checks: our own manners, and nobody passes who must not."""
+        self.world.conformity(letter.method, letter.target, answer)
+        path = letter.target.partition("?")[0].encode()
+        try:
+            route = self.world.runtime.table.match(letter.method, path).route
+        except Refused:
+            assert answer.status in (404, 405), answer.status
+            return
+        wanted = expected(route, principal, which or Which.OWN)
+        if wanted == "401":
+            assert answer.status == 401 or answer.code in BEFORE, f"{answer.status}, not 401"
+        if wanted != OK and which is not None:
+            assert answer.status >= 400, f"{answer.status}, not {wanted}"
+
+
+def mend(case: Case[Any], good: Any, number: int) -> None:
+    """Put one field of the body that was made up into one that would pass, so that it gets far."""
+    if not isinstance(good, dict) or not isinstance(case.body, dict | NotSet):
+        return
+    made_up = case.body if isinstance(case.body, dict) else {}
+    names = sorted(made_up)[number % max(1, len(made_up)) :][:1]
+    case.body = {**good, **{name: made_up[name] for name in names}}
+    case.media_type = "application/json"
+
+
+def response_of(answer: Answer, letter: Letter) -> Response:
+    headers = {name: [value] for name, value in answer.headers.items()}
+    return Response(answer.status, headers, answer.body, letter.prepared, 0.0, True)

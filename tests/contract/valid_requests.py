@@ -1,0 +1,202 @@
+"""Requests that would pass: for every door the address and a body that fits."""
+
+import re
+from typing import Any
+
+from belvedere.access import Actor
+from belvedere.rest.route import Route
+from contract.fixtures_all_kinds import WHO, Estate, Place
+from contract.matrix import Principal, Which
+from people import PASSWORD, Cast
+
+# What the job of each place has left.
+FILE = "report.txt"
+MISSING, MALFORMED = "0" * 24, "z" * 24
+
+
+def noun(route: Route) -> str:
+    """What the id in a door's path is the id of."""
+    before = route.path.partition("/{id}")[0].split("/")[-1]
+    return {"script": "file", "scheduler": "schedule", "oidc": "provider"}.get(before, before)
+
+
+def home(estate: Estate, principal: Principal) -> tuple[Place, Place]:
+    """The organization of whoever asks, and the other one."""
+    if principal.name.endswith("organization"):
+        return estate.globex, estate.acme
+    return estate.acme, estate.globex
+
+
+def address(
+    route: Route, estate: Estate, cast: Cast, principal: Principal, which: Which, *, v1: bool
+) -> str:
+    """The path, and what must stand in the query."""
+    here, there = home(estate, principal)
+    stranger = cast.ada if here is estate.globex else cast.eve
+    # Sessions are the one thing that belongs to a person, not to the organization.
+    mine: Actor = getattr(cast, WHO.get(principal.name, "ada"))
+
+    def known(name: str) -> str:
+        return {
+            Which.OWN: here.ids.get(name, mine.credential_id),
+            Which.OTHER: there.ids.get(name, stranger.credential_id),
+            Which.MISSING: MISSING,
+            Which.MALFORMED: MALFORMED,
+        }[which]
+
+    found = known("task" if route.path == "/job/secret/{secret}" else noun(route))
+    path = route.path.replace("{id}", found).replace("{secret}", here.texts["secret"])
+    path = re.sub(r"\{(\w+)_id\}", lambda inner: known(inner[1]), path)
+    path = path.replace("{filename}", FILE)
+    for word in ("title", "token", "hostname", "link", "slug"):
+        texts = {Which.OWN: here.texts[word], Which.OTHER: there.texts[word]}
+        path = path.replace(f"{{{word}}}", texts.get(which, MISSING))
+    named = {Which.OWN: here.texts["name"], Which.OTHER: there.texts["name"]}
+    path = path.replace("{name}", named.get(which, "NOBODY"))
+    if v1:
+        path = f"/{here.name}{path}"
+    if route.needs_customer or "{secret}" in route.path:
+        return f"{path}?customer={here.name}&task={found}"
+    return f"{path}?q=x" if path.endswith("/search") else path
+
+
+def bodies(estate: Estate, here: Place) -> dict[str, Any]:
+    """For every door that reads a body, one that it accepts."""
+    login = {"email": "uma@acme.test", "password": PASSWORD}
+    file = {"filename": "a.sh", "source": "x"}
+    acl = {"users": ["uma"], "action": "add"}
+    flow = {"name": "new", "graph": {"nodes": [{"id": "a", "task_id": here.ids["task"]}]}}
+    return {
+        "POST /api/auth/login": login,
+        "POST /api/auth/login/local": login,
+        "POST /api/auth/login/second-factor": {
+            "ticket": estate.texts["ticket"],
+            "code": estate.texts["code"],
+        },
+        "POST /api/auth/login/second-factor/setup": {"ticket": estate.texts["setup"]},
+        "POST /api/auth/second-factor": {"password": PASSWORD},
+        "PUT /api/auth/second-factor": {"code": "000000"},
+        "POST /api/auth/second-factor/recovery-codes": {"password": PASSWORD},
+        "POST /api/auth/second-factor/disable": {"password": PASSWORD},
+        "POST /api/auth/password/recover": {"email": "uma@acme.test"},
+        "PUT /api/auth/password/reset": {"token": estate.texts["reset"], "password": PASSWORD},
+        "POST /api/auth/password/change": {"current": PASSWORD, "password": PASSWORD},
+        "POST /api/auth/link": {"token": estate.texts["invitation"]},
+        "POST /api/auth/invitation": {"token": estate.texts["invitation"], "password": PASSWORD},
+        "POST /api/session/invitation": {"id": estate.texts["member"]},
+        "PUT /api/session/preferences": {"settings": {"theme": "dark"}},
+        "POST /api/member": {"user": {"email": "another@elsewhere.test"}},
+        "PATCH /api/member/{id}": {"tags": ["team:blue"]},
+        "POST /api/token": {"name": "new"},
+        "POST /api/enrolment": {},
+        "PUT /api/customer": {"name": "renamed"},
+        "PUT /api/customer/owner": {"member_id": estate.texts["member"]},
+        "POST /api/provider": {
+            "name": "new",
+            "issuer": "https://id.example.com",
+            "client_id": "belvedere",
+        },
+        "PATCH /api/provider/{id}": {"name": "new"},
+        "POST /-/setup": {
+            "code": "x",
+            "organization": "new",
+            "email": "new@new.test",
+            "password": PASSWORD,
+        },
+        "POST /-/enrol": {
+            "token": estate.texts["enrolment"],
+            "hostname": "new-1",
+            "fingerprint": "machine-of-new-1",
+        },
+        "PATCH /host/{id}": {"tags": ["blue"]},
+        "POST /host/{id}/enrolment": {},
+        "POST /host": {"hostname": here.host},
+        "POST /definition": {
+            "kind": "monitor",
+            "host_tag": "web",
+            "definition": {"name": "new", "type": "dstat"},
+        },
+        "PUT /definition/{id}": {
+            "kind": "monitor",
+            "host_tag": "web",
+            "definition": {"name": "new", "type": "dstat"},
+        },
+        "POST /exec": {"command": ["uptime"], "hosts": [here.host]},
+        "POST /dstat/{hostname}": {"dstat": {"cpu_used": 1}},
+        "POST /psaux/{hostname}": {"psaux": []},
+        "POST /file": file,
+        "PUT /file/{id}": file,
+        "PUT /file/{id}/upload": {"source": "y"},
+        "POST /script/check": {"source": "", "filename": "a.txt"},
+        "POST /task": {"name": "new", "type": "dummy"},
+        "PUT /task/{id}": {"name": "new"},
+        "PATCH /task/{id}": {"description": "new"},
+        "PUT /api/task/{id}/timeout": {"timeout": 5_000},
+        "POST /task/{id}/credentials/rotate": {},
+        "PUT /task/{id}/acl": acl,
+        "PATCH /task/{id}/acl": acl,
+        "POST /job": {"task": here.ids["task"]},
+        "POST /task/{id}/job": {},
+        "POST /job/secret/{secret}": {},
+        "POST /statuspage": {"title": "new"},
+        "PATCH /statuspage/{id}": {"title": "new"},
+        "POST /view": {"name": "new", "page": "jobs"},
+        "PATCH /view/{id}": {"name": "new"},
+        "POST /job/cancel": {"ids": [here.ids["job"]]},
+        "POST /task/{id}/secret/{secret}/job": {},
+        "PUT /job/{id}/input": {"args": []},
+        "PUT /job/{id}/resolve": {"outcome": "success"},
+        "PUT /job/{id}/restart": {},
+        "PUT /job/{id}": {"result": {"state": "success", "data": {"code": 0}}},
+        "POST /indicator": {"title": "new", "type": "text", "value": "x"},
+        "PUT /indicator/{id}": {"type": "counter", "value": 5},
+        "PATCH /indicator/{id}": {"value": 5},
+        "PATCH /indicator/{id}/state": {"state": "failure"},
+        "PUT /indicator/title/{title}": {"type": "counter", "value": 5},
+        "PATCH /indicator/title/{title}": {"value": 5},
+        "PUT /indicator/{id}/acl": acl,
+        "PATCH /indicator/{id}/acl": acl,
+        "POST /monitor": {"name": "new", "type": "push"},
+        "POST /monitor/nested": {"name": "new", "monitors": [here.ids["monitor"]]},
+        "PUT /monitor/nested/{id}": {"name": "new", "monitors": [here.ids["monitor"]]},
+        "PATCH /resource/{id}/state": {"state": "success"},
+        "PUT /resource/{id}": {"state": "success"},
+        "PUT /monitor/{id}": {"name": "new"},
+        "PATCH /monitor/{id}": {"description": "new"},
+        "PATCH /monitor/{id}/alerts": {"alerts": False},
+        "PUT /monitor/{id}/pause": {},
+        "PUT /monitor/{id}/mute": {},
+        "POST /monitor/{id}/credentials/rotate": {},
+        "POST /monitor/{id}/push/{secret}": {},
+        "PUT /monitor/{id}/acl": acl,
+        "PATCH /monitor/{id}/acl": acl,
+        "POST /workflows": flow,
+        "POST /workflows/import": {"task": {"name": "new", "type": "dummy"}},
+        "POST /task/import": {"task": {"name": "new", "type": "dummy"}},
+        "PUT /workflows/{id}": flow,
+        "PATCH /workflows/{id}": {"description": "new"},
+        "POST /workflows/{id}/credentials/rotate": {},
+        "PUT /workflows/{id}/acl": acl,
+        "PATCH /workflows/{id}/acl": acl,
+        "POST /workflows/{id}/job": {},
+        "POST /workflows/{id}/schedule": {"repeatEvery": "0 5 * * *"},
+        "POST /workflows/{id}/secret/{secret}/job": {},
+        "POST /notify/channel": {"name": "new", "url": "https://example.com"},
+        "PATCH /notify/channel/{id}": {"name": "new"},
+        "POST /notify/rule": {"name": "new", "channels": [here.ids["channel"]]},
+        "PATCH /notify/rule/{id}": {"name": "new"},
+        "PUT /notification/preferences": {"muted": ["job.finished"]},
+        "POST /webhook": {"name": "new"},
+        "PUT /webhook/{id}": {"name": "new"},
+        "PATCH /webhook/{id}": {"enable": False},
+        "POST /webhook/{id}/credentials/rotate": {},
+        "POST /task/{id}/schedule": {"repeatEvery": "0 5 * * *"},
+        "PATCH /schedule/{id}": {"timezone": "Europe/Berlin"},
+        "PUT /schedule/{id}/pause": {},
+        "POST /schedule/preview": {"repeatEvery": "0 5 * * *"},
+        "PUT /scheduler/{id}/start": {},
+        "PUT /secret/{name}": {"value": "hush-hush"},
+        "POST /webhook/{id}/trigger": ["x"],
+        "POST /webhook/{id}/trigger/secret/{secret}": ["x"],
+        "POST /webhook/{id}/trigger/signed": ["x"],
+    }

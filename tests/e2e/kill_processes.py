@@ -1,0 +1,119 @@
+"""Ending processes of an installation with SIGKILL, at named points and at any moment."""
+
+import contextlib
+import os
+import random
+import signal
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+from belvedere.base.clock import Millis, wall
+from e2e import process_leaks as leftovers
+from e2e.programs import Agent
+from e2e.wait_until import until
+from e2e.world import World
+
+VERBS = ("create", "claim", "finish", "log")
+SERVER_POINTS = tuple(f"{verb}.{when}_commit" for verb in VERBS for when in ("before", "after"))
+AGENT_POINTS = ("agent.order_received", "agent.script_cached", "agent.reported", "agent.acked")
+KEEPER_POINTS = ("keeper.accepted", "keeper.spawned", "keeper.script_ended", "keeper.ended")
+# No point: at any moment.
+ANY = ""
+# Every point lies on the way of every job, so that it is reached, however slow the machine is.
+POINT_S = 60.0
+LIVES_S = (0.02, 2.0)
+
+
+def plan(points: tuple[str, ...], rounds: int, dice: random.Random) -> list[str]:
+    """Every point in turn, as often at any moment, in no order."""
+    names = [*points, *[ANY] * len(points)]
+    found = [names[number % len(names)] for number in range(rounds)]
+    dice.shuffle(found)
+    return found
+
+
+class Killer:
+    """Kills the server, with the agent inside it, and at the same time other agents. On the steady
+    host only the agent dies, on the rough one its keeper too."""
+
+    def __init__(self, world: World, steady: Agent, rough: Agent, seed: int) -> None:
+        self._world = world
+        self._steady = steady
+        self._rough = rough
+        self._seed = seed
+        self._stop = threading.Event()
+        # Who died where; and when keepers of the rough host died.
+        self.deaths: Counter[str] = Counter()
+        self.keepers: list[Millis] = []
+
+    def kill(self, rounds: int) -> None:
+        """So many deaths of the server, and so many of agents and keepers."""
+        with ThreadPoolExecutor(1) as beside:
+            agents = beside.submit(self._kill_agents, rounds, random.Random(self._seed))
+            try:
+                self._kill_server(rounds, random.Random(self._seed + 1))
+                agents.result()
+            finally:
+                self._stop.set()
+
+    def _kill_server(self, rounds: int, dice: random.Random) -> None:
+        server = self._world.server
+        for point in plan((*SERVER_POINTS, *AGENT_POINTS), rounds, dice):
+            server.kill()
+            is_there = self._world.start(**_armed(point, dice))
+            died = not is_there or server.dies(_life_s(point, dice))
+            self._note(point, died, "server", server.said())
+        server.kill()
+        # At last it stays, for those who still kill agents.
+        assert self._world.start()
+
+    def _kill_agents(self, rounds: int, dice: random.Random) -> None:
+        for point in plan((*AGENT_POINTS, *KEEPER_POINTS), rounds, dice):
+            if self._stop.is_set():
+                return
+            if point in KEEPER_POINTS or (point == ANY and dice.random() < 0.3):
+                self._kill_keeper(point, dice)
+            else:
+                self._kill_agent(dice.choice((self._steady, self._rough)), point, dice)
+
+    def _kill_agent(self, agent: Agent, point: str, dice: random.Random) -> None:
+        agent.kill()
+        agent.start(self._world.url, **_armed(point, dice))
+        self._note(point, agent.dies(_life_s(point, dice)), "agent", agent.said())
+        agent.kill()
+        agent.start(self._world.url)
+
+    def _kill_keeper(self, point: str, dice: random.Random) -> None:
+        agent = self._rough
+        agent.kill()
+        for pid in leftovers.keepers(agent.state):
+            self._end(pid)
+        agent.start(self._world.url, **_armed(point, dice))
+        keeper = agent.keeper()
+        self._note(point, _dies(keeper, _life_s(point, dice)), "keeper", agent.said())
+        self._end(keeper)
+
+    def _end(self, keeper: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(keeper, signal.SIGKILL)
+        until(lambda: not leftovers.is_alive(keeper), 5)
+        self.keepers.append(wall())
+
+    def _note(self, point: str, died: bool, who: str, said: str) -> None:
+        assert died == (point != ANY), f"{who} {point}: died {died}\n{said[-2_000:]}"
+        self.deaths[point or who] += 1
+
+
+def _armed(point: str, dice: random.Random) -> dict[str, str]:
+    return {"BELVEDERE_FAILPOINT": f"{point}:{dice.randint(1, 3)}"} if point else {}
+
+
+def _life_s(point: str, dice: random.Random) -> float:
+    return POINT_S if point else dice.uniform(*LIVES_S)
+
+
+def _dies(pid: int, within_s: float) -> bool:
+    with contextlib.suppress(AssertionError):
+        return until(lambda: not leftovers.is_alive(pid), within_s)
+    return False

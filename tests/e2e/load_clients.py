@@ -1,0 +1,53 @@
+"""Those who use the product while its processes die: two callers and somebody who watches."""
+
+from e2e import ledger
+from e2e.caller import Asked, Caller
+from e2e.programs import Agent
+from e2e.wait_until import until
+from e2e.watcher import Watcher
+from e2e.world import World
+
+RETRIES = 2
+
+
+class Crowd:
+    """At work from the start on, until `finish`."""
+
+    def __init__(self, world: World, agents: list[Agent], seed: int) -> None:
+        self.ledger = world.folder / "ledger"
+        self.ledger.touch()
+        # First, so that it has something to resume from before the first cut.
+        self.watcher = Watcher(world.client())
+        self.watcher.start()
+        # Most jobs run once; those of the last task may run again, also when one was lost.
+        retries = [0 for _ in agents] + [RETRIES]
+        tasks = {
+            _task(world, agent, times): times
+            for agent, times in zip([*agents, agents[-1]], retries, strict=True)
+        }
+        self._callers = [
+            Caller(world.client(), str(self.ledger), tasks, seed + number) for number in (0, 1)
+        ]
+        for caller in self._callers:
+            caller.start()
+
+    def finish(self) -> list[Asked]:
+        """Let the last questions be answered; everything that was asked."""
+        return [asked for caller in self._callers for asked in caller.finish()]
+
+    @property
+    def replays(self) -> int:
+        return sum(caller.replays for caller in self._callers)
+
+    def asks_for(self, more: int) -> None:
+        """Wait until it has asked for so many more jobs."""
+        wanted = self._count() + more
+        until(lambda: self._count() >= wanted, 60)
+
+    def _count(self) -> int:
+        return sum(len(caller.asked) for caller in self._callers)
+
+
+def _task(world: World, agent: Agent, times: int) -> str:
+    retry = {"times": times, "delay": 50, "on_lost": True} if times else None
+    return world.task(ledger.SCRIPT, agent, *ledger.ARGUMENTS, retry=retry)

@@ -1,0 +1,103 @@
+"""Questions to other servers: the answer comes back, whatever it is, and only from where it may."""
+
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from belvedere.base import networks as inner
+from belvedere.egress.asking import MAX_ANSWER
+from belvedere.egress.messages import Parcel
+from belvedere.egress.network_guard import Guard, Stopped
+from belvedere.egress.pool import EgressPool
+from egress.receivers import LOOPBACK
+
+ANSWERS = {
+    "/large": b"x" * (MAX_ANSWER + 1),
+    "/whole": b"x" * MAX_ANSWER,
+    "/": b'{"a": "\xc3\xa4"}',
+}
+
+
+class Oracle(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length", "0")))
+        said = ANSWERS.get(self.path, self.path.encode() + b" " + body)
+        self.send_response(307 if self.path == "/away" else 400 if body else 200)
+        self.send_header("Location", "http://127.0.0.1:1/")
+        self.send_header("Content-Length", str(len(said)))
+        self.end_headers()
+        self.wfile.write(said)
+
+    do_POST = do_GET
+
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
+
+
+@contextmanager
+def oracle() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Oracle)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@asynccontextmanager
+async def couriers(networks: str = LOOPBACK) -> AsyncIterator[EgressPool]:
+    made = EgressPool(networks)
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def test_it_works() -> None:
+    with oracle() as url:
+        async with couriers() as made:
+            told = await made.carry(Parcel(url=f"{url}/", method="GET"))
+            assert (told.status, told.text, told.fault) == (200, '{"a": "ä"}', "")
+            told = await made.carry(Parcel(url=f"{url}/x", method="POST", payload="a=1"))
+            assert (told.status, told.text) == (400, "/x a=1")
+            # A redirect is an answer.
+            assert (await made.carry(Parcel(url=f"{url}/away", method="GET"))).status == 307
+
+
+async def test_an_answer_has_a_largest_size() -> None:
+    with oracle() as url:
+        async with couriers() as made:
+            assert len((await made.carry(Parcel(url=f"{url}/whole", method="GET"))).text) > 0
+            told = await made.carry(Parcel(url=f"{url}/large", method="GET"))
+            assert "longer than" in told.fault and told.text == ""
+
+
+async def test_an_inner_address_is_asked_only_when_it_may_be() -> None:
+    with oracle() as url:
+        async with couriers(networks="") as made:
+            told = await made.carry(Parcel(url=f"{url}/", method="GET"))
+            assert "inner network" in told.fault and told.status == 0
+
+
+@pytest.mark.parametrize("url", ["", "x", "http://", "https://a:b@example.com/", "http://[::"])
+async def test_what_is_no_address_is_refused(url: str) -> None:
+    async with couriers() as made:
+        assert (await made.carry(Parcel(url=url, method="GET"))).fault
+
+
+def test_an_open_line_leads_only_inside() -> None:
+    """Who could change an answer on its way would decide who gets in."""
+    guard = Guard()
+    guard.allow(inner.networks("10.0.0.0/8"), only_inner=True)
+    guard.check_address(("10.1.2.3", 80))
+    for address in ("8.8.8.8", "192.168.0.1"):
+        with pytest.raises(Stopped):
+            guard.check_address((address, 80))
+    guard.allow(())
+    guard.check_address(("8.8.8.8", 443))

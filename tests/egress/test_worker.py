@@ -1,0 +1,241 @@
+"""The courier against receivers that listen: what goes out, what never does, and what is killed."""
+
+import asyncio
+import hashlib
+import hmac
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from belvedere.base.errors import Invalid
+from belvedere.egress.messages import Parcel
+from belvedere.egress.network_guard import Guard, Stopped
+from belvedere.egress.pool import EgressPool
+from egress.receivers import LOOPBACK, http_sink, mail_sink
+
+INNER = "The receiver lies in an inner network, which this server may not call."
+
+
+@asynccontextmanager
+async def couriers(networks: str = LOOPBACK, limit_s: float = 30.0) -> AsyncIterator[EgressPool]:
+    made = EgressPool(networks, limit_s=limit_s)
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+def signed(url: str) -> Parcel:
+    return Parcel(url=url, message_id="m1", payload='{"title":"x"}', secret="s3cret", at_s=1_700)
+
+
+async def test_it_works() -> None:
+    """A signed POST, checked as a receiver would."""
+    with http_sink() as sink:
+        async with couriers() as made:
+            assert (await made.carry(signed(sink.url))).is_done
+    (got,) = sink.got
+    assert (got.path, json.loads(got.body)) == ("/hook", {"title": "x"})
+    wanted = hmac.new(b"s3cret", b"1700." + got.body, hashlib.sha256).hexdigest()
+    assert got.headers["x-belvedere-signature"] == f"t=1700,sha256={wanted}"
+    assert got.headers["idempotency-key"] == "m1"
+    assert got.headers["content-type"] == "application/json"
+
+
+async def test_a_service_that_the_library_knows_gets_title_and_text() -> None:
+    with http_sink() as sink:
+        async with couriers() as made:
+            url = sink.url.replace("http", "json")
+            sent = await made.carry(Parcel(url=url, title="T", body="B & <b>", severity="CRITICAL"))
+            assert sent.is_done, sent.fault
+    told = json.loads(sink.got[0].body)
+    assert (told["title"], told["message"], told["type"]) == ("T", "B & <b>", "failure")
+
+
+async def test_mail_goes_through_a_mail_server() -> None:
+    with mail_sink() as sink:
+        async with couriers() as made:
+            url = f"mailto://127.0.0.1:{sink.port}?from=b@acme.test&to=ada@acme.test&mode=insecure"
+            sent = await made.carry(Parcel(url=url, title="Down", body="web-1 is down"))
+            assert sent.is_done, sent.fault
+    assert "ada@acme.test" in sink.got[0].headers["to"]
+    assert b"Subject: Down" in sink.got[0].body
+
+
+async def test_the_installations_mail_goes_to_one_person_and_anywhere() -> None:
+    """The operator's own mail server often stands beside the server."""
+    with mail_sink() as sink:
+        async with couriers(networks="") as made:
+            url = (
+                f"mailto://127.0.0.1:{sink.port}?from=b@acme.test&to=other@acme.test&mode=insecure"
+            )
+            parcel = Parcel(url=url, to="uma@acme.test", title="t", body="b", is_operators=True)
+            sent = await made.carry(parcel)
+            assert sent.is_done, sent.fault
+    assert len(sink.got) == 1 and "uma@acme.test" in sink.got[0].headers["to"]
+
+
+HOSTS = ("127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "0.0.0.0")
+
+
+def bait(scheme: str, host: str, port: int) -> Parcel:
+    url = f"{scheme}://{host}:{port}/x"
+    if scheme == "http":
+        return signed(url)
+    to = "?to=a@b.test&from=c@d.test&mode=insecure" if scheme == "mailto" else ""
+    return Parcel(url=url + to, title="t", body="b")
+
+
+async def test_a_trap_inside_is_never_called() -> None:
+    """By our own code or the library's, under whatever name."""
+    with http_sink() as trap:
+        async with couriers(networks="") as made:
+            for scheme in ("http", "json", "mailto"):
+                for host in HOSTS:
+                    outcome = await made.carry(bait(scheme, host, trap.port))
+                    assert not outcome.is_done, (scheme, host)
+                    if host in ("127.0.0.1", "localhost"):
+                        assert (outcome.fault, outcome.for_good) == (INNER, True)
+            # It would have been met: the same address with the network allowed.
+            made.networks = LOOPBACK
+            assert (await made.carry(bait("http", "127.0.0.1", trap.port))).is_done
+    assert trap.calls == 1
+
+
+@pytest.mark.parametrize("scheme", ["json", "http"])
+async def test_a_redirect_leads_no_further_inside(scheme: str) -> None:
+    """The receiver may be called, the one that it names may not."""
+    with http_sink("127.0.0.2") as sink, http_sink("127.0.0.3") as trap:
+        sink.answers = [trap.url]
+        url = sink.url.replace("http", scheme)
+        async with couriers(networks="127.0.0.2") as made:
+            parcel = signed(url) if scheme == "http" else Parcel(url=url, title="t", body="b")
+            outcome = await made.carry(parcel)
+    said = INNER if scheme == "json" else "The receiver answered 307."
+    assert (outcome.fault, sink.calls, trap.calls) == (said, 1, 0)
+
+
+async def test_an_allowed_network_opens_nothing_else() -> None:
+    with http_sink("127.0.0.2") as sink, http_sink("127.0.0.3") as trap:
+        async with couriers(networks="127.0.0.2/32") as made:
+            assert (await made.carry(signed(sink.url))).is_done
+            assert (await made.carry(signed(trap.url))).fault == INNER
+            assert (await made.carry(signed(sink.url))).is_done
+    assert trap.calls == 0
+
+
+async def test_a_refusal_is_told() -> None:
+    with http_sink() as sink:
+        async with couriers() as made:
+            for status in (500, 404, 429, 410, 302):
+                sink.answers = [status]
+                outcome = await made.carry(signed(sink.url))
+                assert outcome.fault == f"The receiver answered {status}."
+                assert outcome.for_good is (status == 410)
+
+
+async def test_a_receiver_that_never_answers_is_given_up() -> None:
+    """And the courier with it; the next message goes out with another."""
+    with http_sink() as sink:
+        sink.silent.set()
+        async with couriers(limit_s=1.0) as made:
+            outcome = await made.carry(signed(sink.url))
+            assert outcome.fault == "The receiver took longer than 1 s."
+            sink.silent.clear()
+            made.limit_s = 30.0
+            assert (await made.carry(signed(sink.url))).is_done
+
+
+async def test_a_courier_that_dies_is_replaced() -> None:
+    with http_sink() as sink:
+        sink.silent.set()
+        async with couriers() as made:
+            waits = asyncio.create_task(made.carry(signed(sink.url)))
+            await asyncio.to_thread(sink.came.wait, 30)
+            (courier,) = made.out
+            courier.process.kill()
+            assert (await waits).fault == "The courier died on its way."
+            sink.silent.clear()
+            assert (await made.carry(signed(sink.url))).is_done
+
+
+async def test_an_address_is_known_without_a_call() -> None:
+    slack = "https://hooks.slack.com/services/T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ"
+    known = {
+        "https://example.com/x?y=1": "Webhook",
+        slack: "Slack",
+        "mailtos://user:word@example.com": "E-Mail",
+        "ntfy://topic": "ntfy",
+    }
+    async with couriers(networks="") as made:
+        for url, service in known.items():
+            found = await made.of("").check(url)
+            assert (found.service, found.is_done) == (service, True)
+
+
+async def test_what_is_no_address_is_said() -> None:
+    async with couriers() as made:
+        for url in NO_ADDRESSES:
+            found = await made.of("").check(url)
+            assert found.fault and not found.service, url
+
+
+NO_ADDRESSES = (
+    "",
+    "nonsense",
+    "nonsense://x",
+    "syslog://",
+    "dbus://",
+    "file:///etc/passwd",
+    "http://",
+    "http://user:word@example.com/",
+    "http://example.com:99999/",
+    "http://exa mple.com/",
+    "https://example.com/" + "x" * 2_048,
+    "slack://T1JJ3T3L2",
+)
+
+
+async def test_files_of_the_server_stay_where_they_are() -> None:
+    """Some services of the library take templates and keys from files."""
+    with http_sink() as sink:
+        url = f"workflows://127.0.0.1:{sink.port}/abcd/efgh/?template=/etc/passwd&verify=no"
+        async with couriers() as made:
+            outcome = await made.carry(Parcel(url=url, title="t", body="b"))
+    assert outcome.fault == "A channel may not use files of the server."
+    assert sink.got == []
+
+
+async def test_a_fault_tells_no_secret() -> None:
+    with http_sink() as sink:
+        sink.answers = [500]
+        async with couriers() as made:
+            url = f"json://user:canaryword@127.0.0.1:{sink.port}/canarypath?+x=canaryvalue"
+            outcome = await made.carry(Parcel(url=url, title="t", body="b"))
+    assert outcome.fault and "canary" not in outcome.fault
+
+
+@pytest.mark.parametrize("address", [("localhost", 80), ("", 80), "/run/x.sock", b"\0x", ("::", 1)])
+def test_only_addresses_of_the_network_are_connected_to(address: object) -> None:
+    guard = Guard()
+    with pytest.raises(Stopped):
+        guard.check_address(address)
+    assert len(guard.refused) == 1
+
+
+def test_the_server_itself_never_loads_the_library() -> None:
+    """Its memory stays as it is, whatever channels there are."""
+    said = "import sys, belvedere.server.main; print({'apprise', 'requests'} & set(sys.modules))"
+    ran = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "set()"
+
+
+def test_settings_that_mean_nothing_are_refused() -> None:
+    with pytest.raises(Invalid, match="BELVEDERE_INNER_NETWORKS"):
+        EgressPool("printer")
+    with pytest.raises(Invalid, match="BELVEDERE_MAIL"):
+        EgressPool(mail="smtp://x")

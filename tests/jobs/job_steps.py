@@ -1,0 +1,147 @@
+"""A host of acme, tasks on it, and short words for what happens to their jobs."""
+
+from typing import Any
+
+import msgspec
+
+from belvedere.access.actor import Actor
+from belvedere.access.crypto.keyring import Keyring
+from belvedere.db import Database
+from belvedere.events import Event, of_object
+from belvedere.hosts import presence
+from belvedere.hosts import store as host_store
+from belvedere.jobs import store
+from belvedere.jobs.attempts import Attempt, attempts_of
+from belvedere.jobs.idempotency import Once
+from belvedere.jobs.lifecycle import claim as queue
+from belvedere.jobs.lifecycle import resync
+from belvedere.jobs.lifecycle.claim import Claimed
+from belvedere.jobs.lifecycle.create import Created, NewJob, create
+from belvedere.jobs.lifecycle.finish import Outcome, Reported, finish
+from belvedere.jobs.lifecycle.resync import Reunion
+from belvedere.jobs.model import JobRow
+from belvedere.jobs.store import Heavy
+from belvedere.protocol import Entry, Hello, Report
+from belvedere.tasks import service as task_service
+from belvedere.tasks.bodies import TaskBody
+from manual_clock import HandClock
+from people import Cast
+
+MISSING = "0" * 24
+JOURNAL = "journal-1"
+
+
+class Workshop:
+    """Every word is one transaction."""
+
+    def __init__(self, db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
+        self.db = db
+        self.keys = keys
+        self.cast = cast
+        self.clock = clock
+        self.host_id = self.host("web-1")
+        self.session = 0
+
+    # What is there
+
+    def host(self, name: str, customer_id: str = "") -> str:
+        customer = customer_id or self.cast.acme.id
+        return self.db.write_blocking(host_store.insert, customer, name, name, "192.0.2.7").id
+
+    def task(self, **fields: Any) -> str:
+        """A script task of acme, open to everybody it names; other kinds bring their own fields."""
+        if fields.get("type", "script") in ("script", "scraper"):
+            fields.setdefault("host_id", self.host_id)
+        if fields.setdefault("type", "script") == "script":
+            fields.setdefault("script", {"filename": "a.sh", "source": "#!/bin/sh\n"})
+        fields.setdefault("name", "greet")
+        body = msgspec.convert(fields, TaskBody, strict=False)
+        view, _ = self.db.write_blocking(task_service.create, self.keys, self.cast.ada, body)
+        return view.id
+
+    # What happens
+
+    def made(self, wanted: NewJob) -> Created:
+        [answer] = self.db.write_blocking(create, [wanted])
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def create(
+        self,
+        task_id: str = "",
+        given: list[Any] | None = None,
+        actor: Actor | None = None,
+        key: str | None = None,
+        **rest: Any,
+    ) -> JobRow:
+        once = None if key is None else Once("POST /job", key, repr(given))
+        who = actor or self.cast.ada
+        return self.made(NewJob(who, task_id or self.task(), given, once=once, **rest)).job
+
+    def connect(
+        self,
+        entries: dict[int, str] | None = None,
+        *,
+        journal: str = JOURNAL,
+        slots: int = 16,
+        host_id: str = "",
+    ) -> Reunion:
+        """The agent says Hello; its session counts from now on."""
+        host = host_id or self.host_id
+        held: Any = [Entry(fence, state) for fence, state in (entries or {}).items()]  # type: ignore[arg-type]
+        name = "web-1" if host == self.host_id else "web-2"
+        hello = Hello(name, "1", name, journal, "boot-1", slots, held)
+        session = self.db.write_blocking(presence.connect, host, hello, "")
+        if host == self.host_id:
+            self.session = session
+        return self.db.write_blocking(resync.reunite, host, journal, held)
+
+    def claim(self) -> list[Claimed]:
+        return self.db.write_blocking(queue.claim, self.host_id, self.session)
+
+    def assigned(self, task_id: str = "", **rest: Any) -> JobRow:
+        """A job that its agent has."""
+        job = self.create(task_id, **rest)
+        if not self.session:
+            self.connect()
+        [claimed] = self.claim()
+        assert claimed.job.id == job.id
+        return claimed.job
+
+    def started(self, fence: int, ago_ms: int = 0) -> None:
+        self.db.write_blocking(resync.started, [(self.host_id, fence, ago_ms)])
+
+    def end(self, fence: int, ending: Any = "exit", **report: Any) -> Outcome:
+        item = Reported(self.host_id, fence, Report(ending, **report))
+        [outcome] = self.db.write_blocking(finish, [item])
+        assert isinstance(outcome, Outcome)
+        return outcome
+
+    def lost(self, task_id: str = "", **rest: Any) -> JobRow:
+        """A job whose end nobody knows."""
+        job = self.assigned(task_id, **rest)
+        self.end(job.fence, "unknown", reason="keeper_lost")
+        return self.job(job.id)
+
+    # What it looks like
+
+    def job(self, job_id: str) -> JobRow:
+        return self.db.write_blocking(store.find, self.cast.acme.id, job_id)
+
+    def heavy(self, job_id: str) -> Heavy:
+        return self.db.write_blocking(store.heavy, job_id)
+
+    def attempts(self, job_id: str) -> list[Attempt]:
+        return self.db.write_blocking(attempts_of, job_id)
+
+    def events(self, job_id: str) -> list[Event]:
+        return self.db.write_blocking(of_object, job_id)
+
+    def kinds(self, job_id: str) -> list[str]:
+        return [event.kind.removeprefix("job.") for event in self.events(job_id)]
+
+    def stands(self, job_id: str) -> str:
+        """Lifecycle and state in one word."""
+        job = self.job(job_id)
+        return f"{job.lifecycle}/{job.state}"

@@ -1,0 +1,152 @@
+"""A job's events add up to its row; whatever does not fit is told."""
+
+import json
+from typing import Any
+
+import pytest
+
+from belvedere.db import Database, Tx
+from belvedere.events import Event
+from belvedere.jobs.history import consistency, retention
+from belvedere.jobs.history.consistency import Broken, Folded
+from belvedere.jobs.lifecycle import actions
+from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output.log_store import Output
+from jobs.job_steps import Workshop
+
+
+def event(kind: str, version: int, lifecycle: str, state: str, fence: int = 0) -> Event:
+    data = {"lifecycle": lifecycle, "state": state, "fence": fence, "version": version, "x": 1}
+    return Event(version, 0, 0, "c", f"job.{kind}", "job", "j", json.dumps(data))
+
+
+def check(shop: Workshop) -> list[str]:
+    return shop.db.write_blocking(consistency.check, "", 100)
+
+
+def test_it_works(shop: Workshop) -> None:
+    job = shop.assigned()
+    shop.started(job.fence)
+    shop.end(job.fence)
+    found = shop.job(job.id)
+    folded = consistency.fold(shop.events(job.id))
+    assert folded == Folded("finished", "normal", found.fence, 4)
+    assert check(shop) == []
+
+
+def test_all_that_can_happen_adds_up(shop: Workshop) -> None:
+    retried = shop.assigned(shop.task(retry={"times": 1}))
+    shop.end(retried.fence, code=1)
+    shop.claim()
+    shop.end(shop.job(retried.id).fence, "timeout")
+    lost = shop.lost()
+    shop.end(lost.fence)
+    resolved = shop.lost()
+    shop.db.write_blocking(actions.resolve, shop.cast.ada, resolved.id, "success", "")
+    returned = shop.assigned()
+    shop.connect({})
+    shop.db.write_blocking(actions.cancel, shop.cast.ada, returned.id)
+    asked = shop.assigned()
+    shop.db.write_blocking(actions.cancel, shop.cast.ada, asked.id)
+    shop.connect({})
+    shop.create(shop.task(type="dummy"))
+    shop.create(lifecycle="onhold")
+    assert check(shop) == []
+
+
+def test_it_looks_at_a_batch_behind_an_id(shop: Workshop) -> None:
+    first, second = shop.create().id, shop.create().id
+    shop.db.write_blocking(lambda tx: tx.execute("update jobs set version = 9"))
+    assert len(shop.db.write_blocking(consistency.check, "", 1)) == 1
+    assert [sentence.split()[1] for sentence in check(shop)] == [f"{first}:", f"{second}:"]
+    assert len(shop.db.write_blocking(consistency.check, first, 100)) == 1
+    assert shop.db.write_blocking(consistency.check, second, 100) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("update jobs set version = version + 1", "its row"),
+        ("update jobs set fence = fence + 1", "its row"),
+        ("delete from events where object = 'job'", "no events"),
+        ("delete from events where kind = 'job.created'", "begin with job.assigned"),
+        ("delete from events where kind = 'job.assigned'", "version 3 after 1"),
+        ("update attempts set state = 'live'", "but has live attempts"),
+        ("update jobs set attempts = 5", "counts 5 attempts"),
+        ("delete from attempts", "counts 1 attempts, there are 0"),
+        ("update jobs set ended_at = null", "ended_at is None"),
+    ],
+)
+def test_every_contradiction_is_told(shop: Workshop, change: str, said: str) -> None:
+    job = shop.assigned()
+    shop.end(job.fence)
+    shop.db.write_blocking(lambda tx: tx.execute(change))
+    faults = check(shop)
+    assert faults and said in " ".join(faults)
+    assert all(job.id in sentence and sentence.endswith(".") for sentence in faults)
+
+
+def test_an_assigned_job_without_its_live_attempt_is_told(shop: Workshop) -> None:
+    shop.assigned()
+    shop.db.write_blocking(lambda tx: tx.execute("update attempts set state = 'ended'"))
+    assert "is assigned with fence" in check(shop)[0]
+
+
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        ([], "no events"),
+        ([event("assigned", 2, "assigned", "in_progress")], "begin with"),
+        (
+            [
+                event("created", 1, "ready", "in_progress"),
+                event("finished", 2, "finished", "normal"),
+            ],
+            "moves it from ready to finished",
+        ),
+        (
+            [
+                event("created", 1, "ready", "in_progress"),
+                event("assigned", 2, "assigned", "in_progress", 5),
+                event("retried", 3, "ready", "in_progress", 4),
+            ],
+            "fence 4 after 5",
+        ),
+        (
+            [
+                event("created", 1, "ready", "in_progress"),
+                event("assigned", 2, "assigned", "in_progress", 5),
+                event("finished", 3, "terminated", "timeout", 5),
+                event("reconciled", 4, "finished", "normal", 5),
+            ],
+            "moves it from terminated to finished",
+        ),
+    ],
+)
+def test_events_that_do_not_follow_are_broken(events: list[Event], said: str) -> None:
+    with pytest.raises(Broken, match=said):
+        consistency.fold(events)
+
+
+# Logs.
+
+
+def test_a_log_without_its_job_is_a_stray(shop: Workshop, logs: Database) -> None:
+    kept, gone = shop.create().id, shop.create().id
+    for fence, job_id in ((1, kept), (2, gone)):
+        logs.write_blocking(joblog.append, [Output(fence, job_id, 0, 0, b"x")])
+    ids = logs.write_blocking(consistency.logged, "", 10)
+    assert ids == sorted([kept, gone])
+    assert shop.db.write_blocking(consistency.strays, ids) == []
+    shop.db.write_blocking(retention.drop, [gone])
+    assert shop.db.write_blocking(consistency.strays, ids) == [
+        f"Job {gone} is gone, its log is not."
+    ]
+    assert logs.write_blocking(consistency.logged, ids[0], 10) == ids[1:]
+
+
+def test_a_database_without_jobs_is_sound(db: Database) -> None:
+    def look(tx: Tx) -> Any:
+        return consistency.check(tx, "", 10)
+
+    assert db.write_blocking(look) == []

@@ -1,0 +1,129 @@
+"""The whole life of an agent that nobody here wrote, over a real socket, to its sudden death."""
+
+import asyncio
+from typing import Any
+
+import run_timeouts
+from belvedere.access.credentials import enrolment
+from belvedere.server.background import loops
+from belvedere.server.transport.http_protocol import KEEP_ALIVE_S
+from contract.client import Client
+from contract.running import create, show
+from contract.wire import Socket, listening
+from contract.world import World
+from legacy_agents.legacy_agent import OldAgent
+from manual_clock import HandClock
+
+PATIENCE_S = 30
+
+
+async def test_it_works(world: World, ada: Client, clock: HandClock) -> None:
+    runtime = world.runtime
+    made, text = runtime.db.write_blocking(
+        enrolment.create_enrolment, runtime.keyring, world.cast.ada
+    )
+    async with listening(runtime) as port, asyncio.timeout(PATIENCE_S):
+        wire = Socket(port)
+        agent = OldAgent(wire, made.id, text)
+        assert await agent.start() == []
+        await _runs_two_jobs(world, agent, ada)
+        await _watches(agent, ada)
+        await _tells_of_its_machine(agent, ada)
+        # One after the other on one connection, but for the questions that were held.
+        assert wire.opened <= 2
+        job = await _is_killed_with_a_job_in_hand(world, agent, ada)
+        await wire.hang_up()
+        await _is_given_up(world, ada, clock, job)
+
+
+async def _runs_two_jobs(world: World, agent: OldAgent, ada: Client) -> None:
+    task = await world.task(hostname="old-1", task_arguments=[{"type": "input", "label": "n"}])
+    made = [await create(ada, task, [word]) for word in ("it's one", "two")]
+    jobs = await agent.poll()
+    assert [job["id"] for job in jobs] == [job["id"] for job in made]
+    assert [job["task_arguments_values"] for job in jobs] == [["it's one"], ["two"]]
+    assert (await agent.keep_alive()).status == 204
+    for job in jobs:
+        assert await agent.fetch(job) == b"#!/bin/sh\necho hello\n"
+        assert (await agent.finish(job, "ok", lastline="ok")).status == 200
+        assert (await show(ada, job["id"]))["state"] == "success"
+
+
+async def _watches(agent: OldAgent, ada: Client) -> None:
+    """A monitor is made while a question is open; the answer is the order to read it."""
+    hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
+    body = {"name": "health", "type": "dstat", "host_id": hosts[0]["id"]}
+    question = asyncio.create_task(agent.poll())
+    made = (await ada.post("/acme/monitor", body)).json
+    (update,) = await question
+    assert update["_type"] == "AgentUpdateJob"
+    (worker,) = await agent.updated(update)
+    assert (worker["type"], worker["resource_id"]) == ("dstat", made["id"])
+    seen: dict[str, Any] = {
+        "cpu": 0,
+        "mem": 3.6,
+        "cache": None,
+        "disk": [{"name": "vda", "value": 1}],
+    }
+    told = await agent.report(worker["resource_id"], "normal", "host:stats:normal", **seen)
+    assert told.status == 200
+    found = (await ada.get(f"/acme/monitor/{made['id']}")).json
+    assert (found["state"], found["resource"]["last_event"]["data"]) == ("normal", seen)
+
+
+async def _tells_of_its_machine(agent: OldAgent, ada: Client) -> None:
+    for target, body in (
+        ("/acme/dstat/old-1", {"dstat": {"cpu_used": 0, "mem_total": 24_682_740}}),
+        ("/acme/psaux/old-1", {"psaux": [{"user": "root", "pid": "1", "command": "init"}] * 400}),
+    ):
+        assert (await agent.send("POST", target, body)).status == 200
+
+
+async def _is_killed_with_a_job_in_hand(world: World, agent: OldAgent, ada: Client) -> str:
+    job = await create(ada, await world.task(hostname="old-1", timeout=60_000))
+    (given,) = await agent.poll()
+    assert given["id"] == job["id"]
+    return given["id"]  # type: ignore[no-any-return]
+
+
+async def _is_given_up(world: World, ada: Client, clock: HandClock, job_id: str) -> None:
+    """First a mark, then the one verdict that is true: nobody can know."""
+    clock.move(31)
+    await loops.note_seen(world.runtime)
+    run_timeouts.mark_silent(world.runtime.db)
+    await loops.mark_silent(world.runtime)
+    run_timeouts.lose_overdue(world.runtime.db)
+    marked = await show(ada, job_id)
+    assert (marked["lifecycle"], marked["waiting_reason"]) == ("assigned", "unreachable")
+    clock.move(60 + 5 + 60)
+    run_timeouts.lose_overdue(world.runtime.db)
+    lost = await show(ada, job_id)
+    assert (lost["lifecycle"], lost["state"], lost["ran"]) == ("terminated", "lost", "maybe")
+    hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
+    assert hosts[0]["state"] == "unreachable"
+
+
+def test_idle_connections_live_longer_than_its_loops() -> None:
+    """At five seconds, three of ninety of its reports were lost to a closed connection."""
+    assert KEEP_ALIVE_S > 30
+
+
+async def test_a_body_may_come_in_chunks(world: World, ada: Client) -> None:
+    """As programs upload that do not know the length."""
+    headers = {
+        "authorization": f"Bearer {world.credential('token')}",
+        "content-type": "multipart/form-data; boundary=cut",
+    }
+    form = (
+        b'--cut\r\nContent-Disposition: form-data; name="file"; filename="a.sh"\r\n\r\n'
+        b"#!/bin/sh\necho a\n\r\n--cut\r\n"
+        b'Content-Disposition: form-data; name="description"\r\n\r\nhello\r\n--cut--\r\n'
+    )
+    async with listening(world.runtime) as port:
+        wire = Socket(port)
+        pieces = [form[at : at + 7] for at in range(0, len(form), 7)]
+        made = await wire.ask("POST", "/acme/file", headers=headers, pieces=pieces)
+        await wire.hang_up()
+    assert (made.status, made.json["filename"], made.json["description"]) == (200, "a.sh", "hello")
+    answer = await ada.get(f"/acme/file/{made.json['id']}/download")
+    assert answer.body == b"#!/bin/sh\necho a\n"

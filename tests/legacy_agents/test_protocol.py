@@ -1,0 +1,675 @@
+"""Every request of the original system's agent, and its weaknesses guarded on our side."""
+
+import asyncio
+import base64
+import hashlib
+from typing import Any
+
+import pytest
+
+import run_timeouts
+from belvedere.access.credentials import enrolment
+from belvedere.legacy_agents import polling
+from belvedere.server.background import loops
+from contract.client import Client
+from contract.running import create, show
+from contract.world import World
+from legacy_agents.legacy_agent import INFO, OldAgent
+from manual_clock import HandClock
+
+ARGUMENT = {"type": "input", "label": "one", "required": False}
+
+
+@pytest.fixture
+def short_polls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty question is not held for the whole twelve seconds."""
+    monkeypatch.setattr(polling, "MAX_WAIT_S", 0.05)
+
+
+@pytest.fixture
+def old(world: World) -> OldAgent:
+    return agent_of(world)
+
+
+def agent_of(world: World, uses: int = 1, **more: Any) -> OldAgent:
+    runtime = world.runtime
+    made, text = runtime.db.write_blocking(
+        enrolment.create_enrolment, runtime.keyring, world.cast.ada, "old agents", uses
+    )
+    return OldAgent(world.client(), made.id, text, **more)
+
+
+async def two_agents(world: World) -> tuple[OldAgent, OldAgent]:
+    """Two hosts that share one client, both started."""
+    first = agent_of(world, uses=2)
+    second = OldAgent(first.wire, first.client_id, first.secret, hostname="old-2")
+    await first.start()
+    await second.start()
+    return first, second
+
+
+async def given(world: World, old: OldAgent, client: Client, **fields: Any) -> dict[str, Any]:
+    """A job of this task, in the agent's hands."""
+    job = await create(client, await world.task(hostname=old.hostname, **fields))
+    (found,) = await old.poll()
+    assert found["id"] == job["id"]
+    return found
+
+
+async def test_it_works(world: World, old: OldAgent, uma: Client) -> None:
+    assert await old.start() == []
+    job = await given(world, old, uma, script_runas="bash %script%")
+    assert job["_type"] == "ScriptJob" and job["name"] == "echo"
+    assert (await show(uma, job["id"]))["lifecycle"] == "assigned"
+    done = await old.finish(job, "success", lastline="success")
+    assert (done.status, done.json["lifecycle"], done.json["state"]) == (
+        200,
+        "finished",
+        "success",
+    )
+    assert done.json["result"]["log"] == "hello\n" and done.json["ran"] == "yes"
+    assert done.json["result"]["times"] == {"seconds": 1, "nanoseconds": 61_619_313}
+
+
+# 1, 2: signing in and registering
+
+
+async def test_the_token_is_a_bare_json_string(old: OldAgent) -> None:
+    answer = await old.sign_in()
+    assert isinstance(answer.json, str) and answer.json.startswith("bva_")
+
+
+async def test_registration_names_host_monitor_and_machine(
+    world: World, old: OldAgent, ada: Client
+) -> None:
+    await old.sign_in()
+    made = (await old.register()).json
+    host = (await ada.get(f"/acme/host/{made['host_id']}")).json
+    assert (host["hostname"], host["state"], host["ip"]) == ("old-1", "online", "10.1.2.3")
+    assert (host["agent_version"], host["os_name"], host["os_version"]) == (
+        "2.1.1",
+        "Linux",
+        "6.1.0",
+    )
+    monitor = (await ada.get(f"/acme/monitor/{made['resource_id']}")).json
+    assert (monitor["type"], monitor["state"]) == ("host", "normal")
+    assert (made["type"], made["looptime"]) == ("keepAlive", 30_000) and made["connection_id"]
+
+
+async def test_wrong_ids_and_secrets_look_alike_and_are_counted(
+    world: World, old: OldAgent, stranger: Client
+) -> None:
+    said = []
+    for client_id, secret in (
+        (old.client_id, "wrong"),
+        ("0" * 24, old.secret),
+        ("somebody", old.secret),
+        (old.client_id, ""),
+    ):
+        refused = await OldAgent(old.wire, client_id, secret).sign_in()
+        assert refused.status == 401
+        said.append((refused.code, refused.json["message"]))
+    assert len(set(said)) == 1
+    assert (await stranger.post("/token")).status == 401
+    for _ in range(20):
+        last = await OldAgent(old.wire, old.client_id, "wrong").sign_in()
+    assert last.status == 429
+    assert (await old.sign_in()).status == 429
+
+
+async def test_an_enrolment_brings_only_so_many_hosts(world: World) -> None:
+    first = agent_of(world)
+    await first.start()
+    other = OldAgent(first.wire, first.client_id, first.secret, hostname="old-2")
+    # The enrolment is used up: its token opens the host that it brought, and no other.
+    assert (await other.sign_in()).status == 200
+    refused = await other.register()
+    assert (refused.status, refused.code) == (403, "other_host")
+
+
+async def test_several_hosts_share_one_client(world: World, uma: Client) -> None:
+    first, second = await two_agents(world)
+    job = await given(world, second, uma)
+    assert (await first.finish(job)).code == "other_host"
+    assert (await second.finish(job)).json["lifecycle"] == "finished"
+
+
+async def test_a_used_up_client_comes_back_after_a_restart(
+    world: World, old: OldAgent, clock: HandClock
+) -> None:
+    await old.start()
+    clock.move(3 * 86_400)
+    again = OldAgent(old.wire, old.client_id, old.secret)
+    await again.start()
+    assert again.resource_id == old.resource_id
+    # Its predecessor's credential is dead.
+    assert (await old.keep_alive()).status == 401
+
+
+async def test_a_revoked_enrolment_signs_nobody_in(
+    world: World, old: OldAgent, ada: Client
+) -> None:
+    await old.start()
+    assert (await ada.delete(f"/api/enrolment/{old.client_id}")).status == 200
+    assert (await old.sign_in()).status == 401
+
+
+async def test_a_name_that_another_live_machine_holds_is_taken(world: World) -> None:
+    first = agent_of(world)
+    await first.start()
+    thief = agent_of(world, info={**INFO, "hostname": "another"})
+    await thief.sign_in()
+    refused = await thief.register()
+    assert (refused.status, refused.code) == (409, "host_held")
+    assert (await first.keep_alive()).status == 204
+
+
+async def test_a_token_without_a_host_opens_nothing(world: World, uma: Client) -> None:
+    holder = agent_of(world)
+    await holder.start()
+    job = await given(world, holder, uma)
+    nobody = agent_of(world, hostname="old-9")
+    await nobody.sign_in()
+    assert (await nobody.keep_alive()).status == 404
+    assert (await nobody.finish(job)).status == 403
+    assert (await nobody.send("GET", f"/acme/script/{job['id']}/download")).status == 404
+    assert (await nobody.send("GET", "/acme/job?hostname=old-1")).status == 404
+    assert (await nobody.send("GET", "/acme/task")).status == 403
+
+
+async def test_an_agent_of_ours_registers_before_it_asks_for_work(world: World) -> None:
+    web = world.client("web-1")
+    refused = await web.get("/acme/job?hostname=web-1")
+    assert (refused.status, refused.code) == (409, "not_registered")
+    assert (await web.get("/acme/job?hostname=web-2")).status == 403
+    assert (await web.get("/acme/job?hostname=box-1")).status == 404
+
+
+# After a 401 it signs in again, but it does not register again.
+
+
+async def test_a_forgotten_token_is_replaced_without_registering(world: World, uma: Client) -> None:
+    first, _ = await two_agents(world)
+    job = await given(world, first, uma)
+    world.runtime.db.write_blocking(
+        lambda tx: tx.execute("delete from tokens where kind = 'agent_token'")
+    )
+    world.runtime.credentials.forget()
+    assert (await first.keep_alive()).status == 401
+    await first.sign_in()
+    assert (await first.keep_alive()).status == 204
+    assert (await first.finish(job)).json["lifecycle"] == "finished"
+
+
+# 3, 9: monitors
+
+
+async def test_monitors_are_told_in_its_own_words(world: World, old: OldAgent, ada: Client) -> None:
+    await old.start()
+    host = next(h for h in (await ada.get("/acme/host")).json if h["hostname"] == "old-1")
+    file = await ada.post("/acme/file", {"filename": "a.sh", "source": "echo ok\n"})
+    for body in (
+        {"type": "scraper", "url": "http://x.test/", "status_code": "2.."},
+        {"type": "dstat", "cpu": 80},
+        {"type": "process", "raw_search": "a.b", "is_regexp": False},
+        {"type": "script", "script_id": file.json["id"], "script_arguments": ["1"]},
+        # What it cannot check as it is meant is not told at all.
+        {"type": "scraper", "url": "http://x.test/", "json_path": "$.a"},
+        {"type": "process", "raw_search": "x", "least": 2},
+        {"type": "tcp", "target": "x.test", "port": 1},
+    ):
+        named = {"name": body["type"], "host_id": host["id"], "looptime": "4000", **body}
+        made = await ada.post("/acme/monitor", named)
+        assert made.status == 200, made.body
+    web, stat, process, script = await old.config()
+    assert (web["type"], web["url"], web["looptime"]) == ("scraper", "http://x.test/", 4_000)
+    assert (web["status_code"], web["timeout"]) == ("^(?:2..)$", 10_000)
+    assert stat["limit"] == {"cpu": 80, "mem": 90, "cache": 90, "disk": 90}
+    assert process["ps"]["pattern"] == "a\\.b"
+    assert script["script"]["runas"] == "bash %script%"
+    assert script["script"]["md5"] == hashlib.md5(b"echo ok\n").hexdigest()
+    answer = await old.send("GET", f"/acme/script/{script['script']['id']}/download")
+    assert answer.body == b"echo ok\n"
+    # A null cache is what a host without swap says.
+    told = await old.report(
+        stat["resource_id"], "normal", "host:stats:normal", cpu=1, mem=2.5, cache=None, disk=[]
+    )
+    assert (told.status, told.json["state"]) == (200, "normal")
+
+
+@pytest.mark.parametrize(
+    ("state", "code", "expected"),
+    [
+        ("normal", 0, "normal"),
+        ("all is well", 0, "normal"),
+        (None, 0, "normal"),
+        ("", 0, "normal"),
+        ("failure", 0, "failure"),
+        ("success", 3, "failure"),
+        ("killed", None, "failure"),
+        ({"odd": 1}, 0, "normal"),
+    ],
+)
+async def test_a_script_monitor_is_judged_like_our_own(
+    world: World, old: OldAgent, ada: Client, state: Any, code: int | None, expected: str
+) -> None:
+    await old.start()
+    file = await ada.post("/acme/file", {"filename": "a.sh", "source": "echo ok\n"})
+    body = {"name": "s", "type": "script", "script_id": file.json["id"], "fail_threshold": 1}
+    hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
+    made = await ada.post(f"/acme/monitor?host_id={hosts[0]['id']}", body)
+    told = await old.report(made.json["id"], state, code=code, lastline="x", log="x\n")
+    assert (told.status, told.json["state"]) == (200, expected)
+
+
+async def test_a_change_of_a_monitor_is_followed_by_an_update(
+    world: World, old: OldAgent, ada: Client, short_polls: None
+) -> None:
+    await old.start()
+    hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
+    body = {"name": "web", "type": "scraper", "url": "http://x.test/", "status_code": "200"}
+    waiting = asyncio.create_task(old.poll())
+    made = await ada.post(f"/acme/monitor?host_id={hosts[0]['id']}", body)
+    jobs = await waiting or await old.poll()
+    assert [(job["_type"], job["name"]) for job in jobs] == [
+        ("AgentUpdateJob", "agent:config:update")
+    ]
+    # Told once, not at every question.
+    assert await old.poll() == []
+    (worker,) = await old.updated(jobs[0])
+    assert worker["resource_id"] == made.json["id"]
+    assert await old.poll() == []
+    # It is no job that anybody would see.
+    assert (await ada.get("/acme/job")).json == []
+    await ada.delete(f"/acme/monitor/{made.json['id']}")
+    (update,) = await old.poll()
+    assert await old.updated(update) == []
+
+
+async def test_an_update_that_was_never_made_is_told_again(
+    world: World, old: OldAgent, ada: Client, clock: HandClock, short_polls: None
+) -> None:
+    await old.start()
+    hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
+    assert (await ada.put(f"/acme/host/{hosts[0]['id']}/reconfigure")).status == 204
+    (first,) = await old.poll()
+    clock.move(61)
+    (second,) = await old.poll()
+    assert first["id"] != second["id"]
+
+
+# 4: the keep-alive
+
+
+async def test_silence_is_seen_and_a_word_ends_it(
+    world: World, old: OldAgent, ada: Client, clock: HandClock
+) -> None:
+    await old.start()
+    runtime = world.runtime
+
+    async def state() -> str:
+        hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
+        word: str = hosts[0]["state"]
+        return word
+
+    clock.move(31)
+    run_timeouts.mark_silent(runtime.db)
+    assert await state() == "unreachable"
+    assert (await old.keep_alive()).status == 204
+    await loops.note_seen(runtime)
+    assert await state() == "online"
+
+
+# 5, 6: the question for work
+
+
+def test_a_question_is_held_between_ten_and_fourteen_seconds() -> None:
+    assert 10 < polling.MAX_WAIT_S < 14
+
+
+async def test_nothing_to_do_is_an_empty_list(old: OldAgent, short_polls: None) -> None:
+    await old.start()
+    assert await old.poll() == []
+
+
+async def test_a_held_question_is_answered_at_once(
+    world: World, old: OldAgent, uma: Client
+) -> None:
+    await old.start()
+    task = await world.task(hostname="old-1")
+    waiting = asyncio.create_task(old.poll())
+    job = await create(uma, task)
+    async with asyncio.timeout(10):
+        assert [one["id"] for one in await waiting] == [job["id"]]
+
+
+async def test_several_jobs_come_in_one_answer(world: World, old: OldAgent, uma: Client) -> None:
+    await old.start()
+    task = await world.task(hostname="old-1")
+    made = [(await create(uma, task))["id"] for _ in range(12)]
+    found = [job["id"] for job in await old.poll()]
+    # As many as it runs at once, oldest first.
+    assert found == made[:10]
+    await old.finish({"id": made[0]})
+    assert [job["id"] for job in await old.poll()] == made[10:11]
+
+
+async def test_whoever_hangs_up_gets_nothing(world: World, old: OldAgent, uma: Client) -> None:
+    await old.start()
+    hasty = world.client(hangs_up=True)
+    job = await create(uma, await world.task(hostname="old-1"))
+    headers = {"authorization": f"Bearer {old.token}"}
+    answer = await hasty.ask("GET", "/acme/job?hostname=old-1", headers=headers)
+    assert answer.json["jobs"] == []
+    found = await show(uma, job["id"])
+    assert (found["lifecycle"], found["attempt_count"]) == ("ready", 0)
+    assert [one["id"] for one in await old.poll()] == [job["id"]]
+
+
+async def test_others_get_the_list_of_jobs(world: World, old: OldAgent, ada: Client) -> None:
+    await old.start()
+    assert (await ada.get("/acme/job?hostname=old-1")).json == []
+
+
+async def test_a_queue_of_one_task(world: World, old: OldAgent, uma: Client) -> None:
+    await old.start()
+    one, other = [await world.task(n, hostname="old-1") for n in ("one", "other")]
+    jobs = [(await create(uma, task))["id"] for task in (other, one, one, one)]
+    target = f"/task/{one}/job/queue?hostname=old-1&limit=2&customer=acme"
+    answer = await old.send("GET", target)
+    assert [job["id"] for job in answer.json] == jobs[1:3]
+    assert (await old.send("GET", target.replace("limit=2", "limit=0"))).json == []
+
+
+async def test_a_disabled_host_gets_nothing(
+    world: World, old: OldAgent, ada: Client, short_polls: None
+) -> None:
+    await old.start()
+    await create(ada, await world.task(hostname="old-1"))
+    hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
+    await ada.put(f"/acme/host/{hosts[0]['id']}/disable")
+    assert await old.poll() == []
+
+
+# 4 and 5 of agent-protocol.md: jobs as it can take them
+
+
+async def test_the_command_is_never_empty(world: World, old: OldAgent, uma: Client) -> None:
+    await old.start()
+    for runas, source, expected in (
+        ("", "echo x\n", "bash %script%"),
+        ("", "#!/bin/sh\necho x\n", "%script%"),
+        ("sudo -n python3", "print(1)\n", "sudo -n python3 %script%"),
+        ("nice -n 5 %script% --fast", "#!/bin/sh\n", "nice -n 5 %script% --fast"),
+    ):
+        script = {"filename": "a.sh", "source": source}
+        job = await given(world, old, uma, script_runas=runas, script=script)
+        assert job["script_runas"] == expected
+        await old.finish(job)
+
+
+async def test_every_argument_is_a_string(world: World, old: OldAgent, uma: Client) -> None:
+    await old.start()
+    task = await world.task(hostname="old-1", task_arguments=[ARGUMENT] * 6)
+    await create(uma, task, ["it's $HOME", 5, True, None, {"a": [1]}, ""])
+    (job,) = await old.poll()
+    assert job["task_arguments_values"] == ["it's $HOME", "5", "true", "null", '{"a":[1]}', ""]
+    assert all(isinstance(value, str) for value in job["env"].values())
+    assert job["timeout"] == 600_000
+
+
+async def test_a_file_travels_as_a_data_url(world: World, old: OldAgent, uma: Client) -> None:
+    await old.start()
+    task = await world.task(hostname="old-1", task_arguments=[{"type": "file", "label": "f"}])
+    sent = "data:text/plain;base64," + base64.b64encode(b"content").decode()
+    await create(uma, task, [sent])
+    (job,) = await old.poll()
+    head, _, data = job["task_arguments_values"][0].partition(";base64,")
+    assert head.startswith("data:") and base64.b64decode(data) == b"content"
+
+
+async def test_a_job_keeps_the_script_that_it_was_made_with(
+    world: World, old: OldAgent, ada: Client
+) -> None:
+    """The real one keeps scripts by their file name: another content must have another."""
+    await old.start()
+    script = {"filename": "same.sh", "source": "echo one\n"}
+    first = await given(world, old, ada, script=script)
+    record = await show(ada, first["id"])
+    await ada.put(f"/acme/file/{record['script_id']}/upload", {"source": "echo two\n"})
+    await create(ada, first["task_id"])
+    (second,) = await old.poll()
+    assert [await old.fetch(job) for job in (first, second)] == [b"echo one\n", b"echo two\n"]
+    assert first["script"]["filename"] != second["script"]["filename"]
+    for job, source in ((first, b"echo one\n"), (second, b"echo two\n")):
+        assert job["script"]["md5"] == hashlib.md5(source).hexdigest()
+        assert "/" not in job["script"]["filename"] and ".." not in job["script"]["filename"]
+    # When the job is over it fetches nothing more by it.
+    await old.finish(first)
+    gone = await old.send("GET", f"/acme/script/{first['script']['id']}/download")
+    assert gone.status == 404
+
+
+async def test_a_web_request_is_its_own_kind(world: World, old: OldAgent, ada: Client) -> None:
+    await old.start()
+    fields = {"type": "scraper", "url": "http://x.test/", "method": "GET", "script": None}
+    job = await given(world, old, ada, **fields)
+    assert (job["_type"], job["task"]["url"]) == ("ScraperJob", "http://x.test/")
+    assert job["task"]["status_code"] == "^(?:[123][0-9][0-9])$"
+    response = {"status_code": 503, "body": "down", "headers": {"a": "b"}}
+    done = await old.tell(
+        job["id"],
+        {
+            "state": "failure",
+            "event": "scraper:mismatch:status_code",
+            "data": {"message": "503", "expected": "x", "response": response, "output": "down"},
+        },
+    )
+    assert (done.json["state"], done.json["trigger_name"]) == (
+        "failure",
+        "scraper:mismatch:status_code",
+    )
+    assert done.json["output"] == ["down", '{"a":"b"}', "503"]
+
+
+async def test_what_it_cannot_do_is_not_given_to_it(
+    world: World, old: OldAgent, uma: Client, short_polls: None
+) -> None:
+    await old.start()
+    job = await create(uma, await world.task(hostname="old-1", os_user="nobody"))
+    assert await old.poll() == []
+    found = await show(uma, job["id"])
+    assert (found["lifecycle"], found["state"], found["ran"]) == ("finished", "error", "no")
+    assert found["result"]["reason"] == "needs_own_agent"
+
+
+async def test_it_gets_variables_but_no_secrets(
+    world: World, old: OldAgent, ada: Client, uma: Client
+) -> None:
+    await old.start()
+    await ada.put("/acme/secret/REGION", {"value": "eu", "secret": False})
+    await ada.put("/acme/secret/API_KEY", {"value": "hunter2-hunter2"})
+    found = await given(world, old, uma)
+    assert found["env"]["REGION"] == "eu" and "API_KEY" not in found["env"]
+    assert "hunter2" not in str(found)
+
+
+async def test_a_task_with_secrets_of_its_own_ends_before_it_begins(
+    world: World, old: OldAgent, ada: Client, uma: Client, short_polls: None
+) -> None:
+    """Rather than without what it needs, or with what the agent would show."""
+    await old.start()
+    task = await world.task(hostname=old.hostname)
+    await ada.put("/acme/secret/API_KEY", {"value": "hunter2-hunter2", "task_id": task})
+    job = await create(uma, task)
+    assert await old.poll() == []
+    ended = await show(uma, job["id"])
+    assert (ended["lifecycle"], ended["state"], ended["ran"]) == ("finished", "error", "no")
+    assert ended["result"]["reason"] == "needs_own_agent"
+
+
+# 6 of agent-protocol.md: ends
+
+ENDS: list[tuple[Any, dict[str, Any], tuple[str, str, str, Any]]] = [
+    ("success", {"lastline": "success"}, ("finished", "success", "success", None)),
+    ("bye", {"lastline": "bye"}, ("finished", "normal", "success", None)),
+    ("", {"lastline": ""}, ("finished", "normal", "success", None)),
+    ("done", {"lastline": "done", "code": 3}, ("finished", "failure", "failure", None)),
+    ("failure", {"lastline": "failure"}, ("finished", "failure", "failure", None)),
+    # The agent has read the last line: its state counts, whatever the line says.
+    ("failure", {"lastline": "bye"}, ("finished", "failure", "failure", None)),
+    ("success", {"lastline": "failure"}, ("finished", "success", "success", None)),
+    (
+        "success",
+        {"lastline": '{"state":"success","output":["a",{"b":1}]}', "output": ["a", {"b": 1}]},
+        ("finished", "success", "success", ["a", '{"b":1}']),
+    ),
+    (
+        "success",
+        {"lastline": '{"state":"success","event_name":"deployed"}', "output": {"k": 1}},
+        ("finished", "success", "deployed", ['{"k":1}']),
+    ),
+    (
+        None,
+        {"lastline": '["a",2]', "output": ["a", 2]},
+        ("finished", "normal", "success", ["a", "2"]),
+    ),
+    (None, {"lastline": "5"}, ("finished", "normal", "success", None)),
+    (
+        "killed",
+        {"killed": True, "signal": "SIGTERM", "code": None},
+        ("terminated", "timeout", "timeout", None),
+    ),
+    ("x", {"code": 137, "killed": False}, ("finished", "failure", "failure", None)),
+    (
+        "failure",
+        {"code": 2**70, "times": {"seconds": 2**70}},
+        ("finished", "failure", "failure", None),
+    ),
+]
+
+
+async def test_every_end_is_understood(world: World, old: OldAgent, uma: Client) -> None:
+    await old.start()
+    task = await world.task(hostname="old-1")
+    for state, data, expected in ENDS:
+        await create(uma, task)
+        (job,) = await old.poll()
+        done = (await old.finish(job, state, **data)).json
+        found = (done["lifecycle"], done["state"], done["trigger_name"], done["output"])
+        assert found == expected, (state, data)
+        # The line is shown as it was, not as we understand it.
+        assert done["result"]["lastline"] == data.get("lastline", "hello")
+
+
+async def test_a_script_that_could_not_be_fetched_failed(
+    world: World, old: OldAgent, uma: Client
+) -> None:
+    await old.start()
+    job = await given(world, old, uma)
+    data = {"lastline": "404", "log": "Error: 404\n  at x"}
+    done = await old.tell(job["id"], {"state": "failure", "data": data})
+    assert (done.json["state"], done.json["result"]["log"]) == ("failure", data["log"])
+
+
+async def test_the_fields_may_come_flat(world: World, old: OldAgent, uma: Client) -> None:
+    await old.start()
+    job = await given(world, old, uma)
+    body = {"state": "failure", "code": 0, "log": "x\n", "lastline": "x"}
+    done = await old.send("PUT", f"/job/{job['id']}?customer=acme", body)
+    assert (done.json["state"], done.json["result"]["log"]) == ("failure", "x\n")
+
+
+async def test_an_end_counts_once(world: World, old: OldAgent, uma: Client) -> None:
+    await old.start()
+    job = await given(world, old, uma)
+    await old.finish(job, "success", lastline="success")
+    again = await old.finish(job, "failure", log="y" * 100_000)
+    assert (again.status, again.json["state"], again.json["result"]["log"]) == (
+        200,
+        "success",
+        "hello\n",
+    )
+
+
+async def test_a_log_of_twenty_megabytes_is_kept_and_cut(
+    world: World, old: OldAgent, uma: Client
+) -> None:
+    await old.start()
+    job = await given(world, old, uma)
+    line = "0123456789abcde\n"
+    log = "first\n" + line * (20 * 65_536) + "last\n"
+    done = await old.finish(job, "success", log=log, lastline="last")
+    assert (done.status, done.json["state"]) == (200, "success")
+    found = await show(uma, job["id"])
+    assert found["result"]["log_bytes"] == len(log)
+    assert found["result"]["log"].endswith("last\n") and len(found["result"]["log"]) <= 256 * 1024
+    assert found["result"]["log_sha256"] == hashlib.sha256(log.encode()).hexdigest()
+    text = (await uma.get(f"/acme/job/{job['id']}/log")).text
+    assert text.startswith("first\n") and text.endswith("last\n") and "bytes were cut" in text
+
+
+# 10, 11: statistics
+
+
+async def test_statistics_are_kept(world: World, old: OldAgent, ada: Client, vic: Client) -> None:
+    await old.start()
+    dstat = {"cpu_used": 0, "load_1_minute": 4.78, "cacheTotal": 0, "disk": {"total": {}}}
+    assert (await old.send("POST", "/acme/dstat/old-1", {"dstat": dstat})).status == 200
+    psaux = [{"user": "root", "pid": "1", "%cpu": "0.0", "command": f"x {n}"} for n in range(300)]
+    assert (await old.send("POST", "/acme/psaux/old-1", {"psaux": psaux})).status == 200
+    hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
+    target = f"/acme/host/{hosts[0]['id']}/stats"
+    found = (await ada.get(target)).json
+    assert [one["type"] for one in found] == ["dstat", "psaux"]
+    assert found[0]["stats"] == dstat and found[1]["stats"] == psaux
+    # Command lines hold arguments, also masked ones.
+    assert [one["type"] for one in (await vic.get(target)).json] == ["dstat"]
+    assert (await vic.get(f"{target}?type=psaux")).json == []
+    assert (await vic.get(f"{target}?type=x")).status == 400
+
+
+# What it never reports
+
+
+async def test_a_job_that_is_never_reported_is_lost(
+    world: World, old: OldAgent, uma: Client, clock: HandClock
+) -> None:
+    await old.start()
+    job = await given(world, old, uma, timeout=10_000)
+    clock.move(10 + 5 + 61)
+    await old.keep_alive()
+    await loops.note_seen(world.runtime)
+    run_timeouts.lose_overdue(world.runtime.db)
+    found = await show(uma, job["id"])
+    assert (found["lifecycle"], found["state"], found["ran"]) == ("terminated", "lost", "maybe")
+    # Its report waits for the last child of the script; when it comes, it is believed.
+    done = (await old.finish(job, "success", lastline="success")).json
+    assert (done["lifecycle"], done["state"], done["reconciled"]) == ("finished", "success", True)
+
+
+async def test_a_new_process_loses_what_the_last_one_ran(
+    world: World, old: OldAgent, uma: Client
+) -> None:
+    await old.start()
+    job = await given(world, old, uma)
+    # The same process that repeats itself loses nothing.
+    await old.register()
+    assert (await show(uma, job["id"]))["lifecycle"] == "assigned"
+    await OldAgent(old.wire, old.client_id, old.secret).start()
+    found = await show(uma, job["id"])
+    assert (found["state"], found["ran"], found["reason"]) == ("lost", "maybe", "agent_restarted")
+
+
+async def test_an_agent_of_ours_may_take_the_host_over(
+    world: World, old: OldAgent, ada: Client, clock: HandClock
+) -> None:
+    await old.start()
+    clock.move(31)
+    run_timeouts.mark_silent(world.runtime.db)
+    (host,) = (await ada.get("/acme/host?where[hostname]=old-1")).json
+    text = (await ada.post(f"/acme/host/{host['id']}/enrolment", {})).json["token"]
+    body = {"token": text, "hostname": "old-1", "fingerprint": "new machine"}
+    made = await world.client().post("/-/enrol", body)
+    assert made.status == 201
+    assert (await old.keep_alive()).status == 401

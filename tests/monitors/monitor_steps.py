@@ -1,0 +1,125 @@
+"""A host of acme with its agent connected, and short words for what is done with its monitors."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+import run_timeouts
+from belvedere import hosts
+from belvedere.access.credentials.enrolment import create_enrolment
+from belvedere.access.crypto.keyring import Keyring
+from belvedere.db import Database
+from belvedere.events import Event
+from belvedere.hosts.service import enrol
+from belvedere.monitors import agent_config, housekeeping, service
+from belvedere.monitors.config.bodies import MonitorBody
+from belvedere.monitors.evaluation import samples, watchdog
+from belvedere.monitors.store import MonitorView
+from belvedere.protocol import Hello, Sample, Samples, Watch
+from manual_clock import HandClock
+from people import ADDRESS, Cast
+
+SCRAPER = {"type": "scraper", "name": "shop", "url": "http://shop.test/", "status_code": "200"}
+
+
+@dataclass
+class Tower:
+    db: Database
+    keys: Keyring
+    cast: Cast
+    clock: HandClock
+    host_id: str = ""
+    session: int = 0
+    stream: str = "s1"
+    batch: int = 0
+    versions: dict[str, int] = field(default_factory=dict)
+
+    def build(self, hostname: str = "web-1") -> "Tower":
+        _, text = self.db.write_blocking(create_enrolment, self.keys, self.cast.ada)
+        made = self.db.write_blocking(enrol, self.keys, text, hostname, f"m-{hostname}", ADDRESS)
+        self.host_id = made.host_id
+        self.connect()
+        return self
+
+    def connect(self) -> None:
+        hello = Hello("web-1", "0.1", "m-web-1", "j", "b", 16, [])
+        self.session = self.db.write_blocking(hosts.connect, self.host_id, hello, ADDRESS)
+        self.db.write_blocking(housekeeping.host_came, self.cast.acme.id, self.host_id)
+
+    def leave(self) -> None:
+        self.db.write_blocking(hosts.disconnected, self.host_id, self.session)
+
+    def beat(self) -> None:
+        self.db.write_blocking(hosts.seen, [(self.host_id, self.session, self.clock())])
+
+    def make(self, **fields: Any) -> str:
+        body = msgspec.convert({**SCRAPER, **fields}, MonitorBody, strict=False)
+        ada = self.cast.ada
+        row, *_ = self.db.write_blocking(service.create, self.keys, ada, body, self.host_id)
+        return row.id
+
+    def edit(self, monitor_id: str, **fields: Any) -> MonitorView:
+        body = msgspec.convert(fields, MonitorBody, strict=False)
+        ada = self.cast.ada
+        return self.db.write_blocking(service.change, ada, monitor_id, body, None, whole=False)[0]
+
+    def show(self, monitor_id: str) -> MonitorView:
+        return self.db.write_blocking(service.show, self.cast.vic, monitor_id)[0]
+
+    def state(self, monitor_id: str) -> str:
+        return self.show(monitor_id).state
+
+    def host_monitor(self) -> str:
+        found: str = self.db.write_blocking(
+            lambda tx: tx.value(
+                "select id from monitors where type = 'host' and host_id = ?", self.host_id
+            )
+        )
+        return found
+
+    def watch(self) -> Watch:
+        return self.db.write_blocking(agent_config.of_host, self.host_id, self.keys)
+
+    def sample(self, monitor_id: str, *states: str, **more: Any) -> None:
+        """One batch."""
+        version = self.show(monitor_id).config_version
+        made = [Sample(monitor_id, version, 0, state, **more) for state in states]  # type: ignore[arg-type]
+        self.batch += 1
+        self.send(Samples(self.stream, self.batch, made))
+
+    def send(self, *batches: Samples) -> int:
+        return self.db.write_blocking(samples.note, self.host_id, list(batches))
+
+    def turn(self, seconds: float = 0, *, beats: bool = True) -> None:
+        """Time goes on, the agent beats or not, the watchdog looks."""
+        self.clock.move(seconds)
+        if beats:
+            self.beat()
+        else:
+            run_timeouts.mark_silent(self.db)
+        if self.db.write_blocking(watchdog.waits):
+            self.db.write_blocking(watchdog.watch)
+
+    def told(self, *kinds: str) -> list[tuple[str, str]]:
+        """(kind, object) of the events so far; without `monitor.` and the noise of making."""
+        rows = self.db.write_blocking(
+            lambda tx: tx.rows(
+                "select kind, object_id from events where object = 'monitor' order by id"
+            )
+        )
+        quiet = {"monitor.created", "monitor.state", "monitor.edited"}
+        return [
+            (kind.removeprefix("monitor."), object_id)
+            for kind, object_id in rows
+            if (kind in kinds if kinds else kind not in quiet)
+        ]
+
+    def fired(self) -> list[Event]:
+        from belvedere.db import columns
+
+        return self.db.write_blocking(
+            lambda tx: tx.all(
+                Event, f"select {columns(Event)} from events where kind = 'trigger.fired'"
+            )
+        )

@@ -1,0 +1,96 @@
+"""Badges, and what waits for me."""
+
+from typing import Any
+
+from contract.client import Client
+from contract.running import create
+from contract.world import World
+from overview.monitoring import monitor, set_state
+
+
+async def counts(client: Client) -> dict[str, Any]:
+    found = await client.get("/-/counts")
+    assert found.status == 200, found.body
+    told: dict[str, Any] = found.json
+    return told
+
+
+async def needs(client: Client) -> list[tuple[str, str]]:
+    found = await client.get("/-/needs")
+    assert found.status == 200, found.body
+    return [(one["kind"], one["job"]["id"]) for one in found.json]
+
+
+async def approval(world: World, **more: Any) -> str:
+    return await world.task("ask", type="approval", approvers=["max", "vic"], acl=["uma"], **more)
+
+
+async def test_it_works(world: World, uma: Client) -> None:
+    await set_state(world, await monitor(world, "bad"), "failure")
+    await set_state(world, await monitor(world, "good"), "normal")
+    task = await world.task()
+    await create(uma, task)
+    await create(uma, task)
+    told = await counts(uma)
+    assert (told["monitors"]["failure"], told["monitors"]["normal"]) == (1, 1)
+    assert told["jobs"] == {"running": 0, "queued": 2, "onhold": 0}
+    assert told["hosts"]["offline"] == 2
+    assert (told["needs"], told["unread"], told["capped"]) == (0, 0, False)
+    assert told["indicators"] == {"failing": 0, "total": 0}
+
+
+async def test_nothing_hidden_is_counted(world: World, vic: Client, eve: Client) -> None:
+    await set_state(world, await monitor(world, "bad", acl=["uma"]), "failure")
+    await create(world.client("uma"), await world.task(acl=["uma"]))
+    for client in (vic, eve):
+        told = await counts(client)
+        assert told["monitors"]["failure"] == told["jobs"]["queued"] == 0
+
+
+async def test_an_approval_waits_for_its_approvers_only(world: World, uma: Client) -> None:
+    job = await create(uma, await approval(world))
+    max_, vic, ada = (world.client(who) for who in ("max", "vic", "ada"))
+    assert await needs(max_) == await needs(vic) == [("approval", job["id"])]
+    assert await needs(uma) == await needs(ada) == []
+    assert (await counts(vic))["needs"] == 1
+    assert (await counts(uma))["needs"] == 0
+    await vic.put(f"/job/{job['id']}/approve")
+    assert await needs(max_) == []
+
+
+async def test_four_eyes_keep_it_from_who_asked(world: World) -> None:
+    task = await world.task(
+        "ask", type="approval", approvers=["max", "ada"], four_eyes=True, acl=["max"]
+    )
+    job = await create(world.client("ada"), task)
+    assert await needs(world.client("ada")) == []
+    assert await needs(world.client("max")) == [("approval", job["id"])]
+
+
+async def test_an_input_waits_for_who_may_run_it(world: World, uma: Client, vic: Client) -> None:
+    arguments = [{"type": "input", "label": "How many?"}]
+    task = await world.task(
+        "fill",
+        task_arguments=arguments,
+        user_inputs=True,
+        description="Say how many.",
+        acl=["uma", "vic"],
+    )
+    made = await uma.post(f"/task/{task}/job", {"lifecycle": "onhold"})
+    assert made.json["lifecycle"] == "onhold", made.body
+    (need,) = (await uma.get("/-/needs")).json
+    assert (need["kind"], need["question"]) == ("input", "Say how many.")
+    assert need["arguments"][0]["label"] == "How many?"
+    assert need["until"] > made.json["creation_date"]
+    assert await needs(vic) == []
+    assert await needs(world.client("max")) == []
+    assert [kind for kind, _ in await needs(world.client("ada"))] == ["input"]
+
+
+async def test_other_organizations_need_nothing_of_ours(world: World, eve: Client) -> None:
+    await create(world.client("uma"), await approval(world))
+    assert await needs(eve) == []
+
+
+async def test_it_refuses_a_bad_limit(uma: Client) -> None:
+    assert (await uma.get("/-/needs?limit=201")).code == "bad_query"

@@ -1,0 +1,218 @@
+"""What really happened, and the promises it is held against."""
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from belvedere.db import columns
+from belvedere.db.sqlite.transaction import SqliteTx
+from belvedere.jobs.history import consistency
+from belvedere.jobs.model import FINAL, JobRow
+from belvedere.jobs.output import log_store as joblog
+from sim.scripts import Running, true_state
+from sim.world import EPOCH_MS, MS, SECOND, Micros, World
+
+if TYPE_CHECKING:
+    from sim.host import Host
+    from sim.initial_state import Setting
+
+# An agent must hear of a cancel within this time, whatever doorbells do, and end the script.
+STOP_WITHIN: Micros = 150 * SECOND
+# Why an attempt's end can be unknown for good, and what must have befallen its host then.
+CAUSES = {
+    # A damaged journal does not know its boot, nor that there was another.
+    "keeper_lost": {"keeper_killed", "journal_lost"},
+    "host_rebooted": {"rebooted"},
+    # A hello whose number could not be written counts as one of an older journal after a reboot.
+    "journal_lost": {"journal_lost", "rolled_back", "disk_full"},
+    "agent_unreachable": {"keeper_killed", "rebooted", "journal_lost"},
+}
+
+
+@dataclass
+class Request:
+    """A job that somebody asked for."""
+
+    token: str
+    temper: str
+    key: str | None
+    sent: int = 0
+    job_ids: set[str] = field(default_factory=set)
+
+
+class Truth:
+    def __init__(self, world: World, setting: "Setting") -> None:
+        self.world = world
+        self.hosts: list[Host] = []
+        self.requests: list[Request] = []
+        self.cancelled: set[str] = set()
+        self.resolved: set[str] = set()
+        # Cancelled by somebody who got an answer, and when.
+        self.stopped: dict[str, Micros] = {}
+        self.healed_at: Micros = 0
+        # A server's clock showed times that were not.
+        self.clock_jumped = False
+        self._tempers = {task_id: temper for (_, temper), task_id in setting.tasks.items()}
+        self._retries = {"patient": 2, "stubborn": 2}
+        self._by_fence: dict[int, Running] = {}
+        self._by_job: dict[str, list[Running]] = {}
+        # Of each job, as its task says; filled when the job is first seen.
+        self.temper_of: dict[str, str] = {}
+
+    # At every start
+
+    def check_start(self, running: Running) -> None:
+        earlier = self._by_job.setdefault(running.job_id, [])
+        if running.fence in self._by_fence:
+            self.world.accuse(f"fence {running.fence} was started twice")
+        if any(one.is_alive and not _is_forgotten(one) for one in earlier):
+            self.world.accuse(f"two processes of job {running.job_id} live at once")
+        earlier.append(running)
+        self._by_fence[running.fence] = running
+
+    # At the end
+
+    def judge(self, tx: SqliteTx, logs: SqliteTx) -> None:
+        """Everything that must hold when all faults are over and the dust has settled."""
+        jobs = tx.all(JobRow, f"select {columns(JobRow)} from jobs order by id")
+        for sentence in consistency.check(tx, "", 10_000):
+            self.world.accuse(sentence)
+        self._judge_requests(tx, jobs)
+        for job in jobs:
+            self._judge_job(tx, job)
+            self._judge_log(tx, logs, job)
+        for job_id in self.stopped:
+            self._judge_stop(job_id)
+        self._judge_hosts({job.id: job for job in jobs})
+
+    def _judge_requests(self, tx: SqliteTx, jobs: list[JobRow]) -> None:
+        there = {job.id for job in jobs}
+        made: dict[str, int] = {}
+        for (text,) in tx.rows("select arguments from jobs where restarted_from is null"):
+            token = json.loads(text)[0]
+            made[token] = made.get(token, 0) + 1
+        for request in self.requests:
+            for job_id in request.job_ids - there:
+                self.world.accuse(f"job {job_id} was answered but is not there")
+            count = made.get(request.token, 0)
+            if count > (1 if request.key else request.sent):
+                self.world.accuse(f"request {request.token} made {count} jobs")
+
+    def _judge_job(self, tx: SqliteTx, job: JobRow) -> None:
+        runs = self._by_job.get(job.id, [])
+        most = 1 + self._retries.get(self._tempers[job.task_id or ""], 0)
+        if len(runs) > most:
+            self.world.accuse(f"job {job.id} was started {len(runs)} times")
+        if job.lifecycle not in FINAL:
+            self.world.accuse(f"job {job.id} is stuck: {job.lifecycle}")
+            return
+        if job.ran == "no" and runs:
+            self.world.accuse(f"job {job.id} ({job.lifecycle}) ran, its record says it did not")
+        if job.ran == "yes" and not runs:
+            self.world.accuse(f"job {job.id} ({job.state}) never ran, its record says it did")
+        self._judge_verdict(tx, job)
+
+    def _judge_stop(self, job_id: str) -> None:
+        """Stop means stop: soon after the answer, or after everything healed."""
+        asked_at = max(self.stopped[job_id], self.healed_at)
+        for run in self._by_job.get(job_id, []):
+            if run.ended_at is None or run.ended_at > asked_at + STOP_WITHIN:
+                self.world.accuse(f"job {job_id} was cancelled and ran on")
+
+    def _judge_verdict(self, tx: SqliteTx, job: JobRow) -> None:
+        run = self._by_fence.get(job.fence)
+        said = f"{job.lifecycle}/{job.state}"
+        if job.resolved_by is not None:
+            if job.id not in self.resolved:
+                self.world.accuse(f"nobody resolved job {job.id}")
+            return
+        match job.state:
+            case "lost":
+                self._judge_loss(job)
+            case "error":
+                if run is not None:
+                    self.world.accuse(f"job {job.id} ran but is said not to have started")
+                if job.reason == "disk_full" and not job.reconciled:
+                    self.world.accuse(f"job {job.id} failed because a disk was full")
+            case "timeout":
+                if run is None or run.asked != "timeout":
+                    self.world.accuse(f"job {job.id} is {said}, but nobody stopped it for that")
+            case "canceled":
+                self._judge_canceled(job, run)
+            case _:
+                self._judge_exit(tx, job, run)
+
+    def _judge_canceled(self, job: JobRow, run: Running | None) -> None:
+        if job.lifecycle == "expired":
+            if job.created_at + 45_000 > (job.ended_at or 0) and not self.clock_jumped:
+                self.world.accuse(f"job {job.id} expired before its time")
+            return
+        if job.id not in self.cancelled:
+            self.world.accuse(f"nobody cancelled job {job.id}")
+        if run is not None and job.lifecycle != "canceled" and run.asked != "canceled":
+            self.world.accuse(f"job {job.id} is canceled, but it was not stopped for that")
+
+    def _judge_exit(self, tx: SqliteTx, job: JobRow, run: Running | None) -> None:
+        if run is None:
+            self.world.accuse(f"job {job.id} is {job.state} but never ran")
+            return
+        if run.asked or run.is_alive:
+            self.world.accuse(f"job {job.id} is {job.state}, but it was stopped: {run.asked}")
+            return
+        result = json.loads(tx.value("select result from jobs where id = ?", job.id))
+        if (result["code"], job.state) != (run.behaviour.code, true_state(run)):
+            self.world.accuse(
+                f"job {job.id} is {job.state} with code {result['code']}, in truth"
+                f" {true_state(run)} with code {run.behaviour.code}"
+            )
+
+    def _judge_loss(self, job: JobRow) -> None:
+        """Lost for good only when its host lost the truth; anything else must be reconciled."""
+        run = self._by_fence.get(job.fence)
+        claimed_at = (job.assigned_at or 0) - EPOCH_MS
+        # Not so when it was given to a connection that was dead already, and then its host came
+        # back with another journal, which cannot say what the old one held.
+        is_excused = self.clock_jumped or job.reason == "journal_lost"
+        if claimed_at * MS > self.healed_at and not is_excused:
+            self.world.accuse(f"job {job.id} was lost after everything had healed")
+        if job.reason == "agent_unreachable" and run is None:
+            # The order never arrived, but its agent could not say so in time.
+            return
+        host = next(host for host in self.hosts if host.id == job.host_id)
+        # A server may assign under a journal that is gone and has not said so yet.
+        since = 0 if run is None or job.reason == "journal_lost" else run.started_at
+        befell = {what for at, what in host.mishaps if at >= since}
+        if not befell & CAUSES.get(job.reason or "", set()):
+            self.world.accuse(
+                f"job {job.id} is lost ({job.reason}) without a cause; its host met {befell}"
+            )
+
+    def _judge_log(self, tx: SqliteTx, logs: SqliteTx, job: JobRow) -> None:
+        run = self._by_fence.get(job.fence)
+        if run is None or job.resolved_by is not None or job.state in ("lost", "error"):
+            return
+        row = tx.row("select result, log from jobs where id = ?", job.id)
+        assert row is not None
+        kept = row[1].encode() if row[1] is not None else _streamed(logs, job.fence)
+        if job.lifecycle != "canceled" and kept != run.written():
+            self.world.accuse(
+                f"the log of job {job.id} has {len(kept)} bytes of {len(run.written())}"
+            )
+
+    def _judge_hosts(self, jobs: dict[str, JobRow]) -> None:
+        for host in self.hosts:
+            for run in host.alive():
+                if not run.behaviour.cannot_die:
+                    self.world.accuse(f"a process of job {run.job_id} was left behind")
+            if host.keeper is not None and host.keeper.is_alive and host.keeper.unacknowledged:
+                self.world.accuse(f"{host.name} still waits for acknowledgements")
+
+
+def _is_forgotten(running: Running) -> bool:
+    """What not even KILL ends is named in the report, unless the journal that could is gone."""
+    lost = any(what == "journal_lost" for _, what in running.host.mishaps)
+    return running.behaviour.cannot_die and lost
+
+
+def _streamed(logs: SqliteTx, fence: int) -> bytes:
+    return b"".join(chunk.data for chunk in joblog.chunks(logs, fence, 0, 10_000))

@@ -1,0 +1,130 @@
+"""Workflows of acme, what their jobs do, and a reaction that is called by hand."""
+
+from typing import Any
+
+import msgspec
+
+from belvedere.access.actor import Actor
+from belvedere.events import cursors
+from belvedere.jobs import store
+from belvedere.jobs.model import JobRow
+from belvedere.workflow_specs.model import StepRow, WorkflowRow
+from belvedere.workflows import control, service, start
+from belvedere.workflows.bodies import WorkflowBody
+from belvedere.workflows.engine import advance
+from belvedere.workflows.engine import step_store as steps
+from belvedere.workflows.start import WorkflowJobRequest
+from jobs.job_steps import Workshop
+
+KINDS = frozenset({"workflow.step"})
+
+
+def react(tx: Any) -> int:
+    """What consumers.py does for workflows: events and cursor in one transaction."""
+    found = cursors.take(tx, "workflows go on", KINDS)
+    for event in found:
+        advance.consume(tx, event)
+        cursors.move(tx, "workflows go on", event)
+    return len(found)
+
+
+class Yard(Workshop):
+    """Every word is one transaction; nodes are called like their tasks."""
+
+    def flow(self, edges: str = "a-b", joins: str = "", **more: Any) -> WorkflowRow:
+        """`a-b a-c:failure c-a:always*3` are edges, the last with a bound; `joins` the nodes that
+        wait for all of theirs, `flows` those that run another workflow."""
+        drawn = [edge.partition(":")[0].split("-") for edge in edges.split()]
+        names = sorted({name for pair in drawn for name in pair})
+        tasks, flows = more.pop("tasks", {}), more.pop("flows", {})
+        nodes = [
+            self.node(name, flows.get(name) or tasks.get(name, {}), joins, more) for name in names
+        ]
+        body = {
+            "name": "release",
+            "start": names[0],
+            "graph": {
+                "nodes": nodes,
+                "edges": [
+                    {
+                        "source": pair[0],
+                        "target": pair[1],
+                        "on": on.partition("*")[0] or "success",
+                        "max_visits": int(on.partition("*")[2] or 0) or None,
+                    }
+                    for pair, on in zip(
+                        (pair for pair in drawn if len(pair) == 2),
+                        (e.partition(":")[2] for e in edges.split() if "-" in e),
+                        strict=True,
+                    )
+                ],
+            },
+            **{name: value for name, value in more.items() if name != "retry"},
+        }
+        sent = msgspec.convert(body, WorkflowBody, strict=False)
+        return self.db.write_blocking(service.create, self.keys, self.cast.ada, sent).row
+
+    def node(
+        self, name: str, runs: dict[str, Any] | WorkflowRow, joins: str, more: dict[str, Any]
+    ) -> dict[str, Any]:
+        if isinstance(runs, WorkflowRow):
+            node: dict[str, Any] = {"id": name, "workflow_id": runs.id}
+        else:
+            node = {"id": name, "task_id": self.task(**{"name": name, **runs})}
+        if name in joins.split():
+            node["join"] = "all"
+        if name in more.get("retry", {}):
+            node["retry"] = more["retry"][name]
+        return node
+
+    def run(self, flow: WorkflowRow, given: list[Any] | None = None, **more: Any) -> JobRow:
+        if not self.session:
+            self.connect()
+        wanted = WorkflowJobRequest(more.pop("actor", self.cast.ada), flow.id, given, **more)
+        (made,) = self.db.write_blocking(start.run, [wanted])
+        if isinstance(made, Exception):
+            raise made
+        return made.job
+
+    def react(self) -> None:
+        while self.db.write_blocking(react):
+            pass
+
+    def ends(self, name: str, lastline: str = "", *, react: bool = True, **report: Any) -> JobRow:
+        """The agent takes the job of this node and tells its end."""
+        self.claim()
+        (job,) = [job for job in self.steps() if job.name == name and job.lifecycle == "assigned"]
+        self.end(job.fence, lastline=lastline, **report)
+        if react:
+            self.react()
+        return self.job(job.id)
+
+    def steps(self) -> list[JobRow]:
+        """The jobs of steps, oldest first."""
+        sql = f"select {store.JOB} from jobs where workflow_job_id is not null order by id"
+        return self.db.write_blocking(lambda tx: tx.all(JobRow, sql))
+
+    def names(self, lifecycle: str = "ready") -> list[str]:
+        return [job.name for job in self.steps() if job.lifecycle == lifecycle]
+
+    def waits(self) -> list[str]:
+        """Tasks that an agent is to run, taken or not."""
+        is_open = ("ready", "assigned")
+        return [job.name for job in self.steps() if job.task_id and job.lifecycle in is_open]
+
+    def taken(self, job_id: str) -> list[StepRow]:
+        return self.db.write_blocking(steps.steps_of, job_id)
+
+    def values(self, name: str) -> list[Any]:
+        """What the newest job of this node was given."""
+        found = [job for job in self.steps() if job.name == name]
+        decoded: list[Any] = msgspec.json.decode(self.heavy(found[-1].id).arguments)
+        return decoded
+
+    def cancel(self, job: JobRow, actor: Actor | None = None) -> None:
+        who = actor or self.cast.ada
+        self.db.write_blocking(control.cancel, who, job.workflow_id or "", job.id)
+
+    def restart(self, job: JobRow) -> JobRow:
+        new = self.db.write_blocking(control.restart, self.cast.ada, job.workflow_id or "", job.id)
+        return self.job(new)
