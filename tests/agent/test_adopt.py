@@ -33,7 +33,9 @@ async def test_it_works(tmp_path: Path) -> None:
         agency.kill()
         agency.start()
         await server.connected(2)
-        assert server.hellos[1]["entries"] == [{"fence": fence, "state": "live"}]
+        assert server.hellos[1]["entries"] == [
+            {"fence": fence, "state": "live", "job_id": f"job{fence}"}
+        ]
         assert server.hellos[1]["journal_id"] == server.hellos[0]["journal_id"]
         (tmp_path / "go").touch()
         report = await server.end(fence)
@@ -109,7 +111,9 @@ async def test_an_end_is_told_until_it_is_acknowledged(tmp_path: Path) -> None:
         first = await server.end(fence)
         server.cut()
         await server.until(lambda: server.ends_heard == 2)
-        assert server.hellos[1]["entries"] == [{"fence": fence, "state": "ended"}]
+        assert server.hellos[1]["entries"] == [
+            {"fence": fence, "state": "ended", "job_id": f"job{fence}"}
+        ]
         agency.kill()
         agency.start()
         await server.until(lambda: server.ends_heard == 3)

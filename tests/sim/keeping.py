@@ -167,6 +167,8 @@ class SimScripts:
 def assemble(host: "Host", journal: Any, ledger: Ledger, door: Any) -> Keeper:
     """The real keeper without its sockets, signals and processes."""
     made = Keeper.__new__(Keeper)
+    # The real one is random. Not from the journal, which may be rolled back.
+    made._id = f"keeper-{host.world.now}"
     made._journal = journal
     made._ledger = ledger
     made._door = door
