@@ -34,11 +34,11 @@ async function readRuns(
   const rows: Runs = []
   let query = params.query
   for (;;) {
-    const asked = api.GET('/workflows/{id}/job', {
+    const response = api.GET('/workflows/{id}/job', {
       params: { ...params, query: untypedQuery({ ...query, limit: RUNS - rows.length }) },
       signal,
     })
-    const page = (await okWithTotal(asked)) as RowsWithTotal<Runs>
+    const page = (await okWithTotal(response)) as RowsWithTotal<Runs>
     rows.push(...page.rows)
     if (!page.until || rows.length >= RUNS) return rows
     query = { ...query, after: page.until }
