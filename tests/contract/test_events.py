@@ -148,7 +148,7 @@ async def test_a_cursor_that_is_none_is_refused(ada: Client) -> None:
         "1.",
         ".1",
         "1.2.3",
-        "-1.1",
+        "--1.1",
         "\xb2.1",
         "9" * 30 + ".1",
         "1." + "9" * 30,

@@ -3,6 +3,9 @@
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
+from belvedere.settings import Settings
 from contract.client import Client
 from contract.running import create, run
 from contract.world import World
@@ -137,8 +140,13 @@ async def test_the_next_link_repeats_the_question_without_the_token(world: World
     assert asked == {"customer": ["acme"], "limit": ["1"], "sort[id]": ["-1"], "after": [last]}
 
 
+@pytest.fixture
+def proxied(settings: Settings) -> None:
+    settings.url = "http://tools.test/ops"
+
+
+@pytest.mark.usefixtures("proxied")
 async def test_the_next_link_holds_what_a_proxy_takes_away(world: World, uma: Client) -> None:
-    world.runtime.settings.url = "http://tools.test/ops"
     await create(uma, await world.task())
     found = await uma.get("/acme/job?limit=1")
     assert found.headers["link"].startswith("</ops/acme/job?limit=1&after=")

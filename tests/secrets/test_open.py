@@ -44,7 +44,7 @@ class Silent:
     """A transaction that must not be asked for anything."""
 
     def __init__(self, memo: dict[Any, Any]) -> None:
-        self.memo = memo
+        self.version_cache = memo
 
 
 def test_it_works(db: Database, other: Database, keys: Keyring, cast: Cast) -> None:

@@ -131,7 +131,9 @@ async def test_a_provider_that_changed_meanwhile_binds_nobody(world: World) -> N
     db, keys, olga = world.runtime.db, world.runtime.keyring, world.cast.olga
     row = await db.read(store.find_enabled, await add(world))
     where = msgspec.structs.replace(row.decoded_endpoints, issuer="https://new.example.com")
-    await db.write(service.change, keys, olga, row.id, ProviderBody(), where)
+    await db.write(
+        service.change, keys, olga, row.id, ProviderBody(client_secret="of the new"), where
+    )
     with pytest.raises(Forbidden) as refused:
         await db.write(account_linking.open_session, keys, row, dict(PERSON), "192.0.2.1", "")
     assert refused.value.code == "bad_state"

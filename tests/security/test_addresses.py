@@ -81,7 +81,7 @@ async def test_one_invitation_costs_as_many_statements_as_the_other(world: World
 
 def _counted(tx: Any, made: list[str], keys: Any, eve: Any, email: str) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        for name in ("one", "row", "rows", "run", "value", "all"):
+        for name in ("one", "row", "rows", "execute", "value", "all"):
             verb = getattr(type(tx), name)
 
             def noted(self: Any, *args: Any, _verb: Any = verb, **named: Any) -> Any:
