@@ -115,11 +115,11 @@ def _add_feature_services(runtime: ServerRuntime) -> None:
     runtime.add(JobServices(runtime.agents.create, poll))
     runtime.add(
         LegacyServices(
-            check_rate=runtime.handshakes.check_rate,
-            waiting=runtime.handshakes.waiting,
+            check_rate=lambda key: runtime.handshakes.check_rate(key),
+            waiting=lambda host_id: runtime.handshakes.waiting(host_id),
             note_contact=runtime.agents.note,
             base_url=lambda: runtime.agents.base_url,
-            take_storage=runtime.storage.take,
+            take_storage=lambda customer_id, size: runtime.storage.take(customer_id, size),
         )
     )
 
