@@ -94,7 +94,7 @@ def test_a_circle_goes_round_as_often_as_it_may(world: World, tmp_path: Path) ->
     ledger = tmp_path / "ledger"
     ended, steps = killed(world, ledger, ["a-b", "b-a*2"])
     assert (ended["lifecycle"], ended["state"]) == ("finished", "failure")
-    assert "b → a (success)" in ended["reason"] and "2 times" in ended["reason"]
+    assert "b → a (success)" in ended["reason"] and "2 visits" in ended["reason"]
     runs = {name: (ledger / name).read_text().splitlines() for name in "ab"}
     assert runs == {
         "a": ["v1", "v1-a-b", "v1-a-b-a-b"],
