@@ -194,7 +194,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     (
         f"job release {cli_records.JOB_ID}",
         ("PUT", f"{JOB}/release", {}, None),
-        "1 held jobs may run now.",
+        "Released held jobs: 1.",
     ),
     (
         f"job approve {cli_records.JOB_ID}",

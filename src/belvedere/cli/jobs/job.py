@@ -125,7 +125,7 @@ def release(args: Args) -> object:
 
 
 def show_released(answer: Mapping[str, object]) -> None:
-    print(f"{answer['released']} held jobs may run now.")
+    print(f"Released held jobs: {answer['released']}.")
 
 
 def give_input(args: Args) -> object:
