@@ -15,6 +15,7 @@ from belvedere.access.signin import sessions
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
+from belvedere.db.signals import ACCESS_CHANGED, Signal
 from people import Cast
 
 
@@ -129,12 +130,12 @@ def test_of_two_owners_one_may_go(db: Database, cast: Cast) -> None:
 def test_a_new_level_or_being_disabled_ends_the_sessions(
     db: Database, keys: Keyring, cast: Cast, wanted: dict[str, object]
 ) -> None:
-    rung: set[str] = set()
-    db.on_signals = rung.update
+    signals: set[Signal] = set()
+    db.on_signals = signals.update
     change(db, cast.max, cast.vic, **wanted)
     assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
     assert db.write_blocking(authenticate, keys, cast.tokens["uma"]) is not None
-    assert "access" in rung
+    assert ACCESS_CHANGED in signals
 
 
 def test_new_tags_end_no_session_and_count_at_once(db: Database, keys: Keyring, cast: Cast) -> None:

@@ -23,6 +23,7 @@ from belvedere.access.customers import member_changes
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Database
+from belvedere.db.signals import ACCESS_CHANGED, Signal
 from manual_clock import HandClock
 from people import Cast
 
@@ -98,12 +99,12 @@ def test_an_expiry_lies_ahead(db: Database, keys: Keyring, cast: Cast, life_s: i
 
 def test_a_revoked_token_is_dead(db: Database, keys: Keyring, cast: Cast) -> None:
     made, text = db.write_blocking(create_token, keys, cast.ada, "ci")
-    rung: set[str] = set()
-    db.on_signals = rung.update
+    signals: set[Signal] = set()
+    db.on_signals = signals.update
     db.write_blocking(tokens.revoke, cast.ada, made.id)
     assert db.write_blocking(authenticate, keys, text) is None
     assert db.write_blocking(tokens.live, cast.ada) == []
-    assert "access" in rung
+    assert ACCESS_CHANGED in signals
     with pytest.raises(NotFound):
         db.write_blocking(tokens.revoke, cast.ada, made.id)
 

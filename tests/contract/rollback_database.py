@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from belvedere.db import Database, Tx
+from belvedere.db.signals import Signal
 from belvedere.events.feed import Feed
 from belvedere.server.http.authentication import Credentials
 from belvedere.server.runtime import ServerRuntime
@@ -22,7 +23,7 @@ class Dry:
         self.dialect, self.clock = db.dialect, db.clock
         self.sealer = db.sealer
         self.before_commit: Callable[[Tx], None] | None = None
-        self.on_signals: Callable[[set[str]], None] | None = None
+        self.on_signals: Callable[[set[Signal]], None] | None = None
 
     def write_blocking(self, verb: Any, *a: Any, **k: Any) -> Any:
         found: list[Any] = []

@@ -9,7 +9,8 @@ import pytest
 
 from belvedere.db import Database
 from belvedere.db.postgres.database import CHANNEL, Postgres
-from belvedere.db.postgres.notify import COMPANY_S, HELLO, HERE, HERE_S, PostgresNotifier
+from belvedere.db.postgres.notify import HELLO, HERE, HERE_S, PEER_TIMEOUT_S, PostgresNotifier
+from belvedere.db.signals import Signal, host_ready
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 PATIENCE_S = 30
@@ -46,9 +47,9 @@ class Ear:
 @contextmanager
 def bell(
     db: Postgres, clock: Clock | None = None
-) -> Iterator[tuple[PostgresNotifier, "queue.Queue[str]"]]:
-    heard: queue.Queue[str] = queue.Queue()
-    made = PostgresNotifier(db, lambda topics: heard.put(",".join(topics)), clock or Clock())
+) -> Iterator[tuple[PostgresNotifier, "queue.Queue[set[Signal]]"]]:
+    heard: queue.Queue[set[Signal]] = queue.Queue()
+    made = PostgresNotifier(db, heard.put, clock or Clock())
     made.start()
     try:
         yield made, heard
@@ -73,8 +74,8 @@ def test_it_works(postgres: Postgres, ear: Ear) -> None:
         ear.until(HELLO)
         with bell(postgres) as (_, heard):
             ear.until(HERE)
-            one.ring({"host:x"})
-            assert heard.get(timeout=PATIENCE_S) == "host:x"
+            one.notify({host_ready("x")})
+            assert heard.get(timeout=PATIENCE_S) == {host_ready("x")}
 
 
 def test_one_that_is_alone_does_not_ring(postgres: Postgres, ear: Ear) -> None:
@@ -82,21 +83,21 @@ def test_one_that_is_alone_does_not_ring(postgres: Postgres, ear: Ear) -> None:
     with bell(postgres, clock) as (alone, heard):
         ear.until(HELLO)
         clock.now += HERE_S
-        alone.ring({"host:unheard"})
+        alone.notify({host_ready("unheard")})
         # Somebody comes.
         ear.say(HELLO)
         ear.until(HERE)
-        alone.ring({"host:heard"})
+        alone.notify({host_ready("heard")})
         ear.until("host:heard")
         # What others ring counts as a word, too; theirs is no news of work.
-        clock.now += COMPANY_S - 1
+        clock.now += PEER_TIMEOUT_S - 1
         ear.say("host:theirs")
-        assert heard.get(timeout=PATIENCE_S) == "host:theirs"
-        clock.now += COMPANY_S - 1
-        alone.ring({"host:still"})
+        assert heard.get(timeout=PATIENCE_S) == {host_ready("theirs")}
+        clock.now += PEER_TIMEOUT_S - 1
+        alone.notify({host_ready("still")})
         ear.until("host:still")
-        clock.now += COMPANY_S
-        alone.ring({"host:gone"})
+        clock.now += PEER_TIMEOUT_S
+        alone.notify({host_ready("gone")})
         ear.say(HELLO)
         ear.words.remove(HERE)
         ear.until(HERE)
@@ -105,5 +106,5 @@ def test_one_that_is_alone_does_not_ring(postgres: Postgres, ear: Ear) -> None:
 
 def test_it_rings_before_it_knows_who_is_there(postgres: Postgres, ear: Ear) -> None:
     with bell(postgres) as (new, _):
-        new.ring({"host:early"})
+        new.notify({host_ready("early")})
         ear.until("host:early")

@@ -9,6 +9,7 @@ import pytest
 
 from belvedere.base.errors import Conflict, Unavailable
 from belvedere.db import Database, Tx
+from belvedere.db.signals import Signal, host_ready
 
 only_postgres = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
@@ -84,13 +85,13 @@ async def test_a_bad_item_harms_no_other(db: Database) -> None:
 
 
 async def test_a_lone_fault_leaves_nothing_behind_and_calls_nobody(db: Database) -> None:
-    called: list[str] = []
-    db.on_signals = lambda topics: called.extend(topics)
+    called: list[object] = []
+    db.on_signals = called.extend
 
     def note_and_refuse(tx: Tx, names: list[str]) -> list[None]:
         note_all(tx, [(name, "x") for name in names])
         tx.after_commit(lambda: called.append("after"))
-        tx.signals.add("host:1")
+        tx.signals.add(host_ready("1"))
         raise Unavailable("no")
 
     for asked in (db.write_batched(note_and_refuse, "n1"), db.write(note_and_refuse, ["n2"])):
@@ -102,13 +103,13 @@ async def test_a_lone_fault_leaves_nothing_behind_and_calls_nobody(db: Database)
 
 async def test_a_refusal_in_a_crowd_changes_nothing_for_the_others(db: Database) -> None:
     called: list[str] = []
-    seen: list[str] = []
+    seen: list[Signal] = []
     db.on_signals = seen.extend
 
     def keep(tx: Tx, name: str) -> str:
         note(tx, name, "x")
         tx.after_commit(lambda: called.append(name))
-        tx.signals.add(f"topic:{name}")
+        tx.signals.add(host_ready(name))
         return name
 
     def refuse(tx: Tx, name: str) -> str:
@@ -125,7 +126,7 @@ async def test_a_refusal_in_a_crowd_changes_nothing_for_the_others(db: Database)
     assert [one for one in answers if isinstance(one, str)] == kept
     assert [one.code for one in answers if isinstance(one, Conflict)] == ["no", "odd"]
     assert (await db.read(noted), sorted(called)) == (kept, kept)
-    assert sorted(seen) == [f"topic:{name}" for name in kept]
+    assert sorted(seen) == [host_ready(name) for name in kept]
 
 
 async def test_a_fault_at_the_end_of_a_batch_leaves_its_verbs(db: Database) -> None:
@@ -133,7 +134,7 @@ async def test_a_fault_at_the_end_of_a_batch_leaves_its_verbs(db: Database) -> N
 
     def keep(tx: Tx, name: str) -> None:
         note(tx, name, "x")
-        tx.signals.add("host:1")
+        tx.signals.add(host_ready("1"))
         tx.after_commit(lambda: called.append(name))
 
     def fail(tx: Tx) -> None:
@@ -254,10 +255,10 @@ async def test_what_fails_after_a_commit_holds_nobody_up(db: Database) -> None:
     def note_and_call(tx: Tx, pairs: list[tuple[str, str | None]]) -> list[None]:
         tx.after_commit(lambda: [][1])
         tx.after_commit(lambda: heard.append("told"))
-        tx.signals.add("n")
+        tx.signals.add(host_ready("n"))
         return note_all(tx, pairs)
 
-    def ring(topics: set[str]) -> None:
+    def ring(signals: set[Signal]) -> None:
         raise RuntimeError("the bell fell down")
 
     db.on_signals = ring

@@ -15,5 +15,5 @@ if __name__ == "__main__":
     # Assigned by name, so that mypy reports a method that was renamed: a patch of a method that
     # does not exist would let the signals through and the test pass.
     SignalBus.emit = send_nothing  # type: ignore[method-assign, assignment]
-    PostgresNotifier.ring = send_nothing  # type: ignore[method-assign, assignment]
+    PostgresNotifier.notify = send_nothing  # type: ignore[method-assign, assignment]
     sys.exit(main())

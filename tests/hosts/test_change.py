@@ -9,6 +9,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.signin.authentication import authenticate
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.db import Database, Tx
+from belvedere.db.signals import ACCESS_CHANGED, Signal, host_ready
 from belvedere.hosts import change, connect, delete, store
 from belvedere.hosts.model import record
 from belvedere.hosts.service import HostChange, listed, show
@@ -35,11 +36,11 @@ def test_it_rings_the_host_and_tells_before_and_after(
 ) -> None:
     host_id = enrolled().host_id
 
-    def verb(tx: Tx) -> set[str]:
+    def verb(tx: Tx) -> set[Signal]:
         change(tx, cast.ada, host_id, HostChange(enable=False))
         return set(tx.signals)
 
-    assert f"host:{host_id}" in db.write_blocking(verb)
+    assert host_ready(host_id) in db.write_blocking(verb)
     assert db.write_blocking(events.of_object, host_id)[-1].kind == "host.changed"
     before, after = db.write_blocking(_last_audit, host_id)
     assert '"enable":true' in before
@@ -115,11 +116,11 @@ def test_a_deleted_host_is_gone_and_its_agent_shut_out(
 ) -> None:
     made = enrolled()
 
-    def verb(tx: Tx) -> set[str]:
+    def verb(tx: Tx) -> set[Signal]:
         delete(tx, cast.ada, made.host_id)
         return set(tx.signals)
 
-    assert {f"host:{made.host_id}", "access"} <= db.write_blocking(verb)
+    assert {host_ready(made.host_id), ACCESS_CHANGED} <= db.write_blocking(verb)
     assert db.write_blocking(authenticate, keys, made.token) is None
     with pytest.raises(NotFound):
         db.write_blocking(show, cast.ada, made.host_id)

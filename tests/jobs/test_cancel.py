@@ -4,6 +4,7 @@ import pytest
 
 from belvedere.access import replace_acl
 from belvedere.base.errors import Conflict, Forbidden, NotFound
+from belvedere.db.signals import Signal, jobs_canceled
 from belvedere.jobs.lifecycle import actions
 from jobs.job_steps import MISSING, Workshop
 
@@ -30,12 +31,12 @@ def test_what_waits_for_anything_ends_at_once(shop: Workshop, lifecycle: str) ->
 
 def test_a_running_job_stays_until_its_agent_confirms(shop: Workshop) -> None:
     job = shop.assigned()
-    heard: list[set[str]] = []
-    shop.db.on_signals = lambda topics: heard.append(set(topics))
+    signals: list[set[Signal]] = []
+    shop.db.on_signals = lambda emitted: signals.append(set(emitted))
     found = shop.db.write_blocking(actions.cancel, shop.cast.ada, job.id)
     assert (found.lifecycle, found.state) == ("assigned", "in_progress")
     assert found.cancel_requested_at == shop.clock.now
-    assert f"cancel:{shop.host_id}" in heard[-1]
+    assert jobs_canceled(shop.host_id) in signals[-1]
     shop.end(job.fence, "canceled", code=143, signal="SIGTERM")
     assert shop.stands(job.id) == "terminated/canceled"
     assert shop.kinds(job.id) == ["created", "assigned", "cancel_requested", "finished"]

@@ -8,6 +8,7 @@ import pytest
 from belvedere.access import replace_acl
 from belvedere.base.clock import DAY, MINUTE
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refused
+from belvedere.db.signals import Signal, host_ready
 from belvedere.jobs.lifecycle.create import Created, NewJob, create
 from belvedere.tasks import service as task_service
 from belvedere.tasks.bodies import TaskBody
@@ -41,14 +42,14 @@ def test_a_task_without_a_timeout_gives_ten_minutes_and_seven_days(shop: Worksho
 
 
 def test_it_rings_the_host_of_a_ready_job_only(shop: Workshop) -> None:
-    heard: list[set[str]] = []
-    shop.db.on_signals = lambda topics: heard.append(set(topics))
+    signals: list[set[Signal]] = []
+    shop.db.on_signals = lambda emitted: signals.append(set(emitted))
     task_id = shop.task()
-    heard.clear()
+    signals.clear()
     shop.create(task_id)
-    assert f"host:{shop.host_id}" in heard[-1]
+    assert host_ready(shop.host_id) in signals[-1]
     shop.create(task_id, lifecycle="onhold")
-    assert f"host:{shop.host_id}" not in heard[-1]
+    assert host_ready(shop.host_id) not in signals[-1]
 
 
 # First lifecycles.

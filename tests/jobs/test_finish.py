@@ -5,6 +5,7 @@ import json
 import pytest
 
 from belvedere.base.clock import DAY
+from belvedere.db.signals import Signal, host_ready
 from belvedere.jobs.lifecycle.finish import LONGEST_DELAY, Reported, finish
 from belvedere.protocol import Report
 from jobs.job_steps import Workshop
@@ -112,10 +113,10 @@ def test_the_agent_of_another_host_changes_nothing(shop: Workshop) -> None:
 
 def test_it_frees_a_place_on_the_host(shop: Workshop) -> None:
     job = shop.assigned()
-    heard: list[set[str]] = []
-    shop.db.on_signals = lambda topics: heard.append(set(topics))
+    signals: list[set[Signal]] = []
+    shop.db.on_signals = lambda emitted: signals.append(set(emitted))
     shop.end(job.fence)
-    assert f"host:{shop.host_id}" in heard[-1]
+    assert host_ready(shop.host_id) in signals[-1]
 
 
 # Retries.

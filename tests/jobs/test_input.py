@@ -3,6 +3,7 @@
 import pytest
 
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
+from belvedere.db.signals import Signal, host_ready
 from belvedere.jobs.lifecycle import actions
 from jobs.job_steps import MISSING, Workshop
 
@@ -12,14 +13,14 @@ NAME = {"type": "input", "label": "name"}
 def test_it_works(shop: Workshop) -> None:
     task_id = shop.task(task_arguments=[NAME])
     job = shop.create(task_id, lifecycle="onhold")
-    heard: list[set[str]] = []
-    shop.db.on_signals = lambda topics: heard.append(set(topics))
+    signals: list[set[Signal]] = []
+    shop.db.on_signals = lambda emitted: signals.append(set(emitted))
     found = shop.db.write_blocking(actions.give_input, shop.cast.ada, job.id, ["Ada"])
     assert found == shop.job(job.id)
     assert (found.lifecycle, found.state) == ("ready", "in_progress")
     assert shop.heavy(job.id).arguments == '["Ada"]'
     assert shop.kinds(job.id) == ["created", "ready"]
-    assert f"host:{shop.host_id}" in heard[-1]
+    assert host_ready(shop.host_id) in signals[-1]
     shop.connect()
     assert shop.claim()[0].arguments == '["Ada"]'
 

@@ -4,6 +4,7 @@ import pytest
 
 import run_timeouts
 from belvedere.base.errors import Conflict, Invalid, NotFound
+from belvedere.db.signals import Signal, jobs_canceled
 from belvedere.jobs.lifecycle import actions, timeouts
 from jobs.job_steps import MISSING, Workshop
 
@@ -58,10 +59,10 @@ def test_an_agent_that_comes_back_is_told_to_stop(shop: Workshop) -> None:
 def test_an_agent_that_is_there_already_is_told_too(shop: Workshop) -> None:
     """A lost job may still run on an agent that came back before the person decided."""
     job = shop.lost()
-    heard: list[set[str]] = []
-    shop.db.on_signals = lambda topics: heard.append(set(topics))
+    signals: list[set[Signal]] = []
+    shop.db.on_signals = lambda emitted: signals.append(set(emitted))
     shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, "normal", "")
-    assert f"cancel:{shop.host_id}" in heard[-1]
+    assert jobs_canceled(shop.host_id) in signals[-1]
     assert [attempt.state for attempt in shop.attempts(job.id)] == ["resolved"]
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from belvedere.access.crypto.sealed_values import open_object
 from belvedere.base.text import argument_masking
+from belvedere.db.signals import checks_changed
 from belvedere.jobs.approvals import plan
 from belvedere.protocol import Watch
 from belvedere.server.background import consumers
@@ -173,7 +174,7 @@ async def test_an_agent_gets_a_changed_secret_for_its_scripts(world: World, ada:
             if "secret.changed" in reaction.kinds:
                 while world.runtime.db.write_blocking(consumers.react, world.runtime, reaction):
                     pass
-        world.runtime.signals.emit({f"watch:{world.things.hosts['web-1'].host_id}"})
+        world.runtime.signals.emit({checks_changed(world.things.hosts["web-1"].host_id)})
         (config,) = (one.config for one in (await agent.hear(Watch)).monitors if one.id == monitor)
     assert config["script_arguments"] == ["--password", WORD]
 

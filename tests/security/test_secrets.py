@@ -10,6 +10,7 @@ import pytest
 from belvedere.access import audit
 from belvedere.base.text import request_masking
 from belvedere.base.text.credentials import is_credential
+from belvedere.db.signals import checks_changed
 from belvedere.jobs import scraper
 from belvedere.protocol import Watch
 from belvedere.server.background import consumers
@@ -261,7 +262,7 @@ async def test_an_agent_gets_a_changed_secret_for_its_checks(world: World, ada: 
         )
         while world.runtime.db.write_blocking(consumers.react, world.runtime, reaction):
             pass
-        world.runtime.signals.emit({f"watch:{world.things.hosts['web-1'].host_id}"})
+        world.runtime.signals.emit({checks_changed(world.things.hosts["web-1"].host_id)})
         (config,) = (one.config for one in (await agent.hear(Watch)).monitors if one.id == monitor)
     assert config["headers"] == {"Authorization": "Bearer another one"}
 

@@ -9,6 +9,7 @@ import pytest
 from belvedere import events
 from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
+from belvedere.db.signals import event_recorded
 from belvedere.events import Event
 from belvedere.server.background import consumers
 from belvedere.server.background.consumers import TRIES, EventConsumer
@@ -45,7 +46,7 @@ async def _run(world: World, verb: Callable[[Tx, Any, Event], object], until: An
     async with asyncio.timeout(30):
         while not await until():
             # Each ring is one more attempt, without waiting for the poll.
-            world.runtime.signals.emit((f"events:{KIND}",))
+            world.runtime.signals.emit((event_recorded(KIND),))
             await asyncio.sleep(0)
     running.cancel()
 

@@ -10,11 +10,12 @@ import engines
 from belvedere.access import Keyring
 from belvedere.db import Database
 from belvedere.db.migrate import open_database
+from belvedere.db.signals import ACCESS_CHANGED, log_written
 from belvedere.jobs.api import wait
 from belvedere.protocol import Cancel
 from belvedere.server.background import loops
 from belvedere.server.runtime import ServerRuntime
-from belvedere.server.wiring import connect_doorbell, furnish
+from belvedere.server.wiring import connect_notifier, furnish
 from belvedere.settings import Settings
 from contract.client import Client
 from contract.running import create, show
@@ -43,15 +44,15 @@ def there(
 
 @asynccontextmanager
 async def doorbells(*houses: ServerRuntime) -> AsyncIterator[None]:
-    bells = [connect_doorbell(runtime) for runtime in houses]
+    bells = [connect_notifier(runtime) for runtime in houses]
     try:
         async with asyncio.timeout(30):
             for bell, other in zip(bells, reversed(houses), strict=True):
-                heard = asyncio.create_task(other.signals.wait("test", 30))
+                heard = asyncio.create_task(other.signals.wait(log_written("test"), 30))
                 while not (await asyncio.wait([heard], timeout=0.01))[0]:
                     # Nobody hears it as long as nobody listens.
                     assert bell is not None
-                    bell.ring({"test"})
+                    bell.notify({log_written("test")})
         yield
     finally:
         await asyncio.gather(*(asyncio.to_thread(bell.stop) for bell in bells if bell is not None))
@@ -147,7 +148,7 @@ async def test_a_revoked_token_is_dead_on_both_at_once(world: World, there: Worl
     far = Client(there.app, made["token"], check=world.conformity)
     async with doorbells(world.runtime, there.runtime):
         assert [(await one.get("/acme/task")).status for one in (here, far)] == [200, 200]
-        rang = asyncio.create_task(there.runtime.signals.wait("access", 5))
+        rang = asyncio.create_task(there.runtime.signals.wait(ACCESS_CHANGED, 5))
         await asyncio.sleep(0)
         await ada.delete(f"/api/token/{made['id']}")
         assert (await here.get("/acme/task")).status == 401

@@ -13,15 +13,16 @@ from typing import Any
 import apsw
 
 from belvedere.base.clock import Clock
+from belvedere.db.signals import Signal
 from belvedere.db.sqlite.database import Sqlite
 from belvedere.db.sqlite.transaction import SqliteTx
 from sim.world import MS, Process, World
 
 
-class Topics(set[str]):
-    """Rung topics in the same order in every run."""
+class Signals(set[Signal]):
+    """In the same order in every run."""
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[Signal]:
         return iter(sorted(set.__iter__(self)))
 
 
@@ -99,12 +100,12 @@ class VirtualSqlite(Sqlite):
     def _begin(self) -> SqliteTx:
         self._store.begin(self._process)
         tx = super()._begin()
-        tx.signals = Topics()
+        tx.signals = Signals()
         return tx
 
-    def _forget(self, tx: SqliteTx, calls: int, signals: set[str]) -> None:
+    def _forget(self, tx: SqliteTx, calls: int, signals: set[Signal]) -> None:
         super()._forget(tx, calls, signals)
-        tx.signals = Topics(tx.signals)
+        tx.signals = Signals(tx.signals)
 
     def _fail(self, loop: Any, batch: Any, fault: BaseException) -> None:
         self._store.end("rollback")

@@ -10,7 +10,7 @@ from typing import Any
 from belvedere.access.actor import Actor, Level
 from belvedere.base.clock import Shared
 from belvedere.base.steady import Observed
-from belvedere.db.signals import SignalBus
+from belvedere.db.signals import Signal, SignalBus
 from belvedere.server import clock as server_clock
 from belvedere.server import wiring
 from belvedere.server.agents import endpoint
@@ -76,7 +76,7 @@ class ServerProcess(Process):
         self.peers: list[ServerProcess] = []
         self.deaf = 0.0
         self.db.before_commit = runtime.agents.claim_for_signalled_hosts
-        self.db.on_signals = self._rung
+        self.db.on_signals = self._emit
         for loop in LOOPS:
             slowed = replace(loop, every_s=loop.every_s * slow)
             self.loop.create_task(loops.run(slowed, runtime))
@@ -96,14 +96,14 @@ class ServerProcess(Process):
 
     # The doorbell
 
-    def _rung(self, topics: set[str]) -> None:
+    def _emit(self, signals: set[Signal]) -> None:
         if not self.is_alive:
             return
-        self.runtime.signals.emit(topics)
+        self.runtime.signals.emit(signals)
         for peer in self.peers:
             if not self.world.chance(self.deaf):
                 delay = self.world.long_tail(100, 50 * MS)
-                self.world.after(delay, wiring._heard, peer.runtime, topics, of=peer)
+                self.world.after(delay, wiring.receive_signals, peer.runtime, signals, of=peer)
 
     # Agents
 

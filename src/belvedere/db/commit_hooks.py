@@ -4,12 +4,15 @@ import logging
 from collections.abc import Callable, Sequence
 
 from belvedere.db.interface import AfterCommit
+from belvedere.db.signals import Signal
 
 log = logging.getLogger("belvedere.db")
 
 
 def follow(
-    calls: Sequence[AfterCommit], signals: set[str], on_signals: Callable[[set[str]], None] | None
+    calls: Sequence[AfterCommit],
+    signals: set[Signal],
+    on_signals: Callable[[set[Signal]], None] | None,
 ) -> None:
     """Whoever is to hear of it hears of it. The commit stands: a fault of theirs is no fault of
     the verbs, and must not keep the others, and the next transaction, waiting."""

@@ -14,6 +14,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 import msgspec
 
 from belvedere.base.clock import Clock, Millis
+from belvedere.db.signals import Signal
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -77,7 +78,7 @@ class Tx(Protocol):
     now: Millis
     dialect: Dialect
     # Topics to ring once the commit is durable: `host:<id>`, `events`, `access`.
-    signals: set[str]
+    signals: set[Signal]
     # What can never change once it is written may be remembered here beyond the transaction.
     version_cache: dict[Any, Any]
     # Encrypts what a column must not hold in clear; None: a tool that has no keys.
@@ -130,7 +131,7 @@ class Database(Protocol):
     dialect: Dialect
     clock: Clock
     before_commit: Callable[[Tx], None] | None
-    on_signals: Callable[[set[str]], None] | None
+    on_signals: Callable[[set[Signal]], None] | None
     sealer: Sealer | None
 
     async def write(

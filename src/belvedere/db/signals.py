@@ -1,44 +1,112 @@
-"""The doorbell: wakes whoever waits for a topic. It carries no data and may be missed."""
+"""Signals: "something changed, look again", within a server and between servers.
+
+A signal carries no data and may be lost. Whatever waits for one also polls.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterable
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Topic(StrEnum):
+    HOST = "host"
+    CANCEL = "cancel"
+    WATCH = "watch"
+    JOB = "job"
+    LOG = "log"
+    EVENTS = "events"
+    ACCESS = "access"
+
+
+class Signal(NamedTuple):
+    topic: Topic
+    # A host id, job id or event kind. Empty: the topic as a whole.
+    key: str = ""
+
+    def encode(self) -> str:
+        """The text of a notification. Servers of two versions may share a database."""
+        return f"{self.topic.value}:{self.key}" if self.key else self.topic.value
+
+
+def decode(text: str) -> Signal | None:
+    """None if the topic belongs to a newer version."""
+    topic, _, key = text.partition(":")
+    return Signal(Topic(topic), key) if topic in _TOPICS else None
+
+
+_TOPICS = frozenset(topic.value for topic in Topic)
+
+# Permissions changed: cached credentials are checked again.
+ACCESS_CHANGED = Signal(Topic.ACCESS)
+ANY_EVENT = Signal(Topic.EVENTS)
+
+
+def host_ready(host_id: str | None) -> Signal:
+    """The host may claim jobs. A job without a host gives a signal that nothing waits for."""
+    return Signal(Topic.HOST, host_id or "")
+
+
+def jobs_canceled(host_id: str | None) -> Signal:
+    return Signal(Topic.CANCEL, host_id or "")
+
+
+def checks_changed(host_id: str) -> Signal:
+    return Signal(Topic.WATCH, host_id)
+
+
+def job_finished(job_id: str) -> Signal:
+    return Signal(Topic.JOB, job_id)
+
+
+def log_written(job_id: str) -> Signal:
+    return Signal(Topic.LOG, job_id)
+
+
+def event_recorded(kind: str) -> Signal:
+    return Signal(Topic.EVENTS, kind)
+
+
+Listener = Callable[[Signal], None]
+Unsubscribe = Callable[[], None]
 
 
 class SignalBus:
-    """Topics are words such as `events`, `host:<id>`, `cancel:<id>`, `access`."""
-
     def __init__(self) -> None:
-        self._listeners: dict[str, set[Callable[[str], None]]] = {}
+        self._listeners: dict[tuple[Topic, str], set[Listener]] = {}
 
-    def subscribe(self, topic: str, call: Callable[[str], None]) -> Callable[[], None]:
-        """Call on every ring of the topic (the word before the colon counts too); returns undo."""
-        listeners = self._listeners.setdefault(topic, set())
-        listeners.add(call)
+    def subscribe(self, signal: Signal, listener: Listener) -> Unsubscribe:
+        """Call the listener for this signal, or for all of its topic if the key is empty."""
+        listeners = self._listeners.setdefault(signal, set())
+        listeners.add(listener)
 
-        def undo() -> None:
-            listeners.discard(call)
+        def unsubscribe() -> None:
+            listeners.discard(listener)
             if not listeners:
-                self._listeners.pop(topic, None)
+                self._listeners.pop(signal, None)
 
-        return undo
+        return unsubscribe
 
-    def emit(self, topics: Iterable[str]) -> None:
-        for topic in topics:
-            for key in {topic, topic.partition(":")[0]}:
-                if key in self._listeners:
-                    # Whoever is called may stop to listen, or let others listen.
-                    for call in tuple(self._listeners[key]):
-                        call(topic)
+    def emit(self, signals: Iterable[Signal]) -> None:
+        for signal in signals:
+            self._call(signal, signal)
+            if signal.key:
+                self._call((signal.topic, ""), signal)
 
-    async def wait(self, topic: str, timeout_s: float) -> bool:
-        """Until the topic rings or the time is up; whether it rang."""
-        rang = asyncio.Event()
-        undo = self.subscribe(topic, lambda _: rang.set())
+    def _call(self, subscription: tuple[Topic, str], signal: Signal) -> None:
+        # A copy: a listener may unsubscribe, or subscribe others.
+        for listener in tuple(self._listeners.get(subscription, ())):
+            listener(signal)
+
+    async def wait(self, signal: Signal, timeout_s: float) -> bool:
+        """Whether the signal came in time."""
+        arrived = asyncio.Event()
+        unsubscribe = self.subscribe(signal, lambda _: arrived.set())
         try:
             async with asyncio.timeout(timeout_s):
-                await rang.wait()
+                await arrived.wait()
             return True
         except TimeoutError:
             return False
         finally:
-            undo()
+            unsubscribe()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from belvedere import events
 from belvedere.db import Database
-from belvedere.db.signals import SignalBus
+from belvedere.db.signals import ANY_EVENT, SignalBus
 from belvedere.events import Event
 
 log = logging.getLogger("belvedere.events")
@@ -45,7 +45,7 @@ class Feed:
 
     async def _follow(self) -> None:
         rang = asyncio.Event()
-        undo = self._hub.subscribe("events", lambda _: rang.set())
+        undo = self._hub.subscribe(ANY_EVENT, lambda _: rang.set())
         try:
             while self._listeners:
                 with contextlib.suppress(TimeoutError):

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from belvedere.db import Tx, columns
+from belvedere.db.signals import event_recorded
 from belvedere.events.kinds import KINDS
 from belvedere.events.model import Event
 
@@ -38,7 +39,7 @@ def append_each(tx: Tx, happened: Sequence[tuple[str, str, str, dict[str, Any]]]
             for kind, customer_id, object_id, data in happened
         ],
     )
-    tx.signals.update([f"events:{kind}" for kind, *_ in happened])
+    tx.signals.update([event_recorded(kind) for kind, *_ in happened])
 
 
 def after(tx: Tx, xid: int, event_id: int, limit: int = 500) -> list[Event]:

@@ -9,6 +9,7 @@ from belvedere.base.clock import Millis
 from belvedere.base.errors import Conflict
 from belvedere.base.text import json_text
 from belvedere.db import Tx
+from belvedere.db.signals import host_ready
 from belvedere.hosts import store
 from belvedere.hosts.model import HostRow
 from belvedere.protocol import Hello
@@ -48,7 +49,7 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
     told = {"hostname": host.hostname, "session": session, "agent_version": version}
     events.append(tx, host.customer_id, "host.connected", host_id, told)
     note_disk(tx, host_id, session, hello.disk)
-    tx.signals.add(f"host:{host_id}")
+    tx.signals.add(host_ready(host_id))
     return session
 
 
@@ -70,7 +71,7 @@ def note_disk(tx: Tx, host_id: str, session: int, message: str) -> None:
     if not lack or row[2] is None:
         kind = "host.disk_full" if lack else "host.disk_free"
         events.append(tx, row[0], kind, host_id, {"hostname": row[1], "message": lack})
-    tx.signals.add(f"host:{host_id}")
+    tx.signals.add(host_ready(host_id))
 
 
 def _evidence(tx: Tx, host_id: str, hello: Hello) -> tuple[int, int]:

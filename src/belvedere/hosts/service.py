@@ -18,6 +18,7 @@ from belvedere.access.credentials.tokens import Token
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Stale
 from belvedere.db import Tx
+from belvedere.db.signals import host_ready
 from belvedere.hosts import model, store
 from belvedere.hosts.model import HostRow
 from belvedere.hosts.presence import check_holder
@@ -187,7 +188,7 @@ def _told(tx: Tx, actor: Actor, host: HostRow, what: str, before: dict[str, Any]
     after = None if what == "deleted" else _shown(host)
     audit.record(tx, actor, f"host.{_VERBS[what]}", "host", host.id, before, after)
     events.append(tx, host.customer_id, f"host.{what}", host.id, _shown(host))
-    tx.signals.add(f"host:{host.id}")
+    tx.signals.add(host_ready(host.id))
 
 
 _VERBS = {"created": "create", "rebound": "rebind", "changed": "change", "deleted": "delete"}

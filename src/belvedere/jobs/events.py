@@ -5,6 +5,7 @@ from typing import Any
 
 from belvedere import events
 from belvedere.db import Tx
+from belvedere.db.signals import job_finished
 from belvedere.jobs.model import FINAL, WORKFLOW, JobRow
 from belvedere.triggers import store
 from belvedere.triggers.store import ActiveTriggers
@@ -55,7 +56,7 @@ def tell_born(tx: Tx, jobs: Sequence[JobRow], assigned: Sequence[JobRow]) -> Non
 def _follow(tx: Tx, what: str, jobs: Sequence[JobRow], known: ActiveTriggers | None = None) -> None:
     over = [job for job in jobs if job.lifecycle in FINAL]
     if over:
-        tx.signals.update([f"job:{job.id}" for job in over])
+        tx.signals.update([job_finished(job.id) for job in over])
         # Mostly it is known, and nothing.
         if known is None or known:
             _fire(tx, "task", [(job.task_id, job) for job in over], known)

@@ -12,6 +12,7 @@ from starlette.types import Receive
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.services import Services
 from belvedere.db import Tx
+from belvedere.db.signals import checks_changed, host_ready
 from belvedere.jobs.lifecycle.orders import OldJob
 from belvedere.legacy_agents import claims
 from belvedere.legacy_agents.registration import LegacyServices
@@ -34,7 +35,7 @@ class LongPoll:
         self._is_disconnected = False
 
     async def jobs(self, claim: Claim) -> list[OldJob]:
-        topics = (f"host:{self._host_id}", f"watch:{self._host_id}")
+        topics = (host_ready(self._host_id), checks_changed(self._host_id))
         unsubscribe = [
             self._services.signals.subscribe(topic, lambda _: self._signalled.set())
             for topic in topics

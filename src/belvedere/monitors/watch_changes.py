@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from belvedere.db import Row, Tx
+from belvedere.db.signals import checks_changed
 
 _COUNT = (
     "insert into watches (host_id, number, stream, batch, complete_from, recorded)"
@@ -34,14 +35,14 @@ def changed(tx: Tx, host_id: str | None, *monitor_ids: str) -> None:
         tx.execute(_RECORD, *rows[0])
     else:
         tx.execute_many(_RECORD, rows)
-    tx.signals.add(f"watch:{host_id}")
+    tx.signals.add(checks_changed(host_id))
 
 
 def all_changed(tx: Tx, host_id: str) -> None:
     """The host's agent must get the whole list."""
     tx.execute(_COUNT, host_id, 1, 1)
     tx.execute("update watches set complete_from = number where host_id = ?", host_id)
-    tx.signals.add(f"watch:{host_id}")
+    tx.signals.add(checks_changed(host_id))
 
 
 def numbers(tx: Tx, host_ids: Sequence[str]) -> dict[str, int]:

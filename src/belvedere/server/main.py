@@ -27,7 +27,7 @@ from belvedere.server.setup.first_start import Welcome
 from belvedere.server.transport.connections import raise_nofile
 from belvedere.server.transport.http_protocol import HttpProtocol
 from belvedere.server.transport.listener import Server
-from belvedere.server.wiring import build, connect_doorbell
+from belvedere.server.wiring import build, connect_notifier
 from belvedere.settings import Settings
 
 log = logging.getLogger("belvedere.server")
@@ -113,7 +113,7 @@ async def _serve(
     settings = runtime.settings
     runtime.agents.base_url = settings.base_url
     server = Server(_config(runtime))
-    bell = connect_doorbell(runtime)
+    bell = connect_notifier(runtime)
     door = await operator_socket.open_door(runtime)
     await restored.settle(runtime)
     tasks = [*loops.start(runtime), *consumers.start(runtime)]

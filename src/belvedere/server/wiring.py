@@ -11,7 +11,7 @@ from belvedere.access.signin.password_checker import PasswordChecker
 from belvedere.base.clock import SECOND, Clock, Shared, wall
 from belvedere.db import Database
 from belvedere.db.migrate import migrate, open_database
-from belvedere.db.signals import SignalBus
+from belvedere.db.signals import ACCESS_CHANGED, Signal, SignalBus, Topic
 from belvedere.egress.pool import EgressPool
 from belvedere.events.feed import Feed
 from belvedere.files.api_check import SyntaxChecks
@@ -101,7 +101,7 @@ def furnish(
     per_address = settings.connections_per_address
     runtime.watchdog = Watchdog(clock)
     runtime.connections = Connections(per_address, room(), is_proxy=runtime.proxies.covers)
-    hub.subscribe("access", runtime.credentials.forget)
+    hub.subscribe(ACCESS_CHANGED, runtime.credentials.forget)
     db.before_commit = runtime.agents.claim_for_signalled_hosts
     db.on_signals = hub.emit
     _add_feature_services(runtime)
@@ -124,8 +124,8 @@ def _add_feature_services(runtime: ServerRuntime) -> None:
     )
 
 
-def connect_doorbell(runtime: ServerRuntime) -> "PostgresNotifier | None":
-    """Several servers on one PostgreSQL ring each other."""
+def connect_notifier(runtime: ServerRuntime) -> "PostgresNotifier | None":
+    """Several servers on one PostgreSQL send each other their signals."""
     if runtime.db.dialect.engine != "postgres":
         return None
     from belvedere.db.postgres.database import Postgres
@@ -134,23 +134,23 @@ def connect_doorbell(runtime: ServerRuntime) -> "PostgresNotifier | None":
     assert isinstance(runtime.db, Postgres)
     loop = asyncio.get_running_loop()
 
-    def heard(topics: set[str]) -> None:
-        loop.call_soon_threadsafe(_heard, runtime, topics)
+    def receive(signals: set[Signal]) -> None:
+        loop.call_soon_threadsafe(receive_signals, runtime, signals)
 
-    bell = PostgresNotifier(runtime.db, heard)
+    notifier = PostgresNotifier(runtime.db, receive)
 
-    def rung(topics: set[str]) -> None:
-        bell.ring(topics)
-        runtime.signals.emit(topics)
+    def emit(signals: set[Signal]) -> None:
+        notifier.notify(signals)
+        runtime.signals.emit(signals)
 
-    runtime.db.on_signals = rung
+    runtime.db.on_signals = emit
 
     def failed_over() -> None:
         loop.call_soon_threadsafe(_failed_over, runtime)
 
     runtime.db.on_failover = failed_over
-    bell.start()
-    return bell
+    notifier.start()
+    return notifier
 
 
 def _failed_over(runtime: ServerRuntime) -> None:
@@ -167,9 +167,9 @@ def _failed_over(runtime: ServerRuntime) -> None:
     restored.recover(runtime)
 
 
-def _heard(runtime: ServerRuntime, topics: set[str]) -> None:
-    """Another server did something: listeners wake, and its new work may be for agents here."""
-    runtime.signals.emit(topics)
-    for topic in topics:
-        if topic.startswith("host:") and runtime.agents.of(topic[5:]) is not None:
-            runtime.db.write_batched(claim.wake, topic[5:])
+def receive_signals(runtime: ServerRuntime, signals: set[Signal]) -> None:
+    """Signals of another server: its new jobs may be for agents that are connected here."""
+    runtime.signals.emit(signals)
+    for topic, host_id in signals:
+        if topic is Topic.HOST and runtime.agents.of(host_id) is not None:
+            runtime.db.write_batched(claim.wake, host_id)

@@ -9,6 +9,7 @@ from belvedere.access.crypto.keyring import AGENT, Keyring, make_token
 from belvedere.base.errors import Unauthenticated
 from belvedere.base.ids import is_id
 from belvedere.db import Tx
+from belvedere.db.signals import ACCESS_CHANGED
 
 
 class Client(msgspec.Struct, frozen=True):
@@ -89,7 +90,7 @@ def use_up(tx: Tx, client: Client, hostname: str, fingerprint: str) -> Enrolled:
 def bind(tx: Tx, token_id: str, host_id: str) -> None:
     """From now on the token speaks for this host."""
     tx.execute("update tokens set host_id = ? where id = ?", host_id, token_id)
-    tx.signals.add("access")
+    tx.signals.add(ACCESS_CHANGED)
 
 
 def drop_others(tx: Tx, token_id: str, host_id: str) -> None:
@@ -100,4 +101,4 @@ def drop_others(tx: Tx, token_id: str, host_id: str) -> None:
         host_id,
         token_id,
     )
-    tx.signals.add("access")
+    tx.signals.add(ACCESS_CHANGED)

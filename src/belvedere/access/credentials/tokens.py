@@ -13,6 +13,7 @@ from belvedere.base.clock import DAY, SECOND, Millis
 from belvedere.base.errors import Conflict, Fault, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
+from belvedere.db.signals import ACCESS_CHANGED
 
 # The kinds, which are also the words of their events and audit rows.
 TOKEN, AGENT_TOKEN, ENROLMENT = "token", "agent_token", "enrolment"
@@ -125,7 +126,7 @@ def _tell_revoked(tx: Tx, actor: Actor, token: Token) -> None:
     kind, told = token.kind, {"name": token.name}
     audit.record(tx, actor, f"{kind}.revoke", kind, token.id, told, None)
     events.append(tx, actor.customer_id, f"{kind}.revoked", token.id, told)
-    tx.signals.add("access")
+    tx.signals.add(ACCESS_CHANGED)
 
 
 def revoke_agent_tokens(tx: Tx, customer_id: str, host_id: str) -> int:
@@ -139,7 +140,7 @@ def revoke_host_enrolments(tx: Tx, customer_id: str, host_id: str) -> int:
 
 
 def _revoke_of_host(tx: Tx, kind: str, customer_id: str, host_id: str) -> int:
-    tx.signals.add("access")
+    tx.signals.add(ACCESS_CHANGED)
     return tx.execute(
         "update tokens set revoked_at = ? where customer_id = ? and kind = ? and host_id = ?"
         " and revoked_at is null",

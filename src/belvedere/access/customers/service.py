@@ -13,6 +13,7 @@ from belvedere.access.signin import second_factors, sessions
 from belvedere.base.errors import Conflict, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
+from belvedere.db.signals import ACCESS_CHANGED
 
 
 class Customer(msgspec.Struct, frozen=True):
@@ -268,7 +269,7 @@ def _tell(
     customer_id = actor.customer_id
     audit.record(tx, actor, f"customer.{action}", "customer", customer_id, before, after)
     events.append(tx, customer_id, f"customer.{kind}", customer_id, after)
-    tx.signals.add("access")
+    tx.signals.add(ACCESS_CHANGED)
 
 
 def _missing() -> NotFound:

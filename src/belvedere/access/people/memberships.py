@@ -12,6 +12,7 @@ from belvedere.access.people.users import User
 from belvedere.base.errors import Conflict, Forbidden, NotFound
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
+from belvedere.db.signals import ACCESS_CHANGED
 
 _SELECT = (
     "select m.id, m.customer_id, m.user_id, m.level, m.tags, m.enabled, m.invited_at, m.version,"
@@ -277,7 +278,7 @@ def tell(
     """The audit row, the event, and the bell that makes every server forget who it had let in."""
     audit.record(tx, actor, f"member.{action}", "member", member_id, before, after)
     events.append(tx, actor.customer_id, f"member.{kind}", member_id, after or before)
-    tx.signals.add("access")
+    tx.signals.add(ACCESS_CHANGED)
 
 
 def tags_text(tags: list[str]) -> str:

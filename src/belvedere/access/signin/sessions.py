@@ -12,6 +12,7 @@ from belvedere.base.clock import DAY, HOUR, Millis
 from belvedere.base.errors import Forbidden, NotFound, Unauthenticated
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
+from belvedere.db.signals import ACCESS_CHANGED
 
 IDLE: Millis = 8 * HOUR
 LIFE: Millis = 7 * DAY
@@ -144,7 +145,7 @@ def _end_oldest(tx: Tx, user_id: str, provider_id: str | None) -> None:
         MAX_SESSIONS,
     )
     if ended:
-        tx.signals.add("access")
+        tx.signals.add(ACCESS_CHANGED)
 
 
 def renew(
@@ -182,7 +183,7 @@ def renew(
             "That organization asks for a second factor; set yours up first.",
             code="second_factor_required",
         )
-    tx.signals.add("access")
+    tx.signals.add(ACCESS_CHANGED)
     return session, token
 
 
@@ -223,7 +224,7 @@ def revoke(tx: Tx, actor: Actor, session_id: str) -> Session:
     if session is None:
         raise _not_found()
     audit.record(tx, actor, "session.end", "session", session.id)
-    tx.signals.add("access")
+    tx.signals.add(ACCESS_CHANGED)
     return session
 
 
@@ -249,7 +250,7 @@ def kill(tx: Tx, user_id: str, customer_id: str | None = None, but: str = "") ->
         customer_id or "",
         customer_id or "",
     )
-    tx.signals.add("access")
+    tx.signals.add(ACCESS_CHANGED)
 
 
 def revoke_for_provider(tx: Tx, provider_id: str) -> None:
@@ -259,7 +260,7 @@ def revoke_for_provider(tx: Tx, provider_id: str) -> None:
         tx.now,
         provider_id,
     )
-    tx.signals.add("access")
+    tx.signals.add(ACCESS_CHANGED)
 
 
 def kill_without_provider(tx: Tx, customer_id: str) -> None:
@@ -272,7 +273,7 @@ def kill_without_provider(tx: Tx, customer_id: str) -> None:
         PROVIDER,
     )
     tx.execute("delete from tickets where customer_id = ?", customer_id)
-    tx.signals.add("access")
+    tx.signals.add(ACCESS_CHANGED)
 
 
 def _bounds(actor: Actor) -> tuple[str, str]:

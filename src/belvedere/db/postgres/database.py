@@ -21,6 +21,7 @@ from belvedere.db.postgres.deadlines import Deadline
 from belvedere.db.postgres.timeline import Record, Timeline
 from belvedere.db.postgres.transaction import DIALECT, PostgresTx
 from belvedere.db.search_lane import SEARCH_THREADS, search_timeout
+from belvedere.db.signals import Signal
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -115,7 +116,7 @@ class Postgres:
         # Whether a host is silent must not depend on which server's clock is wrong.
         self.clock = clock or Shared()
         self.before_commit: Callable[[Tx], None] | None = None
-        self.on_signals: Callable[[set[str]], None] | None = None
+        self.on_signals: Callable[[set[Signal]], None] | None = None
         self.sealer: Sealer | None = None
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="postgres")
         self._searchers = ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="search")

@@ -1,7 +1,7 @@
-"""LISTEN/NOTIFY between the servers of one PostgreSQL: a ring, never a message to rely on.
+"""Signals between the servers of one PostgreSQL, by LISTEN and NOTIFY. One may be lost.
 
-A ring costs a tenth of a job, so a server that is alone does not ring. Each one says that it is
-there: when it begins to listen, and every few seconds.
+A notification costs a tenth of a job, so a server that runs alone sends none. Each server
+announces itself when it starts to listen, and every few seconds.
 """
 
 import contextlib
@@ -13,39 +13,40 @@ from collections.abc import Callable
 import psycopg
 
 from belvedere.db.postgres.database import CHANNEL, Postgres
+from belvedere.db.signals import Signal, decode
 
 log = logging.getLogger("belvedere.doorbell")
-# NOTIFY carries at most 8,000 bytes; a longer ring is split.
-MOST_TOPICS = 100
-# Said by a server that begins to listen, and by the others in answer and all the while.
+# NOTIFY carries at most 8,000 bytes; more signals are split.
+MAX_SIGNALS = 100
+# Sent by a server that starts to listen; HERE also as the reply, and as a heartbeat.
 HELLO, HERE = "hello", "here"
 HERE_S = 5.0
-# So long after its last word another server may still be listening.
-COMPANY_S = 3 * HERE_S
+# A server that sent nothing for this long has gone.
+PEER_TIMEOUT_S = 3 * HERE_S
 
 
 class PostgresNotifier:
-    """Rings the other servers after our commits, and tells us when they ring."""
+    """Sends our signals to the other servers after each commit, and receives theirs."""
 
     def __init__(
         self,
         db: Postgres,
-        heard: Callable[[set[str]], None],
+        receive: Callable[[set[Signal]], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._db = db
-        self._heard = heard
+        self._receive = receive
         self._clock = clock
-        # Whoever is there has not been heard yet.
+        # Other servers have not announced themselves yet.
         self._alone_at = clock() + HERE_S
-        self._waiting: set[str] = set()
+        self._queue: set[str] = set()
         self._wake = threading.Event()
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._own_pid = 0
         self._threads = [
             threading.Thread(target=self._run, args=(work,), daemon=True, name=work.__name__)
-            for work in (self._listen, self._notify)
+            for work in (self._listen, self._send_queue)
         ]
 
     def start(self) -> None:
@@ -58,13 +59,13 @@ class PostgresNotifier:
         for thread in self._threads:
             thread.join(3)
 
-    def ring(self, topics: set[str]) -> None:
+    def notify(self, signals: set[Signal]) -> None:
         if self._clock() < self._alone_at:
-            self._say_soon(topics)
+            self._enqueue({signal.encode() for signal in signals})
 
-    def _say_soon(self, topics: set[str]) -> None:
+    def _enqueue(self, texts: set[str]) -> None:
         with self._lock:
-            self._waiting |= topics
+            self._queue |= texts
         self._wake.set()
 
     def _run(self, work: Callable[[psycopg.Connection[tuple[object, ...]]], None]) -> None:
@@ -73,50 +74,50 @@ class PostgresNotifier:
                 with contextlib.closing(self._db.connect(autocommit=True)) as connection:
                     work(connection)
             except psycopg.Error as fault:
-                # Polling goes on meanwhile; a missed ring costs a second, never a job.
-                log.warning("the doorbell is away: %s", fault)
+                # Polling continues meanwhile; a lost signal costs a second, never a job.
+                log.warning("notifications between servers interrupted error=%s", fault)
                 self._stopped.wait(1.0)
 
     def _listen(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
         connection.execute(f"listen {CHANNEL}")
-        self._say_soon({HELLO})
-        heard_at = self._clock()
+        self._enqueue({HELLO})
+        received_at = self._clock()
         while not self._stopped.is_set():
             for notice in connection.notifies(timeout=1.0):
-                heard_at = self._clock()
+                received_at = self._clock()
                 if notice.pid != self._own_pid:
-                    self._hear(set(notice.payload.split(",")))
+                    self._handle(set(notice.payload.split(",")))
             # Not even our own signal, sent every few seconds: this connection is dead.
-            if self._clock() - heard_at > COMPANY_S:
+            if self._clock() - received_at > PEER_TIMEOUT_S:
                 raise psycopg.OperationalError("no notification arrives any more")
 
-    def _hear(self, topics: set[str]) -> None:
-        self._alone_at = self._clock() + COMPANY_S
-        if HELLO in topics:
-            self._say_soon({HERE})
-        if rung := topics - {HELLO, HERE}:
-            self._heard(rung)
+    def _handle(self, texts: set[str]) -> None:
+        self._alone_at = self._clock() + PEER_TIMEOUT_S
+        if HELLO in texts:
+            self._enqueue({HERE})
+        if signals := {signal for text in texts if (signal := decode(text))}:
+            self._receive(signals)
 
-    def _notify(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
+    def _send_queue(self, connection: psycopg.Connection[tuple[object, ...]]) -> None:
         self._own_pid = connection.info.backend_pid
         while not self._stopped.is_set():
             self._wake.wait(HERE_S)
             self._wake.clear()
             with self._lock:
-                topics, self._waiting = sorted(self._waiting) or [HERE], set()
-            for start in range(0, len(topics), MOST_TOPICS):
-                self._send(connection, ",".join(topics[start : start + MOST_TOPICS]))
+                texts, self._queue = sorted(self._queue) or [HERE], set()
+            for start in range(0, len(texts), MAX_SIGNALS):
+                self._send(connection, ",".join(texts[start : start + MAX_SIGNALS]))
 
     def _send(self, connection: psycopg.Connection[tuple[object, ...]], payload: str) -> None:
         self._db.deadline.begin(connection.pgconn)
         try:
-            _say(connection, payload)
+            _notify(connection, payload)
         finally:
             self._db.deadline.end(connection.pgconn)
 
 
-def _say(connection: psycopg.Connection[tuple[object, ...]], payload: str) -> None:
-    """Below the driver's cursors, which cost several times the statement."""
+def _notify(connection: psycopg.Connection[tuple[object, ...]], payload: str) -> None:
+    """Without a cursor of the driver, which costs several times the statement."""
     sql, params = b"select pg_notify($1, $2)", [CHANNEL.encode(), payload.encode()]
     result = connection.pgconn.exec_params(sql, params)
     if result.status != psycopg.pq.ExecStatus.TUPLES_OK:

@@ -9,6 +9,7 @@ from belvedere.base.clock import Millis
 from belvedere.db.interface import AfterCommit, Dialect, Query, Row, Sealer
 from belvedere.db.postgres import row_batches
 from belvedere.db.postgres.connection import NUMBERS, TEXTS, Wire
+from belvedere.db.signals import Signal
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -44,7 +45,7 @@ class PostgresTx:
         self.sealer = sealer
         self.now = now
         self.version_cache = version_cache
-        self.signals: set[str] = set()
+        self.signals: set[Signal] = set()
         self.fence = 0
         self.calls: list[AfterCommit] = []
 

@@ -26,6 +26,7 @@ from belvedere.base.errors import Unavailable
 from belvedere.db.commit_hooks import follow
 from belvedere.db.interface import Sealer, Tx
 from belvedere.db.search_lane import MAX_SEARCH_S, SEARCH_THREADS
+from belvedere.db.signals import Signal
 from belvedere.db.sqlite.group_commit import Waiting, gathered
 from belvedere.db.sqlite.time_limit import limit_time
 from belvedere.db.sqlite.transaction import DIALECT, SqliteTx
@@ -73,7 +74,7 @@ class Sqlite:
         self.path = str(path)
         self.clock = clock
         self.before_commit: Callable[[Tx], None] | None = None
-        self.on_signals: Callable[[set[str]], None] | None = None
+        self.on_signals: Callable[[set[Signal]], None] | None = None
         self.sealer: Sealer | None = None
         self._lock_fd = _lock_file(self.path)
         self._writer = connect(self.path)
@@ -218,7 +219,7 @@ class Sqlite:
         self._writer.execute("begin immediate")
         self._forget(tx, 0, set())
 
-    def _forget(self, tx: SqliteTx, calls: int, signals: set[str]) -> None:
+    def _forget(self, tx: SqliteTx, calls: int, signals: set[Signal]) -> None:
         del tx.calls[calls:]
         tx.signals = signals
         # It may hold what was written only by what is undone.
@@ -229,7 +230,7 @@ class Sqlite:
             # A full disk or an I/O error rolls back the whole transaction, savepoints and all.
             raise Unavailable("The database could not write; nothing of this was kept.")
 
-    def _undo(self, tx: SqliteTx, marks: tuple[int, set[str]]) -> None:
+    def _undo(self, tx: SqliteTx, marks: tuple[int, set[Signal]]) -> None:
         self._check_alive()
         self._writer.execute("rollback to verb")
         self._writer.execute("release verb")

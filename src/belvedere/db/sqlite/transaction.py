@@ -8,6 +8,7 @@ import msgspec
 
 from belvedere.base.clock import Millis
 from belvedere.db.interface import AfterCommit, Dialect, Query, Row, Sealer
+from belvedere.db.signals import Signal
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -51,7 +52,7 @@ class SqliteTx:
         self.sealer = sealer
         self.now = now
         self.version_cache = {} if version_cache is None else version_cache
-        self.signals: set[str] = set()
+        self.signals: set[Signal] = set()
         self.fence = 0
         self.calls: list[AfterCommit] = []
 

@@ -8,6 +8,7 @@ from belvedere.access.actor import Actor
 from belvedere.access.request import AnyRequest
 from belvedere.access.services import Services
 from belvedere.base.errors import Invalid
+from belvedere.db.signals import Signal, job_finished
 from belvedere.jobs.model import FINAL
 from belvedere.jobs.queries import details
 from belvedere.jobs.queries.records import JobRecord
@@ -40,7 +41,7 @@ class _Bell:
         self._has_rung = False
         self._waiter: asyncio.Future[None] | None = None
 
-    def ring(self, _: str = "") -> None:
+    def ring(self, _: Signal | None = None) -> None:
         self._has_rung = True
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
@@ -97,7 +98,7 @@ async def until_over(
     bell = _Bell()
     loop = asyncio.get_running_loop()
     until = loop.time() + within_s
-    undo = services.signals.subscribe(f"job:{job_id}", bell.ring)
+    undo = services.signals.subscribe(job_finished(job_id), bell.ring)
     try:
         if is_new:
             await bell.heard(min(BRIEF_S, within_s))

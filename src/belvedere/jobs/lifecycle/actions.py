@@ -6,6 +6,7 @@ from belvedere.access import audit
 from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.db import Tx
+from belvedere.db.signals import host_ready, jobs_canceled
 from belvedere.jobs import events, permissions, specs, store
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.attempts import end_attempt
@@ -46,7 +47,7 @@ def _request_cancel(tx: Tx, actor: Actor, job: JobRow) -> JobRow:
     job.version += 1
     job.updated_at = tx.now
     if job.host_id is not None:
-        tx.signals.add(f"cancel:{job.host_id}")
+        tx.signals.add(jobs_canceled(job.host_id))
     return _saved(tx, job, "cancel_requested")
 
 
@@ -88,7 +89,7 @@ def resolve(tx: Tx, actor: Actor, job_id: str, outcome: str, note: str) -> JobRo
     after = {"lifecycle": job.lifecycle, "state": job.state, "note": note}
     audit.record(tx, actor, "job.resolve", "job", job.id, before, after)
     # An agent that still runs it is told to stop.
-    tx.signals.add(f"cancel:{job.host_id}")
+    tx.signals.add(jobs_canceled(job.host_id))
     return _saved(tx, job, "resolved")
 
 
@@ -131,7 +132,7 @@ def sync(tx: Tx, actor: Actor, job_id: str) -> JobRow:
 def _make_ready(tx: Tx, job: JobRow, trigger: str) -> JobRow:
     check_move(job, trigger, Lifecycle.READY, State.IN_PROGRESS)
     store.step(job, Lifecycle.READY, State.IN_PROGRESS, tx.now)
-    tx.signals.add(f"host:{job.host_id}")
+    tx.signals.add(host_ready(job.host_id))
     return _saved(tx, job, "ready")
 
 

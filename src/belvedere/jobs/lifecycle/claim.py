@@ -8,6 +8,7 @@ import msgspec
 
 from belvedere.base.clock import Millis
 from belvedere.db import Dialect, Query, Tx, columns
+from belvedere.db.signals import host_ready
 from belvedere.jobs import events, specs, store
 from belvedere.jobs.attempts import (
     Attempt,
@@ -67,7 +68,7 @@ class _Host(msgspec.Struct):
 
 def wake(tx: Tx, host_ids: list[str]) -> list[None]:
     """Let the end of this transaction look for work: it claims for every host that was rung."""
-    tx.signals.update(f"host:{host_id}" for host_id in host_ids)
+    tx.signals.update(host_ready(host_id) for host_id in host_ids)
     return [None for _ in host_ids]
 
 

@@ -13,6 +13,7 @@ from belvedere.access.actor import Actor
 from belvedere.base.clock import DAY, MINUTE, SECOND, Millis
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
+from belvedere.db.signals import host_ready
 from belvedere.files import store_content
 from belvedere.hosts.choice import chosen
 from belvedere.hosts.model import HostRow
@@ -72,7 +73,7 @@ def run(tx: Tx, actor: Actor, given: ExecBody, key: Once | None) -> Ran:
     events.tell(tx, "created", jobs)
     if key is not None:
         idempotency.remember(tx, [(_key(actor, key), key, [job.id for job in jobs])])
-    tx.signals.update(f"host:{host.id}" for host in hosts)
+    tx.signals.update(host_ready(host.id) for host in hosts)
     _audited(tx, actor, given, hosts, jobs)
     return Ran(jobs)
 

@@ -15,6 +15,7 @@ from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refuse
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
+from belvedere.db.signals import host_ready
 from belvedere.hosts.model import HostRow, Shown
 from belvedere.jobs import events, scraper, specs, starters, store, taking
 from belvedere.jobs import idempotency as once
@@ -144,7 +145,7 @@ def write(tx: Tx, fresh: Sequence[tuple[NewJob, Created]], take: Take = taking.n
     insert_attempts(tx, taken.attempts)
     events.tell_born(tx, jobs, taken.jobs)
     waited_for = {made.job.host_id for made in ready} - taken.settled
-    tx.signals.update([f"host:{host_id}" for host_id in waited_for])
+    tx.signals.update([host_ready(host_id) for host_id in waited_for])
     around_commit(tx, "create")
 
 

@@ -8,6 +8,7 @@ from belvedere.base.clock import DAY, Millis
 from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
+from belvedere.db.signals import host_ready
 from belvedere.jobs import events, specs, store
 from belvedere.jobs.attempts import Attempt, close_attempts, lock_reported
 from belvedere.jobs.lifecycle import late_reports
@@ -231,7 +232,7 @@ def _write(tx: Tx, ends: list[_End], starting: ActiveTriggers) -> None:
         events.tell(tx, event, [end.job for end in moved if end.event == event], starting)
     for end in moved:
         # A place is free again, and a task at its limit may go on.
-        tx.signals.add(f"host:{end.job.host_id}")
+        tx.signals.add(host_ready(end.job.host_id))
     around_commit(tx, "finish")
 
 

@@ -6,6 +6,7 @@ import msgspec
 
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
+from belvedere.db.signals import host_ready
 from belvedere.jobs import events, specs, store
 from belvedere.jobs.attempts import (
     Attempt,
@@ -106,7 +107,7 @@ def _never_accepted(tx: Tx, job: JobRow, attempt: Attempt) -> None:
     store.save(tx, [job])
     end_attempt(tx, job, "returned")
     events.tell(tx, event, [job])
-    tx.signals.add(f"host:{job.host_id}")
+    tx.signals.add(host_ready(job.host_id))
 
 
 def _never_ran(

@@ -11,6 +11,7 @@ from belvedere.access.actor import Actor
 from belvedere.access.services import Services
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
+from belvedere.db.signals import log_written
 from belvedere.jobs import permissions, store
 from belvedere.jobs.attempts import attempts_of
 from belvedere.jobs.model import JobRow
@@ -102,7 +103,7 @@ async def live(
     goes on from attempt to attempt."""
     rang = asyncio.Event()
     undo = [
-        services.signals.subscribe(f"log:{found.job.id}", lambda _: rang.set()),
+        services.signals.subscribe(log_written(found.job.id), lambda _: rang.set()),
         await services.feed.listen(
             lambda events: rang.set() if any(e.object_id == found.job.id for e in events) else None
         ),

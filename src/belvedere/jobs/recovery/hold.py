@@ -6,6 +6,7 @@ from belvedere.access import Level, audit, require
 from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
+from belvedere.db.signals import host_ready
 from belvedere.jobs import events, permissions, store
 from belvedere.jobs.lifecycle.timeouts import end_waiting
 from belvedere.jobs.model import IS_OPEN, RESTORED, WORKFLOW, JobRow, Lifecycle, State, check_move
@@ -75,7 +76,7 @@ def make_ready(tx: Tx, job: JobRow) -> None:
     job.reason = None
     store.save(tx, [job])
     events.tell(tx, "released", [job])
-    tx.signals.add(f"host:{job.host_id}")
+    tx.signals.add(host_ready(job.host_id))
 
 
 def release(tx: Tx, actor: Actor, job_id: str) -> JobRow:

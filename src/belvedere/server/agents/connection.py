@@ -9,6 +9,7 @@ import msgspec
 
 from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict
+from belvedere.db.signals import Signal
 from belvedere.hosts import presence
 from belvedere.jobs.lifecycle import finish, resync
 from belvedere.jobs.lifecycle.verdict import is_returned
@@ -307,7 +308,7 @@ class Link:
 
     # What people want of running jobs
 
-    def rung(self, _: str) -> None:
+    def rung(self, _: Signal) -> None:
         """A cancel or a verdict by a person may concern a job that runs here."""
         self.spawn(self._look_at_wishes())
 

@@ -13,6 +13,7 @@ import msgspec
 from belvedere import hosts
 from belvedere.access.actor import Actor, Level
 from belvedere.base.errors import Conflict, Refused, TooMany, Unavailable
+from belvedere.db.signals import checks_changed, jobs_canceled
 from belvedere.jobs.lifecycle import claim
 from belvedere.protocol import Hello, Refusal
 from belvedere.server.agents.close_reasons import Goodbye
@@ -145,8 +146,8 @@ async def _talk(
     runtime.agents.add(link)
     # The hello counts as a heartbeat: until the first one the host must not look silent.
     runtime.agents.note_seen(link, runtime.clock())
-    undo = runtime.signals.subscribe(f"cancel:{link.host_id}", link.rung)
-    undo_watch = runtime.signals.subscribe(f"watch:{link.host_id}", link.watcher.rung)
+    undo = runtime.signals.subscribe(jobs_canceled(link.host_id), link.rung)
+    undo_watch = runtime.signals.subscribe(checks_changed(link.host_id), link.watcher.rung)
     take = partial(_take, runtime, link)
     parts = {
         asyncio.create_task(part)

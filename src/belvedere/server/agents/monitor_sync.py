@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from belvedere.db.signals import Signal
 from belvedere.monitors import agent_config
 from belvedere.monitors.agent_config import Position
 from belvedere.monitors.evaluation import samples
@@ -47,7 +48,7 @@ class Watcher:
         """Of the configuration that the agent was sent; 0: none, nor needed while there is none."""
         return max(self._at.number, 0)
 
-    def rung(self, _: str = "") -> None:
+    def rung(self, _: Signal | None = None) -> None:
         """The configuration may have changed."""
         self._is_rung = True
         if not self._is_telling:

@@ -9,6 +9,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import SECOND, Millis
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
+from belvedere.db.signals import Topic
 from belvedere.jobs.lifecycle import claim, create
 from belvedere.jobs.lifecycle.claim import Claimed
 from belvedere.jobs.lifecycle.create import Created, NewJob
@@ -68,8 +69,8 @@ class AgentRegistry:
         the answer to `create` stays what create returned.
         """
         # In one order everywhere: two servers that hold several hosts must not wait in a ring.
-        for topic in sorted([topic for topic in tx.signals if topic.startswith("host:")]):
-            link = self._by_host.get(topic[5:])
+        for host_id in sorted([host_id for topic, host_id in tx.signals if topic is Topic.HOST]):
+            link = self._by_host.get(host_id)
             if link is not None and link.takes_work:
                 self._claim(tx, link)
 

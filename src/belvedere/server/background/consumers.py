@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
+from belvedere.db.signals import event_recorded
 from belvedere.definitions import rollout
 from belvedere.events import Event, cursors
 from belvedere.jobs.lifecycle import timeouts
@@ -161,7 +162,7 @@ async def run(reaction: EventConsumer, runtime: ServerRuntime) -> None:
     """Woken by the doorbell, else every few seconds."""
     rang = asyncio.Event()
     for kind in reaction.kinds:
-        runtime.signals.subscribe(f"events:{kind}", lambda _: rang.set())
+        runtime.signals.subscribe(event_recorded(kind), lambda _: rang.set())
     tries = 0
     while True:
         pause_s = RETRY_S

@@ -7,6 +7,7 @@ from belvedere.access.signin import cookies
 from belvedere.base.clock import MINUTE, SECOND, Millis
 from belvedere.base.errors import Forbidden, Invalid, Unauthenticated
 from belvedere.db import Database
+from belvedere.db.signals import Signal
 from belvedere.rest.route import Route
 
 ANYONE = Actor("", "", Level.ANONYMOUS, "anonymous")
@@ -24,7 +25,7 @@ class Credentials:
         self._known: dict[str, tuple[Millis, Actor]] = {}
         self._used: dict[str, Millis] = {}
 
-    def forget(self, _: str = "") -> None:
+    def forget(self, _: Signal | None = None) -> None:
         self._known.clear()
 
     async def actor(self, token: str, now: Millis) -> Actor:

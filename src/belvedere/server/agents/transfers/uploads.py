@@ -3,6 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING
 
+from belvedere.db.signals import log_written
 from belvedere.jobs.output import artifacts
 from belvedere.jobs.output import log_store as joblog
 from belvedere.protocol import (
@@ -113,7 +114,7 @@ class Intake:
             return
         self._kept[piece.fence] = done.result()
         self._grant(len(piece.data))
-        self._link.runtime.signals.emit((f"log:{piece.job_id}",))
+        self._link.runtime.signals.emit((log_written(piece.job_id),))
 
     def _keep_file(self, fence: int, number: int, at_byte: int, data: bytes) -> None:
         if number >= artifacts.MOST_FILES or at_byte + len(data) > artifacts.MOST_BYTES:
