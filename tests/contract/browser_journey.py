@@ -74,7 +74,8 @@ class Traveller:
     async def _moved(self, address: str) -> str:
         assert address.startswith(f"{self.prefix}/"), address
         jar = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        headers = {"cookie": jar} if jar else {}
+        # The console's page starts a sign-in; at the callback the value makes no difference.
+        headers = {"sec-fetch-site": "same-origin"} | ({"cookie": jar} if jar else {})
         answer = await self.client.get(address.removeprefix(self.prefix), headers=headers)
         assert answer.status == 302, answer.text
         baked = answer.headers.get("set-cookie", "")

@@ -58,7 +58,8 @@ async def test_it_works(world: World, one: Traveller, at: Provider) -> None:
 async def test_the_cookies_are_as_they_must_be(world: World, at: Provider) -> None:
     provider_id = await add(world)
     secure = world.client(scheme="https")
-    left = await secure.get(f"/-/oidc/{provider_id}/begin")
+    own_page = {"sec-fetch-site": "same-origin"}
+    left = await secure.get(f"/-/oidc/{provider_id}/begin", headers=own_page)
     baked = left.headers["set-cookie"]
     assert baked.startswith("__Host-belvedere-oidc=")
     assert baked.endswith("; Path=/; HttpOnly; SameSite=Lax; Max-Age=600; Secure")

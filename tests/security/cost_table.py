@@ -102,6 +102,7 @@ TABLE: dict[str, tuple[Cost, ...]] = {
     "POST /api/auth/invitation": (*OF_SMALL_BODY, *OF_LINK),
     "GET /api/auth/methods": (*OF_HEAD, Cost("MAX_URL as a name", query("customer"), (200,))),
     "GET /-/oidc/{id}/begin": (*OF_HEAD, Cost("MAX_URL as a page", query("to"), (404,))),
+    "POST /-/oidc/{id}/begin": (*OF_HEAD, Cost("MAX_URL as a page", query("to"), (403,))),
     "GET /-/oidc/{id}/callback": (*OF_HEAD, Cost("MAX_URL as a code", query("code"), (302,))),
     "GET /-/oidc/callback": (*OF_HEAD, Cost("MAX_URL as a state", query("state"), (302,))),
     "POST /-/enrol": (

@@ -393,3 +393,69 @@ async def test_the_way_back_leaves_no_trace(world: World) -> None:
     assert done.headers["cache-control"] == "no-store"
     assert done.headers["referrer-policy"] in ("no-referrer", "same-origin")
     assert "code" not in done.headers["location"] and "state" not in done.headers["location"]
+
+
+# Login CSRF: only our own pages start a sign-in without a question.
+
+FOREIGN = [
+    {"sec-fetch-site": "cross-site"},
+    {"sec-fetch-site": "same-site"},
+    {"sec-fetch-site": "none"},
+    {},
+]
+
+
+@pytest.mark.parametrize("headers", FOREIGN, ids=str)
+async def test_a_page_of_another_site_cannot_start_a_sign_in(
+    world: World, headers: dict[str, str]
+) -> None:
+    here = await town(world)
+    reply = await world.client().get(f"/-/oidc/{here.theirs}/begin", headers=headers)
+    assert reply.status == 200
+    assert "location" not in reply.headers and "set-cookie" not in reply.headers
+    assert "<form method='post'>" in reply.text and "Sign in to globex" in reply.text
+    assert "frame-ancestors 'none'" in reply.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        *FOREIGN,
+        {"origin": "https://evil.example.com"},
+        {"origin": "null"},
+        {"origin": "http://belvedere.test", "sec-fetch-site": "cross-site"},
+    ],
+    ids=str,
+)
+async def test_a_form_of_another_site_cannot_start_a_sign_in(
+    world: World, headers: dict[str, str]
+) -> None:
+    here = await town(world)
+    reply = await world.client().post(f"/-/oidc/{here.theirs}/begin", headers=headers)
+    assert (reply.status, reply.json["code"]) == (403, "cross_site")
+    assert "set-cookie" not in reply.headers
+
+
+@pytest.mark.parametrize(
+    "headers", [{"sec-fetch-site": "same-origin"}, {"origin": "http://belvedere.test"}], ids=str
+)
+async def test_the_button_of_the_page_starts_the_sign_in(
+    world: World, headers: dict[str, str]
+) -> None:
+    """A bookmark works: the page keeps the query, and its button leads to the provider."""
+    here = await town(world)
+    address = f"/-/oidc/{here.ours}/begin?to=%2Fui%2Facme%2Fjobs"
+    reply = await world.client().post(address, headers=headers)
+    assert reply.status == 303
+    one = here.going()
+    name, _, value = reply.headers["set-cookie"].partition(";")[0].partition("=")
+    one.cookies[name] = value
+    assert await one.back(one.authorize(reply.headers["location"])) == "/ui/acme/jobs"
+    assert one.token
+
+
+async def test_names_on_the_page_are_escaped(world: World) -> None:
+    here = await town(world)
+    await world.client("olga").patch(f"/api/provider/{here.ours}", {"name": "<b>ID</b>"})
+    reply = await world.client().get(f"/-/oidc/{here.ours}/begin")
+    assert "&lt;b&gt;ID&lt;/b&gt;" in reply.text and "<b>" not in reply.text

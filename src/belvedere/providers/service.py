@@ -34,6 +34,12 @@ def show(tx: Tx, actor: Actor, provider_id: str) -> ProviderRow:
     return store.find(tx, actor.customer_id, provider_id)
 
 
+def find_with_customer(tx: Tx, provider_id: str) -> tuple[ProviderRow, str]:
+    """An enabled provider and the name of its organization, for someone who is not signed in."""
+    row = store.find_enabled(tx, provider_id)
+    return row, customers.find(tx, row.customer_id).name
+
+
 def create(
     tx: Tx, keys: Keyring, actor: Actor, body: ProviderBody, endpoints: Endpoints
 ) -> ProviderRow:

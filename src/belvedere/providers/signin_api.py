@@ -18,6 +18,7 @@ from belvedere.providers import (
     login_flow,
     model,
     service,
+    start_page,
     store,
 )
 from belvedere.providers.id_tokens import Claims
@@ -47,6 +48,22 @@ async def methods(request: Request[None]) -> MethodsRecord:
 
 
 async def begin(request: Request[None]) -> Reply:
+    """Redirect to the provider if our own page asks; ask first if the request comes from anywhere
+    else or the browser does not say where it comes from."""
+    if request.header(b"sec-fetch-site") == "same-origin":
+        return await _start(request)
+    row, customer_name = await request.services.db.read(
+        service.find_with_customer, request.path["id"]
+    )
+    return start_page.reply(row.name, customer_name)
+
+
+async def confirm(request: Request[None]) -> Reply:
+    start_page.check_own_page(request)
+    return await _start(request, status=303)
+
+
+async def _start(request: Request[None], status: int = 302) -> Reply:
     services = request.services
     row = await services.db.read(store.find_enabled, request.path["id"])
     base = base_url(request)
@@ -54,7 +71,8 @@ async def begin(request: Request[None]) -> Reply:
     target = model.safe_target((request.first("to") or "").removeprefix(urlsplit(base).path))
     attempt = login_flow.start(row, base, target, services.clock())
     cookie = login_flow.set_cookie(services.keyring, attempt, secure=is_secure(request))
-    return _redirect(login_flow.authorization_url(attempt, row), {"set-cookie": cookie})
+    location = login_flow.authorization_url(attempt, row)
+    return _redirect(location, {"set-cookie": cookie}, status)
 
 
 async def callback(request: AnyRequest) -> Reply:
@@ -169,11 +187,13 @@ def _relative_to_callback(request: AnyRequest, path: str) -> str:
     return ("../../.." if "id" in request.path else "../..") + path
 
 
-def _redirect(location: str, headers: dict[str, str] | None = None) -> Reply:
-    return Reply("", 302, {"location": location, **(headers or {})}, "text/plain")
+def _redirect(location: str, headers: dict[str, str] | None = None, status: int = 302) -> Reply:
+    return Reply("", status, {"location": location, **(headers or {})}, "text/plain")
 
 
 _public = partial(Route, style="plain", known=False, level="anonymous")
+
+_TARGET_QUERY = (("to", "the page under /ui/ to open afterwards"),)
 
 ROUTES: tuple[Route, ...] = (
     _public(
@@ -188,10 +208,20 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         "/-/oidc/{id}/begin",
         handler=begin,
-        summary="Redirect to a provider to sign in",
+        summary="Redirect to a provider to sign in, or ask first",
         answer=bytes,
         statuses=(302,),
-        query=(("to", "the page under /ui/ to open afterwards"),),
+        media=(start_page.HTML, "text/plain"),
+        query=_TARGET_QUERY,
+    ),
+    _public(
+        "POST",
+        "/-/oidc/{id}/begin",
+        handler=confirm,
+        summary="Redirect to a provider after the question",
+        answer=bytes,
+        statuses=(303,),
+        query=_TARGET_QUERY,
     ),
     *(
         _public(

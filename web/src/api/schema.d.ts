@@ -336,12 +336,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Redirect to a provider to sign in
+         * Redirect to a provider to sign in, or ask first
          * @description Level: anonymous.
          */
         get: operations["get_oidc_id_begin"];
         put?: never;
-        post?: never;
+        /**
+         * Redirect to a provider after the question
+         * @description Level: anonymous.
+         */
+        post: operations["post_oidc_id_begin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -8596,11 +8600,65 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "text/html": string;
                     "text/plain": string;
                 };
             };
             /** @description It is elsewhere. */
             302: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                    "text/plain": string;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_oidc_id_begin: {
+        parameters: {
+            query?: {
+                /** @description the page under /ui/ to open afterwards */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description Made. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description Continue there. */
+            303: {
                 headers: {
                     [name: string]: unknown;
                 };

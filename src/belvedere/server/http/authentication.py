@@ -90,9 +90,9 @@ def check_origin(method: str, headers: dict[bytes, bytes]) -> None:
     site = headers.get(b"sec-fetch-site")
     origin = headers.get(b"origin")
     if site is not None and site not in (b"same-origin", b"none"):
-        raise Forbidden("This page may not act for you.", code="cross_site")
+        raise Forbidden("Cross-site request blocked.", code="cross_site")
     if origin is not None and origin.partition(b"://")[2] != headers.get(b"host"):
-        raise Forbidden("This page may not act for you.", code="cross_site")
+        raise Forbidden("Cross-site request blocked.", code="cross_site")
 
 
 def check_level(actor: Actor, route: Route) -> None:

@@ -22,6 +22,7 @@ _SAYS = {
     204: "Done, and there is nothing to say.",
     206: "The part that was asked for.",
     302: "It is elsewhere.",
+    303: "Continue there.",
     416: "There is no such part.",
 }
 _NAMED = "#/components/schemas/"
