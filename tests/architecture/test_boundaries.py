@@ -32,6 +32,4 @@ def test_only_db_asks_which_engine_runs() -> None:
 
 
 def _switch(node: ast.AST) -> bool:
-    if isinstance(node, ast.Constant):
-        return node.value in ENGINES
-    return isinstance(node, ast.Attribute) and node.attr == "engine"
+    return isinstance(node, ast.Constant) and node.value in ENGINES

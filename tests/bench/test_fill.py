@@ -32,7 +32,7 @@ def test_the_copies_are_older_than_what_comes(db: Database) -> None:
     target = db.write_blocking(fixture.create_fixture)
     db.write_blocking(history_data.fill, target, 0, 20, 20)
     newest = db.write_blocking(fixture.create, target)
-    listing = Listing(pages.listable(db.dialect.engine), limit=100)
+    listing = Listing(pages.listable(db.dialect), limit=100)
     records, _ = db.write_blocking(pages.page, target.actor, listing)
     assert len(records) == 22
     assert records[0].id == newest

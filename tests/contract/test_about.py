@@ -11,7 +11,7 @@ async def test_it_works(world: World, vic: Client) -> None:
     told = found.json
     assert (told["version"], told["engine"]) == (
         belvedere.__version__,
-        world.runtime.db.dialect.engine,
+        world.runtime.db.dialect.name,
     )
     assert told["schema"] >= "0021_views"
     assert told["uptime_s"] >= 0 and told["agents"] == 0

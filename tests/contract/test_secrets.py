@@ -127,7 +127,7 @@ async def test_it_stands_nowhere_in_clear(
 def _everything(tx: Any) -> str:
     names = (
         "select name from sqlite_master where type = 'table'"
-        if tx.dialect.engine == "sqlite"
+        if tx.dialect.name == "sqlite"
         else "select tablename from pg_tables where schemaname = 'public'"
     )
     return "\n".join(str(tx.rows(f"select * from {name}")) for (name,) in tx.rows(names))

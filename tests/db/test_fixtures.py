@@ -30,7 +30,7 @@ async def test_each_test_has_a_database_of_its_own(db: Database) -> None:
 
 
 def test_both_engines_are_asked(db: Database, engine: str) -> None:
-    assert db.dialect.engine == engine
+    assert db.dialect.name == engine
 
 
 def test_the_clock_moves_only_by_hand(db: Database, clock: HandClock) -> None:

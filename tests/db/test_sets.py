@@ -80,7 +80,7 @@ def test_a_row_that_changed_meanwhile_is_left_alone(wide: Database) -> None:
 
 def test_other_values_go_one_by_one(db: Database) -> None:
     def work(tx: Tx) -> list[tuple[Any, ...]]:
-        blob = "bytea" if tx.dialect.engine == "postgres" else "blob"
+        blob = "bytea" if tx.dialect.name == "postgres" else "blob"
         tx.execute(f"create table loose (id bigint, data {blob})")
         tx.execute_many("insert into loose (id) values (?)", [(number,) for number in range(9)])
         tx.update_many(

@@ -44,11 +44,11 @@ READS: dict[str, Callable[[Any], object]] = {
 @pytest.mark.parametrize("read", READS)
 def test_it_works(db: Database, cast: Cast, read: str) -> None:
     def plans(tx: Tx) -> list[str]:
-        if tx.dialect.engine == "postgres":
+        if tx.dialect.name == "postgres":
             # The table is small here, and then all of it is cheaper than any index.
             for way in ("seqscan", "bitmapscan", "sort"):
                 tx.execute(f"set local enable_{way} = off")
-        explain = "explain query plan" if tx.dialect.engine == "sqlite" else "explain"
+        explain = "explain query plan" if tx.dialect.name == "sqlite" else "explain"
         listened = Listened(tx)
         READS[read](listened)
         asked = [(sql, params) for sql, params in listened.asked if "from events" in sql]

@@ -135,7 +135,7 @@ def test_lists_are_filtered_and_sealed_off(db: Database, cast: Cast, enrolled: E
     db.write_blocking(connect, second, hello("machine-2"), ADDRESS)
 
     def names(actor: Any, query: dict[str, list[str]]) -> list[str]:
-        rows, _ = db.write_blocking(listed, actor, read(query, store.listable(db.dialect.engine)))
+        rows, _ = db.write_blocking(listed, actor, read(query, store.listable(db.dialect)))
         return [row.hostname for row in rows]
 
     assert names(cast.vic, {}) == ["web-1", "web-2"]
@@ -148,7 +148,7 @@ def test_lists_are_filtered_and_sealed_off(db: Database, cast: Cast, enrolled: E
     rows, total = db.write_blocking(
         listed,
         cast.vic,
-        read({"count": ["true"], "limit": ["1"]}, store.listable(db.dialect.engine)),
+        read({"count": ["true"], "limit": ["1"]}, store.listable(db.dialect)),
     )
     assert (len(rows), total) == (1, 2)
 

@@ -55,7 +55,7 @@ def test_no_fence_comes_twice_when_attempts_are_forgotten(shop: Workshop) -> Non
 def test_who_raises_the_epoch_gets_fences_beyond_it(shop: Workshop) -> None:
     """As docs/howto/back-up.md says."""
     before = shop.assigned().fence
-    shop.db.write_blocking(lambda tx: tx.rows(RAISED[tx.dialect.engine]))
+    shop.db.write_blocking(lambda tx: tx.rows(RAISED[tx.dialect.name]))
     raised = shop.assigned().fence
     assert raised == ((before >> 40) + 1 << 40) + 1
     assert shop.assigned().fence == raised + 1

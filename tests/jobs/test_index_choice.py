@@ -14,12 +14,12 @@ WAITING = {"where[lifecycle][$in][]": ["ready", "onhold"]}
 
 def plan(db: Database, cast: Cast, query: dict[str, list[str]]) -> str:
     def read(tx: Tx) -> str:
-        listing = filters.read(query, pages.listable(db.dialect.engine))
+        listing = filters.read(query, pages.listable(db.dialect))
         way = index_choice.way(tx, cast.acme.id, listing, 100)
         asked = clauses(way.rest)
         text = f"select j.name from jobs j where {way.text}{asked.where}"
         text += f" order by {way.order}j.id desc limit 9"
-        explain = "explain query plan" if db.dialect.engine == "sqlite" else "explain"
+        explain = "explain query plan" if db.dialect.name == "sqlite" else "explain"
         return str(tx.rows(f"{explain} {text}", *way.params, *asked.params))
 
     return db.write_blocking(read)
@@ -44,6 +44,6 @@ def plan(db: Database, cast: Cast, query: dict[str, list[str]]) -> str:
 def test_it_works(db: Database, cast: Cast, query: dict[str, list[str]], index: str) -> None:
     # While the table is empty, these two may cost PostgreSQL the same.
     alike = ("jobs_ended_badly", "jobs_of_customer")
-    wanted = alike if db.dialect.engine == "postgres" and index in alike else index.split("|")
+    wanted = alike if db.dialect.name == "postgres" and index in alike else index.split("|")
     found = plan(db, cast, query)
     assert any(name in found for name in wanted), found

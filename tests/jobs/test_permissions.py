@@ -28,7 +28,7 @@ def by_id(shop: Workshop, job_id: str) -> set[str]:
 
 def in_lists(shop: Workshop, job_id: str) -> set[str]:
     def lists(tx: Any, actor: Actor) -> bool:
-        seen, params = permissions.visible(actor, tx.dialect.engine)
+        seen, params = permissions.visible(actor, tx.dialect)
         sql = f"select 1 from jobs j where j.id = ? and j.customer_id = ? and {seen}"
         return tx.row(sql, job_id, actor.customer_id, *params) is not None
 

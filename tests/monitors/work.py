@@ -13,7 +13,7 @@ _READ = (
 
 def rows_read(db: Database, verb: Callable[..., Any], *arguments: Any) -> int:
     """Rows of tables on PostgreSQL; on SQLite hundreds of steps of its virtual machine."""
-    count = _on_sqlite if db.dialect.engine == "sqlite" else _on_postgres
+    count = _on_sqlite if db.dialect.name == "sqlite" else _on_postgres
     return db.write_blocking(count, verb, *arguments)
 
 

@@ -166,7 +166,7 @@ def test_no_name_becomes_part_of_the_text(key: str) -> None:
 
 
 def _is_bare(tx: Tx) -> bool:
-    if tx.dialect.engine == "sqlite":
+    if tx.dialect.name == "sqlite":
         return tx.value("select 1 from sqlite_master where name = 'things'") is None
     return tx.value("select 1 from pg_tables where tablename = 'things'") is None
 

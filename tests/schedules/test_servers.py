@@ -21,7 +21,7 @@ SCHEDULES, TURNS = 12, 5
 @pytest.fixture
 def servers(db: Database, database_url: str, clock: HandClock) -> Iterator[list[Database]]:
     """Three, each with connections of its own; one with two faces on SQLite."""
-    more = [] if db.dialect.engine == "sqlite" else [open_database(database_url) for _ in range(2)]
+    more = [] if db.dialect.name == "sqlite" else [open_database(database_url) for _ in range(2)]
     for one in more:
         one.clock = clock
     yield [db, *more] if more else [db, db, db]

@@ -17,7 +17,7 @@ from people import Cast
 @pytest.fixture
 def other(db: Database, database_url: str) -> Iterator[Database]:
     """Another server's; on SQLite there is only one."""
-    if db.dialect.engine == "sqlite":
+    if db.dialect.name == "sqlite":
         yield db
         return
     opened = open_database(database_url)

@@ -79,7 +79,7 @@ def rows_with_canary(db: Database) -> list[str]:
 def _tables(tx: Tx) -> list[str]:
     sql = (
         "select name from sqlite_master where type = 'table'"
-        if tx.dialect.engine == "sqlite"
+        if tx.dialect.name == "sqlite"
         else "select table_name from information_schema.tables where table_schema = 'public'"
     )
     return [name for (name,) in tx.rows(sql)]

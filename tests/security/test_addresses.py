@@ -125,7 +125,7 @@ def older(database_url: str) -> Iterator[Database]:
     if database_url.startswith("postgres"):
         db.write_blocking(lambda tx: tx.execute("drop schema public cascade"))
         db.write_blocking(lambda tx: tx.execute("create schema public"))
-    for name, text in migrations(db.dialect.engine):
+    for name, text in migrations(db.dialect.name):
         if name < "0056":
             db.write_blocking(apply, f"migrations/{name}", text)
     db.write_blocking(_people_of_before)

@@ -204,7 +204,7 @@ def test_every_sealed_column_is_known(place: Place) -> None:
         " where m.type = 'table'",
         "postgres": "select table_name, column_name from information_schema.columns"
         " where table_schema = current_schema()",
-    }[place.runtime.db.dialect.engine]
+    }[place.runtime.db.dialect.name]
     rows = place.runtime.db.write_blocking(lambda tx: tx.rows(sql))
     assert {(t, c) for t, c in rows if c == "box" or c.endswith("_box")} == known
 

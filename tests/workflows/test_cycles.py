@@ -281,4 +281,4 @@ def _upgrade(tx: Tx) -> None:
 
 
 def _told(tx: Tx, name: str) -> list[str]:
-    return statements(dict(migrations(tx.dialect.engine))[name])
+    return statements(dict(migrations(tx.dialect.name))[name])

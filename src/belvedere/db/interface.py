@@ -32,7 +32,9 @@ AfterCommit = Callable[[], None]
 class Dialect:
     """Pieces of SQL in which the engines differ."""
 
-    engine: str
+    name: str
+    # Whether several servers may use the same database.
+    is_shared: bool
     # Appended to a select: wait for and hold the rows until the transaction ends.
     lock_rows: str
     # Appended to a select: take the rows that nobody else holds.
@@ -60,6 +62,20 @@ class Dialect:
     beyond_cursor: str
     in_order: str
     newest_first: str
+    # Members of JSON that is stored as text. Keys and paths are literal text.
+    json_text: Callable[[str, str], str]
+    json_item: Callable[[str, str], str]
+    # Whether the member at this path (keys and positions) is true.
+    json_is_true: Callable[[str, Sequence[str]], str]
+    # A table expression: the elements of an array, in its column `value`, under this alias.
+    json_values: Callable[[str, str], str]
+    # The same, joined, for an array in an object; its key is an SQL expression.
+    join_json_array: Callable[[str, str, str], str]
+    # For each key of a JSON list its newest rows, by an index on (key, order).
+    newest_per_key: str
+    # Conditions on (column, id) as pairs: PostgreSQL plans for any value, and underestimates a
+    # column with few values. Only the index of both columns fits a pair.
+    compares_pairs: bool
 
 
 class Sealer(Protocol):

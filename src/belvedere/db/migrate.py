@@ -26,7 +26,7 @@ def statements(text: str) -> list[str]:
 
 def applied(tx: Tx) -> set[str]:
     tx.execute("create table if not exists migrations (name text primary key, at bigint not null)")
-    if tx.dialect.engine == "postgres":
+    if tx.dialect.name == "postgres":
         # An index over years of history takes its time.
         tx.execute("set local statement_timeout = 0")
         # Two servers that start together: the second waits here and finds nothing to do.
@@ -45,7 +45,7 @@ def apply(tx: Tx, name: str, text: str) -> bool:
 
 def check_known(tx: Tx, folder: str) -> None:
     """Refuse a schema of a newer version: its tables may no longer mean what this one assumes."""
-    known = {f"{folder}/{name}" for name, _ in migrations(tx.dialect.engine, folder)}
+    known = {f"{folder}/{name}" for name, _ in migrations(tx.dialect.name, folder)}
     unknown = sorted(name for name in applied(tx) - known if name.startswith(f"{folder}/"))
     if unknown:
         raise Refused(
@@ -60,7 +60,7 @@ def migrate(db: Database, folder: str = "migrations") -> list[str]:
     db.write_blocking(check_known, folder)
     return [
         name
-        for name, text in migrations(db.dialect.engine, folder)
+        for name, text in migrations(db.dialect.name, folder)
         if db.write_blocking(apply, f"{folder}/{name}", text)
     ]
 

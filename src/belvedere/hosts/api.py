@@ -69,7 +69,7 @@ async def create_enrolment(request: Request[NewHostEnrolment]) -> Reply:
 
 
 async def list_hosts(request: Request[None]) -> Reply:
-    listing = filters.read(request.query, store.listable(request.services.db.dialect.engine))
+    listing = filters.read(request.query, store.listable(request.services.db.dialect))
     rows, total = await run_search(request, service.listed, request.actor, listing)
     return pagination.answer(request, listing, [_shown(request, row) for row in rows], total)
 

@@ -1,10 +1,13 @@
 """The rows of hosts."""
 
+from functools import cache
+
 import msgspec
 
 from belvedere.base.errors import NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
+from belvedere.db.interface import Dialect
 from belvedere.hosts.model import HostRow
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
@@ -14,11 +17,6 @@ STATE = (
     " when gone_at is not null then 'unreachable' when draining = 1 then 'draining'"
     " else 'online' end"
 )
-_TAGS = {
-    "sqlite": "exists (select 1 from json_each(hosts.tags) t where t.value {test})",
-    "postgres": "exists (select 1 from json_array_elements_text(hosts.tags::json) t (value)"
-    " where t.value {test})",
-}
 _FIELDS = {
     "id": Field("id"),
     "_id": Field("id"),
@@ -39,9 +37,12 @@ _FIELDS = {
 }
 
 
-def listable(engine: str) -> Listable:
-    """What a list of hosts can be narrowed by and sorted by."""
-    return Listable(fields={**_FIELDS, "tags": Field(_TAGS[engine])})
+@cache
+def listable(dialect: Dialect) -> Listable:
+    """What a list of hosts can be filtered and sorted by."""
+    tags = dialect.json_values("hosts.tags", "t")
+    has_tag = f"exists (select 1 from {tags} where t.value {{test}})"
+    return Listable(fields={**_FIELDS, "tags": Field(has_tag)})
 
 
 _HOST = columns(HostRow)

@@ -6,6 +6,7 @@ from belvedere import access
 from belvedere.access.actor import Actor, Level
 from belvedere.base.errors import Forbidden, NotFound
 from belvedere.db import Tx
+from belvedere.db.interface import Dialect
 from belvedere.jobs import specs, starters, store
 from belvedere.jobs.model import APPROVAL, JobRow
 
@@ -81,15 +82,14 @@ def may_decide(tx: Tx, actor: Actor, job: JobRow) -> bool:
     return not (spec.four_eyes and starters.counts(tx, actor, job, spec))
 
 
-def visible(actor: Actor, engine: str) -> tuple[str, list[Any]]:
+def visible(actor: Actor, dialect: Dialect) -> tuple[str, list[Any]]:
     """The same rule as a predicate on `jobs j`, for lists."""
     if actor.sees_all:
         return "1 = 1", []
     tasks, task_params = access.visible(actor, "task", "j.task_id")
     flows, flow_params = access.visible(actor, "workflow", "j.workflow_id")
     names = starters.approver_entries(actor)
-    votes = _TO_APPROVE[engine].replace("{accounts}", _ACCOUNTS)
-    votes = votes.replace("{names}", ", ".join("?" * len(names)) or "''")
+    votes = _approves(dialect, ", ".join("?" * len(names)) or "''")
     return (
         f"(j.user_id in {_ACCOUNTS} or (j.workflow_id is null and {tasks}) or {flows} or {votes})",
         [*_accounts_of(actor), *task_params, *flow_params, *names, *_accounts_of(actor)],
@@ -108,18 +108,14 @@ def _accounts_of(actor: Actor) -> tuple[str, str, str]:
     return user_id, user_id, actor.customer_id
 
 
-# `is_approver` in SQL: the definition that the job was made from names the actor.
-_TO_APPROVE = {
-    "sqlite": "(j.type = 'ApprovalJob' and exists (select 1 from task_versions v"
-    " join json_each(v.spec, case when v.spec ->> 'approvals_target' = 'assignees'"
-    " then '$.assigned_users' else '$.approvers' end) a where v.task_id = j.task_id"
-    " and v.version = j.task_version and (lower(a.value) in ({names}) or a.value in {accounts})"
-    " and coalesce(v.spec ->> 'approvals_target', '') <> 'initiator'))",
-    "postgres": "(j.type = 'ApprovalJob' and exists (select 1 from task_versions v"
-    " cross join lateral json_array_elements_text(v.spec::json ->"
-    " (case when v.spec::json ->> 'approvals_target' = 'assignees'"
-    " then 'assigned_users' else 'approvers' end)) a (value)"
-    " where v.task_id = j.task_id and v.version = j.task_version"
-    " and (lower(a.value) in ({names}) or a.value in {accounts})"
-    " and coalesce(v.spec::json ->> 'approvals_target', '') <> 'initiator'))",
-}
+def _approves(dialect: Dialect, names: str) -> str:
+    """`is_approver` in SQL: the definition that the job was created from names the actor."""
+    target = dialect.json_text("v.spec", "approvals_target")
+    key = f"(case when {target} = 'assignees' then 'assigned_users' else 'approvers' end)"
+    return (
+        "(j.type = 'ApprovalJob' and exists (select 1 from task_versions v"
+        f" {dialect.join_json_array('v.spec', key, 'a')} where v.task_id = j.task_id"
+        " and v.version = j.task_version"
+        f" and (lower(a.value) in ({names}) or a.value in {_ACCOUNTS})"
+        f" and coalesce({target}, '') <> 'initiator'))"
+    )

@@ -5,6 +5,7 @@ from typing import Any
 
 from belvedere.access.request import AnyRequest
 from belvedere.access.searches import run_search
+from belvedere.db.interface import Dialect
 from belvedere.overview.rows import hosts, indicators, monitors, tasks
 from belvedere.overview.rows.hosts import HostLine
 from belvedere.overview.rows.indicators import IndicatorLine
@@ -16,9 +17,9 @@ from belvedere.rest.listing import Listable
 from belvedere.rest.route import Handler, Reply, Route
 
 
-def _listing(listable: Callable[[str], Listable], verb: Callable[..., Any]) -> Handler:
+def _listing(listable: Callable[[Dialect], Listable], verb: Callable[..., Any]) -> Handler:
     async def listing(request: AnyRequest) -> Reply:
-        asked = filters.read(request.query, listable(request.services.db.dialect.engine))
+        asked = filters.read(request.query, listable(request.services.db.dialect))
         found, total = await run_search(request, verb, request.actor, asked)
         return pagination.answer(request, asked, found, total)
 

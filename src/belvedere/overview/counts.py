@@ -93,7 +93,7 @@ def _monitors(tx: Tx, actor: Actor) -> dict[str, int]:
 def _jobs(tx: Tx, actor: Actor) -> dict[str, int]:
     """Through the index of open jobs, whatever history there is: hence the customer in a form that
     no index fits."""
-    seen, params = permissions.visible(actor, tx.dialect.engine)
+    seen, params = permissions.visible(actor, tx.dialect)
     return _grouped(
         tx.rows(
             "select o.lifecycle, count(*) from (select j.lifecycle from jobs j"

@@ -35,7 +35,7 @@ class Need(msgspec.Struct):
 
 def waiting(tx: Tx, actor: Actor) -> list[JobRow]:
     """The newest that the actor may answer, 200 at most."""
-    seen, params = permissions.visible(actor, tx.dialect.engine)
+    seen, params = permissions.visible(actor, tx.dialect)
     found = tx.all(
         JobRow,
         f"select {columns(JobRow, 'j.')} from jobs j where j.customer_id = ?"

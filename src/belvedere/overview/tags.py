@@ -30,8 +30,6 @@ class _Carrier:
     level: Level = Level.VIEWER
 
 
-# Those of a task lie in its definition.
-_OF_SPEC = {"sqlite": "spec ->> '$.tags'", "postgres": "spec::json ->> 'tags'"}
 _CARRIERS = (
     _Carrier("tasks", "task"),
     _Carrier("workflows", "workflow"),
@@ -59,7 +57,8 @@ def tags(tx: Tx, actor: Actor) -> list[str]:
 
 
 def _texts(tx: Tx, actor: Actor, of: _Carrier) -> list[str]:
-    column = _OF_SPEC[tx.dialect.engine] if of.table == "tasks" else "tags"
+    # The tags of a task are in its definition.
+    column = tx.dialect.json_text("spec", "tags") if of.table == "tasks" else "tags"
     seen, params = (
         visible(actor, of.object, "id", open_when_empty=of.open_when_empty)
         if of.object

@@ -129,7 +129,7 @@ def confirm(tx: Tx, place: str) -> None:
 
 def _row(tx: Tx, place: str) -> str:
     """A SQLite database has one installation, also when its folder moves to another machine."""
-    return ROW if tx.dialect.engine == "sqlite" else f"{ROW}:{place}"
+    return f"{ROW}:{place}" if tx.dialect.is_shared else ROW
 
 
 # Rows of earlier versions, which had one for all installations, expire as well.
@@ -137,7 +137,7 @@ _COUNTS = "cast(value as bigint) > ?"
 
 
 def _others(tx: Tx) -> tuple[str, str, int]:
-    kept = ROW if tx.dialect.engine == "sqlite" else ""
+    kept = "" if tx.dialect.is_shared else ROW
     return f"{ROW}%", kept, tx.now - LIFE_MS
 
 

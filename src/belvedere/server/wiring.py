@@ -49,7 +49,7 @@ def open_databases(settings: Settings) -> tuple[Database, Database]:
     try:
         db = open_database(settings.database_url)
         migrate(db)
-        if db.dialect.engine == "postgres":
+        if db.dialect.is_shared:
             migrate(db, "logs")
             _follow_timeline(db)
             return db, db
@@ -126,7 +126,7 @@ def _add_feature_services(runtime: ServerRuntime) -> None:
 
 def connect_notifier(runtime: ServerRuntime) -> "PostgresNotifier | None":
     """Several servers on one PostgreSQL send each other their signals."""
-    if runtime.db.dialect.engine != "postgres":
+    if not runtime.db.dialect.is_shared:
         return None
     from belvedere.db.postgres.database import Postgres
     from belvedere.db.postgres.notify import PostgresNotifier

@@ -123,7 +123,7 @@ async def list_steps(request: Request[None]) -> Reply:
 async def list_inputs(request: Request[None]) -> Reply:
     workflow_id = request.path["id"]
     await request.services.db.read(service.show, request.actor, workflow_id)
-    query = filters.read(request.query, pages.listable(request.services.db.dialect.engine))
+    query = filters.read(request.query, pages.listable(request.services.db.dialect))
     only = (
         Condition("workflow_id", "$eq", (workflow_id,)),
         Condition("_type", "$eq", (WORKFLOW,)),
@@ -146,7 +146,7 @@ async def list_nodes(request: Request[None]) -> list[StepRecord]:
 
 
 async def _page(request: AnyRequest, only: Condition) -> Reply:
-    query = filters.read(request.query, pages.listable(request.services.db.dialect.engine))
+    query = filters.read(request.query, pages.listable(request.services.db.dialect))
     listing = replace(query, conditions=(*query.conditions, only))
     page = await list_pages.read(request, listing)
     return pagination.answer(request, listing, page.records, page.total, page.until)

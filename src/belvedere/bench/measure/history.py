@@ -65,7 +65,7 @@ def _prepare(url: str, jobs: int, step: Callable[[int], None]) -> None:
             db.write_blocking(fill, target, start, min(FILL_BATCH_SIZE, jobs - start), jobs)
             step(start)
         db.write_blocking(skip_events)
-        if db.dialect.engine == "postgres":
+        if db.dialect.name == "postgres":
             # Autovacuum would do so within a minute.
             db.write_blocking(lambda tx: tx.execute("analyze"))
 
@@ -92,7 +92,7 @@ def _once(db: Database, target: Fixture) -> Iterable[tuple[str, float]]:
         assert [item.job.id for item in claimed] == [job_id]
         yield "finish", _timed(db, fixture.finish, target, claimed[0].job.fence)[1]
     for limit in (50, PAGE_SIZE):
-        listing = Listing(pages.listable(db.dialect.engine), limit=limit)
+        listing = Listing(pages.listable(db.dialect), limit=limit)
         for _ in range(PAGES):
             (records, _), seconds = _timed(db, pages.page, target.actor, listing)
             assert len(records) == limit

@@ -25,7 +25,7 @@ def fill(tx: Tx, target: Fixture, start: int, count: int, total: int) -> None:
     fences = reserve_fences(tx, count)
     # The oldest copy is `total` milliseconds older than the template, so that ids follow time.
     at = f"cast({ended_at - total - 1} as bigint) + i"
-    hex_digits = _HEX[tx.dialect.engine]
+    hex_digits = _HEX[tx.dialect.name]
     new_id = f"{hex_digits.format(f'({at})')} || {hex_digits.format('i')}"
     new_fence = f"cast({fences[0] - start} as bigint) + i"
     copies = (start, start + count - 1)

@@ -14,7 +14,8 @@ from belvedere.db.signals import Signal
 S = TypeVar("S", bound=msgspec.Struct)
 
 DIALECT = Dialect(
-    engine="postgres",
+    name="postgres",
+    is_shared=True,
     lock_rows=" for update",
     skip_locked=" for update skip locked",
     skip_locked_jobs=" for update of j skip locked",
@@ -30,6 +31,17 @@ DIALECT = Dialect(
     beyond_cursor="(xid, id) > (?, ?)",
     in_order="xid, id",
     newest_first="xid desc, id desc",
+    json_text=lambda column, key: f"{column}::json ->> '{key}'",
+    json_item=lambda column, position: f"{column}::json ->> {position}",
+    json_is_true=lambda column, path: f"{column}::json #>> '{{{','.join(path)}}}' = 'true'",
+    json_values=lambda array, alias: f"json_array_elements_text({array}::json) {alias} (value)",
+    join_json_array=lambda column, key, alias: (
+        f"cross join lateral json_array_elements_text({column}::json -> {key}) {alias} (value)"
+    ),
+    newest_per_key="select k.value, {columns} from json_array_elements_text(?::json) k (value)"
+    " cross join lateral (select * from {table} y where y.{key} = k.value{where}"
+    " order by y.{order} desc limit {limit}) x",
+    compares_pairs=True,
 )
 
 

@@ -14,8 +14,14 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 _NEWEST_FENCE = "max(value, coalesce((select max(fence) from attempts), 0))"
 
+
+def _json_path(path: Sequence[str]) -> str:
+    return "$" + "".join(f".{key}" if key.isidentifier() else f"[{key}]" for key in path)
+
+
 DIALECT = Dialect(
-    engine="sqlite",
+    name="sqlite",
+    is_shared=False,
     lock_rows="",
     skip_locked="",
     skip_locked_jobs="",
@@ -33,6 +39,15 @@ DIALECT = Dialect(
     beyond_cursor="(? >= 0 and id > ?)",
     in_order="id",
     newest_first="id desc",
+    json_text=lambda column, key: f"{column} ->> '$.{key}'",
+    json_item=lambda column, position: f"{column} ->> {position}",
+    json_is_true=lambda column, path: f"{column} ->> '{_json_path(path)}' = 1",
+    json_values=lambda array, alias: f"json_each({array}) {alias}",
+    join_json_array=lambda column, key, alias: f"join json_each({column}, '$.' || {key}) {alias}",
+    newest_per_key="select k.value, {columns} from json_each(?) k join {table} x on x.rowid in"
+    " (select y.rowid from {table} y where y.{key} = k.value{where}"
+    " order by y.{order} desc limit {limit})",
+    compares_pairs=False,
 )
 
 

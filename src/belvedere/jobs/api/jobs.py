@@ -33,7 +33,7 @@ async def list_jobs(request: Request[None]) -> Reply:
     query = dict(request.query)
     if "q" in query:
         query["where[text][$text]"] = query["q"]
-    listing = filters.read(query, pages.listable(request.services.db.dialect.engine))
+    listing = filters.read(query, pages.listable(request.services.db.dialect))
     most, look = _so_far(request, "count_most"), _so_far(request, "look")
     page = await list_pages.read(request, listing, most, look)
     answered = pagination.answer(request, listing, page.records, page.total, page.until)

@@ -33,7 +33,7 @@ async def count_running(request: Request[None]) -> list[Running]:
 
 
 def _open_ones(request: AnyRequest) -> Listing:
-    asked = filters.read(request.query, pages.listable(request.services.db.dialect.engine))
+    asked = filters.read(request.query, pages.listable(request.services.db.dialect))
     still = Condition("lifecycle", "$in", tuple(OPEN))
     return replace(asked, conditions=(*asked.conditions, still))
 

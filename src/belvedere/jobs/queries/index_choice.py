@@ -7,6 +7,7 @@ then it says where it stopped.
 from dataclasses import dataclass, replace
 
 from belvedere.db import Tx
+from belvedere.db.interface import Dialect
 from belvedere.jobs.model import IS_OPEN, OPEN
 from belvedere.jobs.queries import idspan
 from belvedere.jobs.queries.idspan import Span
@@ -110,29 +111,29 @@ def _along(tx: Tx, customer_id: str, listing: Listing, span: Span, down: bool | 
     if narrow is not None:
         one = given[narrow]
         rest = replace(rest, conditions=tuple(c for c in rest.conditions if c is not one))
-        text, params = _between(tx.dialect.engine, narrow, one.values[0], span)
+        text, params = _between(tx.dialect, narrow, one.values[0], span)
         # Written out, too: indexes of columns that may be empty leave those out.
         text = f"{text} and j.{narrow} is not null and j.customer_id || '' = ?"
         params = (*params, customer_id)
     else:
-        text, params = _between(tx.dialect.engine, "customer_id", customer_id, span)
+        text, params = _between(tx.dialect, "customer_id", customer_id, span)
         if any(_among(one, "state", BADLY) for one in listing.conditions):
             text += f" and {_BAD_ONES}"
-    return Way(text, params, rest, _order(tx.dialect.engine, narrow or "customer_id", down))
+    return Way(text, params, rest, _order(tx.dialect, narrow or "customer_id", down))
 
 
-def _between(engine: str, column: str, value: str | int, span: Span) -> tuple[str, Params]:
-    """PostgreSQL plans for any value, and thinks little of a column with few of them; as a pair
-    only the index of both fits."""
+def _between(dialect: Dialect, column: str, value: str | int, span: Span) -> tuple[str, Params]:
     low, high = span.low, span.high
-    if engine == "postgres":
+    if dialect.compares_pairs:
         text = f"(j.{column}, j.id) {low[1]} (?, ?) and (j.{column}, j.id) {high[1]} (?, ?)"
         return text, (value, low[0], value, high[0])
     return f"j.{column} = ? and j.id {low[1]} ? and j.id {high[1]} ?", (value, low[0], high[0])
 
 
-def _order(engine: str, column: str, down: bool | None) -> str:
-    return "" if down is None or engine != "postgres" else f"j.{column}{' desc' if down else ''}, "
+def _order(dialect: Dialect, column: str, down: bool | None) -> str:
+    if down is None or not dialect.compares_pairs:
+        return ""
+    return f"j.{column}{' desc' if down else ''}, "
 
 
 def _direction(listing: Listing) -> bool | None:

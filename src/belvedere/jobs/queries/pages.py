@@ -1,12 +1,14 @@
 """A page of jobs: light records, heavy fields only where they are asked for."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
 
 from belvedere.access.actor import Actor
 from belvedere.db import Tx, columns
+from belvedere.db.interface import Dialect
 from belvedere.jobs import permissions, specs, store
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.queries import details, index_choice
@@ -79,7 +81,7 @@ def looked(
 ) -> Page:
     """The same, counted no further than to one more than `most`, among no more than `look` jobs.
     `size`: bytes of records that earlier steps have read."""
-    seen, seen_params = permissions.visible(actor, tx.dialect.engine)
+    seen, seen_params = permissions.visible(actor, tx.dialect)
     until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
     way = index_choice.way(tx, actor.customer_id, listing, look)
     asked = clauses(way.rest)
@@ -132,7 +134,7 @@ def _heavy_records(
 
 def running(tx: Tx, actor: Actor, listing: Listing) -> list[Running]:
     """How many of the open jobs there are of each."""
-    seen, params = permissions.visible(actor, tx.dialect.engine)
+    seen, params = permissions.visible(actor, tx.dialect)
     asked = clauses(listing)
     rows = tx.rows(
         f"select j.task_id, j.workflow_id, count(*) from jobs j where {index_choice.OPEN_ONES}"
@@ -186,9 +188,9 @@ def _short(result: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def listable(engine: str) -> Listable:
+@cache
+def listable(dialect: Dialect) -> Listable:
     """What the list of jobs can be asked for."""
-    nth = _NTH[engine]
     # That of what ran: the workflow's covers its steps.
     acl = (
         "exists (select 1 from acl a where a.customer_id = j.customer_id"
@@ -219,7 +221,7 @@ def listable(engine: str) -> Listable:
             # What a person types to find one.
             "text": Field("(j.name || ' ' || j.id || ' ' || j.username || ' ' || j.email)"),
             "acl": Field(acl),
-            "task_arguments_values.N": Field(nth),
+            "task_arguments_values.N": Field(_nth_argument(dialect)),
         },
         includes=HEAVY | {LOG, "result"},
         newest_first=True,
@@ -227,13 +229,11 @@ def listable(engine: str) -> Listable:
     )
 
 
-# A masked value cannot be guessed by comparing either: it reads *** there, too.
-_NTH = {
-    "sqlite": "(case when exists (select 1 from task_versions v where v.task_id = j.task_id"
-    " and v.version = j.task_version and v.spec ->> '$.task_arguments[{n}].masked' = 1)"
-    " then '***' else j.arguments ->> {n} end)",
-    "postgres": "(case when exists (select 1 from task_versions v where v.task_id = j.task_id"
-    " and v.version = j.task_version"
-    " and v.spec::json #>> '{task_arguments,{n},masked}' = 'true')"
-    " then '***' else j.arguments::json ->> {n} end)",
-}
+def _nth_argument(dialect: Dialect) -> str:
+    """A masked value cannot be guessed by comparing either: it reads *** here, too."""
+    masked = dialect.json_is_true("v.spec", ("task_arguments", "{n}", "masked"))
+    return (
+        "(case when exists (select 1 from task_versions v where v.task_id = j.task_id"
+        f" and v.version = j.task_version and {masked})"
+        f" then '***' else {dialect.json_item('j.arguments', '{n}')} end)"
+    )

@@ -52,7 +52,7 @@ def _last_good(tx: Tx, actor: Actor, job: JobRow) -> JobRow | None:
     """Among the newest before it; whose task never goes well is not searched to the beginning."""
     if job.task_id is None:
         return None
-    seen, params = permissions.visible(actor, tx.dialect.engine)
+    seen, params = permissions.visible(actor, tx.dialect)
     return tx.one(
         JobRow,
         f"select {columns(JobRow, 'j.')} from (select {store.JOB} from jobs where task_id = ?"

@@ -7,7 +7,7 @@ from belvedere.db import Tx
 from belvedere.db.interface import Row
 from belvedere.monitors.evaluation.rollups import LIVES, UP
 from belvedere.monitors.model import MonitorRow, Type
-from belvedere.overview.rows.queries import Series, newest
+from belvedere.overview.rows.lines import Series, newest
 
 MOST = 30
 GOOD, FAILED, MIXED, SILENT = "n", "f", "m", "-"

@@ -8,10 +8,11 @@ import msgspec
 from belvedere.access import Actor, Level, require, visible
 from belvedere.base.clock import Millis, iso_or_none
 from belvedere.db import Tx
+from belvedere.db.interface import Dialect
 from belvedere.hosts import store
 from belvedere.hosts.model import HostRow
 from belvedere.overview.rows import lines
-from belvedere.overview.rows.queries import Series, newest
+from belvedere.overview.rows.lines import Series, newest
 from belvedere.overview.rows.rights import json_list
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 
@@ -54,9 +55,9 @@ class _Figures(msgspec.Struct):
     disk: float | None = None
 
 
-def listable(engine: str) -> Listable:
+def listable(dialect: Dialect) -> Listable:
     rank = lines.rank(f"({store.STATE})", RANKS)
-    return lines.listable(store.listable(engine), {"rank": Field(rank, Kind.INT)})
+    return lines.listable(store.listable(dialect), {"rank": Field(rank, Kind.INT)})
 
 
 def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[HostLine], int | None]:

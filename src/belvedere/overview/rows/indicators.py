@@ -5,11 +5,12 @@ import msgspec
 from belvedere.access import Actor, Level, require
 from belvedere.base.clock import Millis, iso
 from belvedere.db import Tx
+from belvedere.db.interface import Dialect
 from belvedere.indicators import store
 from belvedere.indicators.model import IndicatorRow, Type
 from belvedere.indicators.values.chart import Chart
 from belvedere.overview.rows import lines
-from belvedere.overview.rows.queries import Series, newest
+from belvedere.overview.rows.lines import Series, newest
 from belvedere.overview.rows.rights import runnable
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 
@@ -44,9 +45,9 @@ class IndicatorLine(msgspec.Struct):
     version: int
 
 
-def listable(engine: str) -> Listable:
+def listable(dialect: Dialect) -> Listable:
     rank = lines.rank("indicators.state || ' ' || indicators.severity", RANKS)
-    more = {"rank": Field(rank, Kind.INT), "tags": lines.tagged(engine, "indicators.tags")}
+    more = {"rank": Field(rank, Kind.INT), "tags": lines.tag_filter(dialect, "indicators.tags")}
     return lines.listable(store.INDICATORS, more)
 
 

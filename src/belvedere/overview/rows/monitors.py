@@ -7,6 +7,7 @@ import msgspec
 from belvedere.access import Actor, Level, require
 from belvedere.base.clock import DAY, HOUR, Millis, iso, iso_or_none
 from belvedere.db import Tx
+from belvedere.db.interface import Dialect
 from belvedere.monitors import store
 from belvedere.monitors.store import MonitorView
 from belvedere.overview.rows import beats, lines, monitor_series
@@ -71,9 +72,9 @@ _last_event = msgspec.json.Decoder(_LastEvent).decode
 _tags = msgspec.json.Decoder(list[str]).decode
 
 
-def listable(engine: str) -> Listable:
+def listable(dialect: Dialect) -> Listable:
     rank = lines.rank("m.state || ' ' || m.severity", RANKS)
-    more = {"rank": Field(rank, Kind.INT), "tags": lines.tagged(engine, "m.tags")}
+    more = {"rank": Field(rank, Kind.INT), "tags": lines.tag_filter(dialect, "m.tags")}
     more["state_since"] = Field("m.state_at", Kind.TIME)
     return lines.listable(store.MONITORS, more)
 

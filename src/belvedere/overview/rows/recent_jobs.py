@@ -8,7 +8,7 @@ from belvedere.access import Actor
 from belvedere.base.clock import Millis, iso, iso_or_none
 from belvedere.db import Tx
 from belvedere.jobs.model import WORKFLOW
-from belvedere.overview.rows.queries import Series, newest
+from belvedere.overview.rows.lines import Series, newest
 
 MOST = 20
 OPEN, LOST, STOPPED, FAILED, GOOD = "r", "l", "x", "f", "n"

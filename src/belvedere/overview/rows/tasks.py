@@ -5,6 +5,7 @@ import msgspec
 from belvedere.access import Actor, Level, require
 from belvedere.base.clock import iso
 from belvedere.db import Tx
+from belvedere.db.interface import Dialect
 from belvedere.overview.rows import lines
 from belvedere.overview.rows import recent_jobs as runs
 from belvedere.overview.rows.recent_jobs import LineJob, Runs
@@ -16,12 +17,6 @@ from belvedere.tasks.store import TaskView
 from belvedere.workflow_specs import store as flows
 from belvedere.workflow_specs.model import WorkflowRow
 from belvedere.workflow_specs.model import decode as decode_flow
-
-# Where the tags lie in a definition.
-_TAGS = {
-    "sqlite": "coalesce(t.spec ->> '$.tags', '[]')",
-    "postgres": "coalesce(t.spec::json ->> 'tags', '[]')",
-}
 
 
 class TaskLine(msgspec.Struct):
@@ -68,12 +63,13 @@ class WorkflowLine(msgspec.Struct):
     last_update: str
 
 
-def task_list(engine: str) -> Listable:
-    return lines.listable(store.TASKS, {"tags": lines.tagged(engine, _TAGS[engine])})
+def task_list(dialect: Dialect) -> Listable:
+    tags = f"coalesce({dialect.json_text('t.spec', 'tags')}, '[]')"
+    return lines.listable(store.TASKS, {"tags": lines.tag_filter(dialect, tags)})
 
 
-def workflow_list(engine: str) -> Listable:
-    return lines.listable(flows.WORKFLOWS, {"tags": lines.tagged(engine, "w.tags")})
+def workflow_list(dialect: Dialect) -> Listable:
+    return lines.listable(flows.WORKFLOWS, {"tags": lines.tag_filter(dialect, "w.tags")})
 
 
 def tasks(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[TaskLine], int | None]:

@@ -46,7 +46,7 @@ async def about(request: Request[None]) -> About:
     schema, shares = await runtime.db.read(_facts)
     return About(
         __version__,
-        runtime.db.dialect.engine,
+        runtime.db.dialect.name,
         schema,
         platform.python_version(),
         max(0, now - runtime.started_at) // SECOND,

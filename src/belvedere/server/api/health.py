@@ -55,7 +55,7 @@ async def ready(request: Request[None]) -> Ready:
     await request.services.db.write_batched(_touch, None)
     warnings = ["undeclared_proxy"] if runtime_of(request).proxies.undeclared() else []
     agents = len(runtime_of(request).agents)
-    return Ready("ok", request.services.db.dialect.engine, agents, warnings, _event_loop(request))
+    return Ready("ok", request.services.db.dialect.name, agents, warnings, _event_loop(request))
 
 
 def _event_loop(request: AnyRequest) -> EventLoop:
