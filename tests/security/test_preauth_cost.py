@@ -24,7 +24,7 @@ from belvedere.jobs.api.request_size import MAX_BODY, MAX_FILE_BODY
 from belvedere.rest import off_loop
 from belvedere.rest.route import Route
 from belvedere.server.routes import PAGES, ROUTES
-from belvedere.statuspages.model import MOST_PARTS
+from belvedere.statuspages.model import MAX_PARTS
 from belvedere.statuspages.public_status import Status, status
 from contract.client import Client
 from contract.test_webhooks import secret_of
@@ -144,11 +144,11 @@ async def test_the_worst_request_that_a_limit_allows_is_cheap(
 
 
 async def test_a_status_page_reads_the_tags_of_each_monitor_once(world: World, ada: Client) -> None:
-    """MOST_PARTS parts by tag: the cost was their number times the number of monitors."""
+    """MAX_PARTS parts by tag: the cost was their number times the number of monitors."""
     for n in range(20):
         body = {"name": f"m{n}", "type": "push", "looptime": 60_000, "tags": ["web", "x"]}
         assert (await ada.post("/acme/monitor", body)).status == 200
-    for slug, count in (("small", 1), ("large", MOST_PARTS)):
+    for slug, count in (("small", 1), ("large", MAX_PARTS)):
         parts = [{"name": f"p{n}", "tag": ["web", "x"][n % 2]} for n in range(count)]
         page = {"title": "t", "slug": slug, "parts": parts}
         assert (await ada.post("/acme/statuspage", page)).status == 201

@@ -1,1 +1,1 @@
-"""What a page needs at once, from all the features below: few calls instead of one per row."""
+"""Reads across features for the console: one request for a page instead of one for each row."""

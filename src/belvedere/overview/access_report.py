@@ -17,12 +17,12 @@ from belvedere.rest import query
 from belvedere.rest.route import Route
 from belvedere.triggers.sources import SOURCES
 
-# What has an ACL.
-OBJECTS = tuple(name for name, how in EMITTERS.items() if how.has_acl)
+# Objects that have an ACL.
+OBJECTS = tuple(name for name, emitter in EMITTERS.items() if emitter.has_acl)
 
 
 class MemberAccess(msgspec.Struct):
-    """What one member may do with it."""
+    """What one member may do with the object."""
 
     member_id: str
     user_id: str
@@ -36,7 +36,7 @@ class MemberAccess(msgspec.Struct):
     why: str
 
 
-class Explained(msgspec.Struct):
+class AccessReport(msgspec.Struct):
     object: str
     id: str
     name: str
@@ -44,67 +44,77 @@ class Explained(msgspec.Struct):
     members: list[MemberAccess]
 
 
-async def explain(request: Request[None]) -> Explained:
+async def explain(request: Request[None]) -> AccessReport:
     kind = request.first("object") or ""
     if kind not in OBJECTS:
         raise query.bad("object", f"object takes {', '.join(OBJECTS)}.")
-    found: Explained = await run_search(
-        request, explained, request.actor, kind, request.first("id") or "", request.first("user")
+    report: AccessReport = await run_search(
+        request,
+        access_report,
+        request.actor,
+        kind,
+        request.first("id") or "",
+        request.first("user"),
     )
-    return found
+    return report
 
 
-def explained(tx: Tx, actor: Actor, kind: str, object_id: str, user: str | None) -> Explained:
-    """Of every member, or of one by e-mail, user name or id."""
+def access_report(
+    tx: Tx, actor: Actor, kind: str, object_id: str, user: str | None
+) -> AccessReport:
+    """For every member, or for the one with this e-mail address, user name or id."""
     require(actor, Level.MANAGER)
     name = _name(tx, actor, kind, object_id)
     acl = acl_of(tx, actor.customer_id, kind, object_id)
-    people = _people(tx, actor, user)
     is_open = EMITTERS[kind].open_when_empty
-    members = [_access(one, actor, acl, is_open=is_open) for one in people]
-    return Explained(kind, object_id, name, acl, members)
+    members = [_access(member, actor, acl, is_open=is_open) for member in _members(tx, actor, user)]
+    return AccessReport(kind, object_id, name, acl, members)
 
 
 def _name(tx: Tx, actor: Actor, kind: str, object_id: str) -> str:
-    of = SOURCES[kind]
-    found: str | None = None
+    source = SOURCES[kind]
+    name: str | None = None
     if is_id(object_id):
-        found = tx.value(
-            f"select {of.name} from {of.table} where id = ? and customer_id = ? and {of.live}",
+        name = tx.value(
+            f"select {source.name} from {source.table}"
+            f" where id = ? and customer_id = ? and {source.live}",
             object_id,
             actor.customer_id,
         )
-    if found is None:
+    if name is None:
         raise NotFound(f"There is no such {kind}.", code="not_found")
-    return found
+    return name
 
 
-def _people(tx: Tx, actor: Actor, user: str | None) -> Sequence[Member]:
-    everybody = memberships.everybody(tx, actor)
+def _members(tx: Tx, actor: Actor, user: str | None) -> Sequence[Member]:
+    members = memberships.everybody(tx, actor)
     if user is None:
-        return everybody
-    wanted = user.strip().lower()
-    names = [(one, {one.email, one.username.lower(), one.user_id, one.id}) for one in everybody]
-    found = [one for one, known in names if wanted in known]
-    if not found:
+        return members
+    user_key = user.strip().lower()
+    names = [
+        (member, {member.email, member.username.lower(), member.user_id, member.id})
+        for member in members
+    ]
+    matches = [member for member, keys in names if user_key in keys]
+    if not matches:
         raise NotFound("There is no such member.", code="member_not_found")
-    return found
+    return matches
 
 
-def _access(member: Member, asked_by: Actor, acl: list[str], *, is_open: bool) -> MemberAccess:
-    acting = memberships.acting(member, asked_by.customer_name)
-    enters = bool(member.enabled and member.user_enabled) and member.invited_at is None
-    by = [entry for entry in acl if entry.lower() in acting.entries]
+def _access(member: Member, actor: Actor, acl: list[str], *, is_open: bool) -> MemberAccess:
+    member_actor = memberships.acting(member, actor.customer_name)
+    may_sign_in = bool(member.enabled and member.user_enabled) and member.invited_at is None
+    by = [entry for entry in acl if entry.lower() in member_actor.entries]
     return MemberAccess(
         member_id=member.id,
         user_id=member.user_id,
         email=member.email,
         username=member.username,
         credential=member.level,
-        sees=enters and may_see(acting, acl, open_when_empty=is_open),
-        runs=enters and may_run(acting, acl),
+        sees=may_sign_in and may_see(member_actor, acl, open_when_empty=is_open),
+        runs=may_sign_in and may_run(member_actor, acl),
         by=by,
-        why=_why(acting, acl, by, is_open=is_open) if enters else "Cannot sign in now.",
+        why=_why(member_actor, acl, by, is_open=is_open) if may_sign_in else "Cannot sign in.",
     )
 
 
@@ -115,9 +125,13 @@ def _why(member: Actor, acl: list[str], by: list[str], *, is_open: bool) -> str:
     if member.sees_all:
         return f"The level {member.level} sees everything. {named}"
     if not acl:
-        told = "everybody sees it" if is_open else "only managers and above see it"
-        return f"The ACL is empty: {told}."
-    return f"{named} The level viewer looks only." if by and member.level == "viewer" else named
+        rule = "everybody sees it" if is_open else "only managers and above see it"
+        return f"The ACL is empty: {rule}."
+    return (
+        f"{named} The level viewer cannot run anything."
+        if by and member.level == "viewer"
+        else named
+    )
 
 
 ROUTES: tuple[Route, ...] = (
@@ -127,7 +141,7 @@ ROUTES: tuple[Route, ...] = (
         "manager",
         explain,
         "Who may see and run something, and why",
-        answer=Explained,
+        answer=AccessReport,
         known=False,
         query=(
             ("object", f"one of {', '.join(OBJECTS)}"),

@@ -1,46 +1,48 @@
-"""What pages need at once, over HTTP."""
+"""Search, counts and pending decisions over HTTP."""
 
 from belvedere.access.request import AnyRequest, Request, heavy_read
 from belvedere.access.searches import run_search
-from belvedere.overview import api_lines, counts, pending_decisions
+from belvedere.overview import api_rows, counts, pending_decisions
 from belvedere.overview import search as searching
 from belvedere.overview.counts import Counts
-from belvedere.overview.pending_decisions import Need
-from belvedere.overview.search import Found
+from belvedere.overview.pending_decisions import PendingDecision
+from belvedere.overview.search import SearchResult
 from belvedere.rest import query
 from belvedere.rest.route import Route
 
 
-def _limit(request: AnyRequest, usual: int, most: int) -> int:
-    limit = query.whole("limit", request.first("limit") or str(usual))
-    if not 1 <= limit <= most:
-        raise query.bad("limit", f"limit takes 1 to {most}.")
+def _limit(request: AnyRequest, default: int, maximum: int) -> int:
+    limit = query.whole("limit", request.first("limit") or str(default))
+    if not 1 <= limit <= maximum:
+        raise query.bad("limit", f"limit takes 1 to {maximum}.")
     return limit
 
 
-async def search(request: Request[None]) -> list[Found]:
-    asked = request.first("kind")
-    kinds = tuple(asked.split(",")) if asked else searching.KINDS
+async def search(request: Request[None]) -> list[SearchResult]:
+    kind_list = request.first("kind")
+    kinds = tuple(kind_list.split(",")) if kind_list else searching.KINDS
     for kind in kinds:
         if kind not in searching.KINDS:
             raise query.bad("kind", f"kind takes {', '.join(searching.KINDS)}.")
-    most = _limit(request, searching.USUAL, searching.MOST)
-    found: list[Found] = await run_search(
-        request, searching.search, request.actor, request.first("q") or "", kinds, most
+    limit = _limit(request, searching.DEFAULT_LIMIT, searching.MAX_LIMIT)
+    results: list[SearchResult] = await run_search(
+        request, searching.search, request.actor, request.first("q") or "", kinds, limit
     )
-    return found
+    return results
 
 
 async def count(request: Request[None]) -> Counts:
-    found: Counts = await request.services.db.read(counts.counts, request.actor)
-    return found
+    result: Counts = await request.services.db.read(counts.counts, request.actor)
+    return result
 
 
-async def list_needs(request: Request[None]) -> list[Need]:
-    limit = _limit(request, pending_decisions.MOST, pending_decisions.MOST)
+async def list_pending_decisions(request: Request[None]) -> list[PendingDecision]:
+    limit = _limit(request, pending_decisions.MAX_LIMIT, pending_decisions.MAX_LIMIT)
     async with heavy_read(request):
-        found: list[Need] = await run_search(request, pending_decisions.needs, request.actor, limit)
-    return found
+        decisions: list[PendingDecision] = await run_search(
+            request, pending_decisions.list_pending, request.actor, limit
+        )
+    return decisions
 
 
 ROUTES: tuple[Route, ...] = (
@@ -51,12 +53,12 @@ ROUTES: tuple[Route, ...] = (
         search,
         "Find anything by name or tag, and jobs by the start of their id",
         style="plain",
-        answer=list[Found],
+        answer=list[SearchResult],
         known=False,
         query=(
-            ("q", "words that all must be in the name, a tag, or what stands beside the name"),
+            ("q", "words; each must occur in the name, a tag or the detail"),
             ("kind", f"only these, separated by commas: {', '.join(searching.KINDS)}"),
-            ("limit", f"1 to {searching.MOST}, {searching.USUAL} unless told"),
+            ("limit", f"1 to {searching.MAX_LIMIT}, default {searching.DEFAULT_LIMIT}"),
         ),
     ),
     Route(
@@ -64,7 +66,7 @@ ROUTES: tuple[Route, ...] = (
         "/-/counts",
         "viewer",
         count,
-        "How many monitors, jobs, hosts and indicators are how, and what waits for me",
+        "Count monitors, jobs, hosts and indicators by state, and your pending decisions",
         style="plain",
         answer=Counts,
         known=False,
@@ -73,12 +75,12 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         "/-/needs",
         "viewer",
-        list_needs,
-        "Approvals and inputs that wait for me, newest first",
+        list_pending_decisions,
+        "List approvals and inputs that wait for you, newest first",
         style="plain",
-        answer=list[Need],
+        answer=list[PendingDecision],
         known=False,
-        query=(("limit", f"1 to {pending_decisions.MOST}"),),
+        query=(("limit", f"1 to {pending_decisions.MAX_LIMIT}"),),
     ),
-    *api_lines.ROUTES,
+    *api_rows.ROUTES,
 )

@@ -1,4 +1,4 @@
-"""How many of what there is: the badges of a navigation, cheap enough to ask after every burst."""
+"""Counts for the badges of the navigation: cheap enough to read after every burst of events."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from belvedere.db import Tx
 from belvedere.hosts import store as hosts
 from belvedere.jobs import permissions
 from belvedere.jobs.model import IS_OPEN
-from belvedere.overview import pending_decisions as needs
+from belvedere.overview import pending_decisions
 
-# Jobs are counted so far; more of them is only that: more.
-MOST_JOBS = 10_000
+# Jobs are counted up to this number; `capped` says that there are more.
+MAX_JOBS = 10_000
 
 
 class MonitorCounts(msgspec.Struct):
@@ -45,8 +45,8 @@ class IndicatorCounts(msgspec.Struct):
 
 
 class Counts(msgspec.Struct):
-    """Of what the asker may see. `needs`: approvals and inputs that wait for the asker, 200 at
-    most. `capped`: there are more open jobs than were counted."""
+    """Counts of what the caller may see. `needs`: approvals and inputs that wait for the caller,
+    at most 200. `capped`: there are more open jobs than were counted."""
 
     monitors: MonitorCounts
     jobs: JobCounts
@@ -67,45 +67,45 @@ def counts(tx: Tx, actor: Actor) -> Counts:
             queued=lifecycles.get("ready", 0) + lifecycles.get("syncing", 0),
             onhold=lifecycles.get("onhold", 0),
         ),
-        len(needs.waiting(tx, actor)) if lifecycles.get("onhold") else 0,
+        len(pending_decisions.answerable_jobs(tx, actor)) if lifecycles.get("onhold") else 0,
         HostCounts(**_hosts(tx, actor)),
         _indicators(tx, actor),
         _unread(tx, actor),
-        sum(lifecycles.values()) > MOST_JOBS,
+        sum(lifecycles.values()) > MAX_JOBS,
     )
 
 
-def _grouped(rows: list[tuple[Any, ...]]) -> dict[str, int]:
-    return {word: int(count) for word, count in rows}
+def _counts_by_state(rows: list[tuple[Any, ...]]) -> dict[str, int]:
+    return {state: int(count) for state, count in rows}
 
 
 def _monitors(tx: Tx, actor: Actor) -> dict[str, int]:
-    seen, params = visible(actor, "monitor", "m.id", open_when_empty=True)
-    return _grouped(
+    visibility, params = visible(actor, "monitor", "m.id", open_when_empty=True)
+    return _counts_by_state(
         tx.rows(
             "select m.state, count(*) from monitors m where m.customer_id = ?"
-            f" and m.deleted_at is null and {seen} group by m.state",
+            f" and m.deleted_at is null and {visibility} group by m.state",
             *(actor.customer_id, *params),
         )
     )
 
 
 def _jobs(tx: Tx, actor: Actor) -> dict[str, int]:
-    """Through the index of open jobs, whatever history there is: hence the customer in a form that
-    no index fits."""
-    seen, params = permissions.visible(actor, tx.dialect)
-    return _grouped(
+    """Uses the index of open jobs however long the history is: `customer_id || ''` keeps the
+    planner from choosing an index on the customer."""
+    visibility, params = permissions.visible(actor, tx.dialect)
+    return _counts_by_state(
         tx.rows(
             "select o.lifecycle, count(*) from (select j.lifecycle from jobs j"
-            f" where j.{IS_OPEN} and j.expires_at > 0 and j.customer_id || '' = ? and {seen}"
+            f" where j.{IS_OPEN} and j.expires_at > 0 and j.customer_id || '' = ? and {visibility}"
             " limit ?) o group by o.lifecycle",
-            *(actor.customer_id, *params, MOST_JOBS + 1),
+            *(actor.customer_id, *params, MAX_JOBS + 1),
         )
     )
 
 
 def _hosts(tx: Tx, actor: Actor) -> dict[str, int]:
-    return _grouped(
+    return _counts_by_state(
         tx.rows(
             "select s.state, count(*) from"
             f" (select {hosts.STATE} as state from hosts where customer_id = ?"
@@ -116,10 +116,10 @@ def _hosts(tx: Tx, actor: Actor) -> dict[str, int]:
 
 
 def _indicators(tx: Tx, actor: Actor) -> IndicatorCounts:
-    seen, params = visible(actor, "indicator", "i.id")
+    visibility, params = visible(actor, "indicator", "i.id")
     row = tx.row(
         "select coalesce(sum(case when i.state = 'failure' then 1 else 0 end), 0), count(*)"
-        f" from indicators i where i.customer_id = ? and i.deleted_at is null and {seen}",
+        f" from indicators i where i.customer_id = ? and i.deleted_at is null and {visibility}",
         *(actor.customer_id, *params),
     )
     assert row is not None

@@ -1,4 +1,4 @@
-"""`GET /event`: what can start a task or workflow."""
+"""`GET /event`: events that can start a task or workflow."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from belvedere.triggers.sources import SOURCES, EventReference
 
 
 class EmitterRecord(msgspec.Struct):
-    """Whose event it is."""
+    """The object that emits the event."""
 
     id: str
     also_id: str = msgspec.field(name="_id")
@@ -32,7 +32,7 @@ class EmitterRecord(msgspec.Struct):
 
 
 class EventRecord(msgspec.Struct):
-    """Something that can happen; a task's `triggers` name it by its id."""
+    """An event that can occur; the `triggers` of a task refer to it by its id."""
 
     id: str
     also_id: str = msgspec.field(name="_id")
@@ -44,17 +44,17 @@ class EventRecord(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Emitter:
-    """How one kind of source is shown."""
+    """How records of one kind of source are built."""
 
     kind: str
-    # From the type to the record's _type.
+    # Maps the type to the `_type` of the record.
     kind_of: Callable[[str], str]
-    # Columns, or constants where the table has none.
+    # SQL: a column, or a constant where the table has none.
     type: str = "type"
     host_id: str = "null"
-    # Whether only those see it whom its ACL names.
+    # Only members that the ACL names may see it.
     has_acl: bool = False
-    # An empty ACL hides it from nobody.
+    # With an empty ACL, every member may see it.
     open_when_empty: bool = False
 
 
@@ -79,11 +79,11 @@ EMITTERS = {
 
 
 async def list_events(request: Request[None]) -> list[EventRecord]:
-    found: list[EventRecord] = await run_search(request, listed, request.actor)
-    return found
+    records: list[EventRecord] = await run_search(request, list_visible, request.actor)
+    return records
 
 
-def listed(tx: Tx, actor: Actor) -> list[EventRecord]:
+def list_visible(tx: Tx, actor: Actor) -> list[EventRecord]:
     """The events of everything that the actor may see, oldest source first."""
     require(actor, Level.VIEWER)
     hosts: dict[str, str] = dict(
@@ -100,41 +100,41 @@ def listed(tx: Tx, actor: Actor) -> list[EventRecord]:
 def _emitters(
     tx: Tx, actor: Actor, source: str, hosts: dict[str, str]
 ) -> list[tuple[EmitterRecord, list[str]]]:
-    of, how = SOURCES[source], EMITTERS[source]
-    seen, params = (
-        visible(actor, source, "id", open_when_empty=how.open_when_empty)
-        if how.has_acl
+    table, emitter = SOURCES[source], EMITTERS[source]
+    visibility, params = (
+        visible(actor, source, "id", open_when_empty=emitter.open_when_empty)
+        if emitter.has_acl
         else ("1 = 1", [])
     )
     rows = tx.rows(
-        f"select id, {of.name}, {how.type}, {how.host_id} from {of.table}"
-        f" where customer_id = ? and {of.live} and {seen} order by id",
+        f"select id, {table.name}, {emitter.type}, {emitter.host_id} from {table.table}"
+        f" where customer_id = ? and {table.live} and {visibility} order by id",
         actor.customer_id,
         *params,
     )
-    own = _own_names(tx, actor.customer_id, source)
+    custom = _custom_names(tx, actor.customer_id, source)
     return [
         (
             EmitterRecord(
-                id_, id_, how.kind_of(type_), name, type_, hosts.get(host_id), host_id, None
+                id_, id_, emitter.kind_of(type_), name, type_, hosts.get(host_id), host_id, None
             ),
-            list(dict.fromkeys((*of.event_names, *own.get(id_, ())))),
+            list(dict.fromkeys((*table.event_names, *custom.get(id_, ())))),
         )
         for id_, name, type_, host_id in rows
     ]
 
 
-def _own_names(tx: Tx, customer_id: str, source: str) -> dict[str, list[str]]:
-    """Names that scripts gave their events, as far as something waits for them."""
-    found: dict[str, list[str]] = {}
+def _custom_names(tx: Tx, customer_id: str, source: str) -> dict[str, list[str]]:
+    """Event names that scripts choose, as far as a trigger refers to them."""
+    names: dict[str, list[str]] = {}
     for source_id, event_name in tx.rows(
         "select distinct source_id, event_name from triggers where customer_id = ? and source = ?"
         " order by event_name",
         customer_id,
         source,
     ):
-        found.setdefault(source_id, []).append(event_name)
-    return found
+        names.setdefault(source_id, []).append(event_name)
+    return names
 
 
 def _record(source: str, emitter: EmitterRecord, name: str) -> EventRecord:
@@ -148,7 +148,7 @@ ROUTES: tuple[Route, ...] = (
         "/event",
         "viewer",
         list_events,
-        "List what can start a task or workflow",
+        "List events that can start a task or workflow",
         answer=list[EventRecord],
     ),
 )

@@ -1,4 +1,4 @@
-"""Jobs that wait for a person, as far as the one who asks may answer them."""
+"""Jobs that wait for an approval or an input that the caller may give."""
 
 from typing import Any
 
@@ -17,12 +17,12 @@ from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest.response_budget import Budget
 from belvedere.tasks.model import shown
 
-MOST = 200
+MAX_LIMIT = 200
 
 
-class Need(msgspec.Struct):
-    """An approval or an input. `arguments`: what an input asks for; `will_run`: what an approval
-    lets run."""
+class PendingDecision(msgspec.Struct):
+    """An approval or an input. `arguments`: the arguments of the input form; `will_run`: the jobs
+    that the approval releases."""
 
     kind: str
     job: JobRecord
@@ -33,20 +33,20 @@ class Need(msgspec.Struct):
     will_run: list[Planned]
 
 
-def waiting(tx: Tx, actor: Actor) -> list[JobRow]:
-    """The newest that the actor may answer, 200 at most."""
-    seen, params = permissions.visible(actor, tx.dialect)
-    found = tx.all(
+def answerable_jobs(tx: Tx, actor: Actor) -> list[JobRow]:
+    """The newest ones that the actor may answer, at most `MAX_LIMIT`."""
+    visibility, params = permissions.visible(actor, tx.dialect)
+    rows = tx.all(
         JobRow,
         f"select {columns(JobRow, 'j.')} from jobs j where j.customer_id = ?"
-        f" and j.lifecycle = 'onhold' and j.type <> '{WORKFLOW}' and {seen}"
-        # Those are released, not answered.
+        f" and j.lifecycle = 'onhold' and j.type <> '{WORKFLOW}' and {visibility}"
+        # Jobs held after a restore are released, not answered.
         f" and (j.reason is null or j.reason <> '{RESTORED}')"
         " order by j.id desc limit ?",
-        *(actor.customer_id, *params, MOST),
+        *(actor.customer_id, *params, MAX_LIMIT),
     )
     acls: dict[tuple[str, str], list[str]] = {}
-    return [job for job in found if _may_answer(tx, actor, job, acls)]
+    return [job for job in rows if _may_answer(tx, actor, job, acls)]
 
 
 def _may_answer(tx: Tx, actor: Actor, job: JobRow, acls: dict[tuple[str, str], list[str]]) -> bool:
@@ -54,34 +54,34 @@ def _may_answer(tx: Tx, actor: Actor, job: JobRow, acls: dict[tuple[str, str], l
         return permissions.may_decide(tx, actor, job)
     if not actor.level.reaches(Level.USER):
         return False
-    of = ("workflow", job.workflow_id) if job.workflow_id else ("task", job.task_id or "")
-    if of not in acls:
-        acls[of] = access.acl_of(tx, actor.customer_id, *of)
-    return access.may_run(actor, acls[of])
+    object_key = ("workflow", job.workflow_id) if job.workflow_id else ("task", job.task_id or "")
+    if object_key not in acls:
+        acls[object_key] = access.acl_of(tx, actor.customer_id, *object_key)
+    return access.may_run(actor, acls[object_key])
 
 
-def needs(tx: Tx, actor: Actor, limit: int = MOST) -> list[Need]:
-    """As many as an answer may have bytes; the others come when these are answered."""
-    jobs = waiting(tx, actor)[:limit]
+def list_pending(tx: Tx, actor: Actor, limit: int = MAX_LIMIT) -> list[PendingDecision]:
+    """As many as fit into one response; the others follow when these are answered."""
+    jobs = answerable_jobs(tx, actor)[:limit]
     records = details.named(tx, [record.light(job, actor.customer_name, tx.now) for job in jobs])
-    budget, found = Budget(), list[Need]()
-    for job, light in zip(jobs, records, strict=True):
-        need = _need(tx, job, light)
-        if not budget.takes(len(msgspec.json.encode(need))):
+    budget, decisions = Budget(), list[PendingDecision]()
+    for job, summary in zip(jobs, records, strict=True):
+        decision = _pending_decision(tx, job, summary)
+        if not budget.takes(len(msgspec.json.encode(decision))):
             break
-        found.append(need)
-    return found
+        decisions.append(decision)
+    return decisions
 
 
-def _need(tx: Tx, job: JobRow, found: JobRecord) -> Need:
+def _pending_decision(tx: Tx, job: JobRow, job_record: JobRecord) -> PendingDecision:
     spec = specs.of_job(tx, job)
-    is_vote = job.type == APPROVAL
-    record.with_task(found, job.task_id or "", spec, store.heavy(tx, job.id).arguments)
-    return Need(
-        "approval" if is_vote else "input",
-        found,
+    is_approval = job.type == APPROVAL
+    record.with_task(job_record, job.task_id or "", spec, store.heavy(tx, job.id).arguments)
+    return PendingDecision(
+        "approval" if is_approval else "input",
+        job_record,
         spec.description or spec.short_description,
         iso(job.expires_at),
-        [] if is_vote else shown(spec.task_arguments),
-        of_job(tx, job.id) if is_vote else [],
+        [] if is_approval else shown(spec.task_arguments),
+        of_job(tx, job.id) if is_approval else [],
     )

@@ -1,7 +1,7 @@
-"""Finding anything by its name or a tag, and jobs by the start of their id.
+"""Search of all objects by name or tag, and of jobs by the start of their id.
 
-History is not searched: what is looked through are the things that people have made, some
-thousands at most, and of each kind only the best matches are read.
+The history is not searched, only objects that people created (some thousands at most), and only
+the best matches of each kind are read.
 """
 
 import re
@@ -15,17 +15,17 @@ from belvedere.access import Actor, Level, visible
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
 from belvedere.jobs import permissions, store
-from belvedere.overview.rows.rights import runnable
+from belvedere.overview.rows.queries import runnable_ids
 from belvedere.rest.listing import escaped
 
-LONGEST = 200
-MOST_WORDS = 8
-MOST, USUAL = 100, 30
+MAX_LENGTH = 200
+MAX_WORDS = 8
+MAX_LIMIT, DEFAULT_LIMIT = 100, 30
 _ID = re.compile(r"[0-9a-f]{6,24}")
 
 
-class Found(msgspec.Struct):
-    """Something that fits. `detail`: where it is, or what distinguishes it from its namesakes."""
+class SearchResult(msgspec.Struct):
+    """A match. `detail`: its host, address or other text that tells it from others of its name."""
 
     kind: str
     id: str
@@ -37,14 +37,14 @@ class Found(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class _Sort:
-    """Where one kind is looked for. `x` is its table."""
+class _SearchSource:
+    """Table and expressions to search for one kind of object. The alias of the table is `x`."""
 
     table: str
     name: str
     detail: str = "''"
     state: str = "null"
-    # JSON, or empty.
+    # A JSON array, or empty.
     tags: str = "''"
     join: str = ""
     live: str = "x.deleted_at is null"
@@ -55,27 +55,27 @@ class _Sort:
 
 _HOST = "left join hosts h on h.id = x.host_id and h.deleted_at is null"
 _HOSTNAME = "coalesce(h.hostname, '')"
-# The tags of a task are in its definition. `like` is cheaper than parsing it.
-_TAGS_OF_SPEC = "case when x.spec like '%\"tags\"%' then {} else '' end"
-# The order is that of equally good matches.
-SORTS = {
-    "task": _Sort("tasks", "x.name", _HOSTNAME, "x.type", "{of_spec}", _HOST, acl=True),
-    "workflow": _Sort("workflows", "x.name", tags="x.tags", acl=True),
-    "monitor": _Sort(
+# The tags of a task are in the JSON of its definition.
+_SPEC_TAGS = "case when x.spec like '%\"tags\"%' then {} else '' end"
+# Equally good matches are listed in this order.
+SOURCES = {
+    "task": _SearchSource("tasks", "x.name", _HOSTNAME, "x.type", "{spec_tags}", _HOST, acl=True),
+    "workflow": _SearchSource("workflows", "x.name", tags="x.tags", acl=True),
+    "monitor": _SearchSource(
         *("monitors", "x.name", _HOSTNAME, "x.state", "x.tags", _HOST),
         acl=True,
         open_when_empty=True,
     ),
-    "host": _Sort("hosts", "x.hostname", "x.ip", tags="x.tags"),
-    "indicator": _Sort("indicators", "x.title", state="x.state", tags="x.tags", acl=True),
-    "webhook": _Sort("webhooks", "x.name", live="1 = 1"),
-    "schedule": _Sort("schedules", "x.name", "coalesce(x.repeat_every, '')", live="1 = 1"),
-    "script": _Sort(
+    "host": _SearchSource("hosts", "x.hostname", "x.ip", tags="x.tags"),
+    "indicator": _SearchSource("indicators", "x.title", state="x.state", tags="x.tags", acl=True),
+    "webhook": _SearchSource("webhooks", "x.name", live="1 = 1"),
+    "schedule": _SearchSource("schedules", "x.name", "coalesce(x.repeat_every, '')", live="1 = 1"),
+    "script": _SearchSource(
         *("files", "x.filename", "x.description", "null", "x.tags"),
         live="x.deleted_at is null and x.kind = 'Script'",
         level=Level.MANAGER,
     ),
-    "member": _Sort(
+    "member": _SearchSource(
         *("members", "case when u.name = '' then u.username else u.name end", "u.email"),
         state="x.level",
         tags="x.tags",
@@ -84,39 +84,46 @@ SORTS = {
         level=Level.MANAGER,
     ),
 }
-KINDS = (*SORTS, "job")
+KINDS = (*SOURCES, "job")
 
 
 def search(
-    tx: Tx, actor: Actor, text: str, kinds: Collection[str] = KINDS, most: int = USUAL
-) -> list[Found]:
-    """What fits every word of the text, the best first."""
+    tx: Tx, actor: Actor, text: str, kinds: Collection[str] = KINDS, limit: int = DEFAULT_LIMIT
+) -> list[SearchResult]:
+    """Objects that match every word of the text, the best match first."""
     words = _words(text)
-    whole = " ".join(words)
+    phrase = " ".join(words)
     ranked = [
-        (_rank(one.name.lower(), whole, words), n, len(one.name), one.name.lower(), one.id, one)
-        for n, kind in enumerate(SORTS)
-        if kind in kinds and actor.level.reaches(SORTS[kind].level)
-        for one in _of_kind(tx, actor, kind, words, most)
+        (
+            _rank(result.name.lower(), phrase, words),
+            n,
+            len(result.name),
+            result.name.lower(),
+            result.id,
+            result,
+        )
+        for n, kind in enumerate(SOURCES)
+        if kind in kinds and actor.level.reaches(SOURCES[kind].level)
+        for result in _matches(tx, actor, kind, words, limit)
     ]
-    jobs = _jobs(tx, actor, whole, most) if "job" in kinds else []
-    best = [*jobs, *(one for *_, one in sorted(ranked))][:most]
-    return _with_rights(tx, actor, best)
+    jobs = _jobs(tx, actor, phrase, limit) if "job" in kinds else []
+    best = [*jobs, *(result for *_, result in sorted(ranked))][:limit]
+    return _with_permissions(tx, actor, best)
 
 
 def _words(text: str) -> list[str]:
     words = text.lower().split()
-    if not words or len(text) > LONGEST or "\0" in text:
-        message = f"Say what to look for, in at most {LONGEST} characters."
+    if not words or len(text) > MAX_LENGTH or "\0" in text:
+        message = f"Enter a search text of at most {MAX_LENGTH} characters."
         raise Invalid(message, code="bad_query", faults=(Fault("q", message),))
-    return words[:MOST_WORDS]
+    return words[:MAX_WORDS]
 
 
-def _rank(name: str, whole: str, words: list[str]) -> int:
-    """0 the name itself, 1 its beginning, 2 beginnings of words in it, 3 within, 4 elsewhere."""
-    if name == whole:
+def _rank(name: str, phrase: str, words: list[str]) -> int:
+    """0 the name itself, 1 its start, 2 starts of its words, 3 inside the name, 4 elsewhere."""
+    if name == phrase:
         return 0
-    if name.startswith(whole):
+    if name.startswith(phrase):
         return 1
     starts = re.split(r"[\s._/:@-]+", name)
     if all(any(start.startswith(word) for start in starts) for word in words):
@@ -124,69 +131,79 @@ def _rank(name: str, whole: str, words: list[str]) -> int:
     return 3 if all(word in name for word in words) else 4
 
 
-def _of_kind(tx: Tx, actor: Actor, kind: str, words: list[str], most: int) -> list[Found]:
-    sort = SORTS[kind]
-    tags = sort.tags.replace(
-        "{of_spec}", _TAGS_OF_SPEC.format(tx.dialect.json_text("x.spec", "tags"))
-    )
-    fits, fit_params = _fits(sort, tags, words)
-    seen, seen_params = _seen(actor, kind)
+def _matches(tx: Tx, actor: Actor, kind: str, words: list[str], limit: int) -> list[SearchResult]:
+    source = SOURCES[kind]
+    spec_tags = _SPEC_TAGS.format(tx.dialect.json_text("x.spec", "tags"))
+    tags = source.tags.replace("{spec_tags}", spec_tags)
+    conditions, condition_params = _conditions(source, tags, words)
+    visibility, visibility_params = _visibility(actor, kind)
     first = escaped(" ".join(words))
     rows = tx.rows(
-        f"select x.id, {sort.name}, {sort.detail}, {sort.state}, {tags} from {sort.table} x"
-        f" {sort.join} where x.customer_id = ? and {sort.live} and {seen}{fits}"
-        f" order by case when lower({sort.name}) like ? escape '\\' then 0"
-        f" when lower({sort.name}) like ? escape '\\' then 1 else 2 end, lower({sort.name}), x.id"
-        " limit ?",
-        *(actor.customer_id, *seen_params, *fit_params, f"{first}%", f"%{first}%", most),
+        f"select x.id, {source.name}, {source.detail}, {source.state}, {tags} from {source.table} x"
+        f" {source.join} where x.customer_id = ? and {source.live} and {visibility}{conditions}"
+        f" order by case when lower({source.name}) like ? escape '\\' then 0"
+        f" when lower({source.name}) like ? escape '\\' then 1 else 2 end,"
+        f" lower({source.name}), x.id limit ?",
+        *(
+            actor.customer_id,
+            *visibility_params,
+            *condition_params,
+            f"{first}%",
+            f"%{first}%",
+            limit,
+        ),
     )
     return [
-        Found(kind, id_, name, detail, state, _tags(tags))
+        SearchResult(kind, id_, name, detail, state, _tags(tags))
         for id_, name, detail, state, tags in rows
     ]
 
 
-def _fits(sort: _Sort, tags: str, words: list[str]) -> tuple[str, list[str]]:
-    """Each word somewhere. The name is looked at first: tags may have to be dug out."""
-    places = [sort.name, sort.detail, tags]
-    one = " or ".join(f"lower({place}) like ? escape '\\'" for place in places)
-    params = [f"%{escaped(word)}%" for word in words for _ in places]
-    return f" and ({one})" * len(words), params
+def _conditions(source: _SearchSource, tags: str, words: list[str]) -> tuple[str, list[str]]:
+    """Each word must occur in one of them. The name is first because tags may need JSON parsing."""
+    expressions = [source.name, source.detail, tags]
+    condition = " or ".join(f"lower({expression}) like ? escape '\\'" for expression in expressions)
+    params = [f"%{escaped(word)}%" for word in words for _ in expressions]
+    return f" and ({condition})" * len(words), params
 
 
-def _seen(actor: Actor, kind: str) -> tuple[str, list[Any]]:
-    sort = SORTS[kind]
+def _visibility(actor: Actor, kind: str) -> tuple[str, list[Any]]:
+    source = SOURCES[kind]
     if kind == "schedule":
         tasks, task_params = visible(actor, "task", "x.target_id")
         flows, flow_params = visible(actor, "workflow", "x.target_id")
-        # Ids of tasks and workflows differ, so either predicate finds only its own.
+        # Ids are unique across tasks and workflows, so each predicate matches only its own kind.
         return f"({tasks} or {flows})", [*task_params, *flow_params]
-    if not sort.acl:
+    if not source.acl:
         return "1 = 1", []
-    return visible(actor, kind, "x.id", open_when_empty=sort.open_when_empty)
+    return visible(actor, kind, "x.id", open_when_empty=source.open_when_empty)
 
 
 def _tags(text: str | None) -> list[str]:
     return msgspec.json.decode(text, type=list[str]) if text else []
 
 
-def _jobs(tx: Tx, actor: Actor, text: str, most: int) -> list[Found]:
-    """By the first digits of the id: a range of the index."""
+def _jobs(tx: Tx, actor: Actor, text: str, limit: int) -> list[SearchResult]:
+    """By the first digits of the id, as a range of the index."""
     if not _ID.fullmatch(text):
         return []
-    seen, params = permissions.visible(actor, tx.dialect)
+    visibility, params = permissions.visible(actor, tx.dialect)
     rows = tx.rows(
         "select j.id, j.name, j.lifecycle, j.state from jobs j"
         " join customers c on c.id = j.customer_id where j.customer_id = ? and j.id >= ?"
-        f" and j.id < ? and {store.UNPURGED} and {seen} order by j.id desc limit ?",
-        *(actor.customer_id, text, f"{text}g", *params, most),
+        f" and j.id < ? and {store.UNPURGED} and {visibility} order by j.id desc limit ?",
+        *(actor.customer_id, text, f"{text}g", *params, limit),
     )
-    return [Found("job", id_, name, lifecycle, state) for id_, name, lifecycle, state in rows]
+    return [
+        SearchResult("job", id_, name, lifecycle, state) for id_, name, lifecycle, state in rows
+    ]
 
 
-def _with_rights(tx: Tx, actor: Actor, best: list[Found]) -> list[Found]:
+def _with_permissions(tx: Tx, actor: Actor, results: list[SearchResult]) -> list[SearchResult]:
     for kind in ("task", "workflow"):
-        may = runnable(tx, actor, kind, [one.id for one in best if one.kind == kind])
-        for one in best:
-            one.may_run = one.may_run or one.id in may
-    return best
+        ids = runnable_ids(
+            tx, actor, kind, [result.id for result in results if result.kind == kind]
+        )
+        for result in results:
+            result.may_run = result.may_run or result.id in ids
+    return results

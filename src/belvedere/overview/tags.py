@@ -1,4 +1,4 @@
-"""`GET /tag`: every tag that stands on something."""
+"""`GET /tag`: every tag in use."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from belvedere.rest.route import Route
 
 
 class TagRecord(msgspec.Struct):
-    """A tag is its name; it is there while something carries it."""
+    """A tag has only a name; it exists while an object has it."""
 
     id: str
     also_id: str = msgspec.field(name="_id")
@@ -20,53 +20,53 @@ class TagRecord(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class _Carrier:
-    """A table whose rows carry tags."""
+class _TaggedTable:
+    """A table whose rows have tags."""
 
     table: str
-    # What the ACL calls it; empty: everybody sees it.
+    # Its name in the ACL; empty: every member may see it.
     object: str = ""
     open_when_empty: bool = False
     level: Level = Level.VIEWER
 
 
-_CARRIERS = (
-    _Carrier("tasks", "task"),
-    _Carrier("workflows", "workflow"),
-    _Carrier("monitors", "monitor", open_when_empty=True),
-    _Carrier("indicators", "indicator"),
-    _Carrier("hosts"),
-    _Carrier("files", level=Level.MANAGER),
+_TAGGED_TABLES = (
+    _TaggedTable("tasks", "task"),
+    _TaggedTable("workflows", "workflow"),
+    _TaggedTable("monitors", "monitor", open_when_empty=True),
+    _TaggedTable("indicators", "indicator"),
+    _TaggedTable("hosts"),
+    _TaggedTable("files", level=Level.MANAGER),
 )
 _tags = msgspec.json.Decoder(list[str]).decode
 
 
 async def list_tags(request: Request[None]) -> list[TagRecord]:
-    found = await run_search(request, tags, request.actor)
-    return [TagRecord(name, name, name) for name in found]
+    names = await run_search(request, tags, request.actor)
+    return [TagRecord(name, name, name) for name in names]
 
 
 def tags(tx: Tx, actor: Actor) -> list[str]:
-    """Of everything that the actor may see, in the order of letters."""
+    """Tags of everything that the actor may see, in alphabetical order."""
     require(actor, Level.VIEWER)
-    found: set[str] = set()
-    for carrier in _CARRIERS:
-        if actor.level.reaches(carrier.level):
-            found.update(*map(_tags, _texts(tx, actor, carrier)))
-    return sorted(found, key=lambda name: (name.lower(), name))
+    names: set[str] = set()
+    for tagged in _TAGGED_TABLES:
+        if actor.level.reaches(tagged.level):
+            names.update(*map(_tags, _texts(tx, actor, tagged)))
+    return sorted(names, key=lambda name: (name.lower(), name))
 
 
-def _texts(tx: Tx, actor: Actor, of: _Carrier) -> list[str]:
-    # The tags of a task are in its definition.
-    column = tx.dialect.json_text("spec", "tags") if of.table == "tasks" else "tags"
-    seen, params = (
-        visible(actor, of.object, "id", open_when_empty=of.open_when_empty)
-        if of.object
+def _texts(tx: Tx, actor: Actor, tagged: _TaggedTable) -> list[str]:
+    # The tags of a task are in the JSON of its definition.
+    column = tx.dialect.json_text("spec", "tags") if tagged.table == "tasks" else "tags"
+    visibility, params = (
+        visible(actor, tagged.object, "id", open_when_empty=tagged.open_when_empty)
+        if tagged.object
         else ("1 = 1", [])
     )
     rows = tx.rows(
-        f"select distinct {column} from {of.table}"
-        f" where customer_id = ? and deleted_at is null and {seen}",
+        f"select distinct {column} from {tagged.table}"
+        f" where customer_id = ? and deleted_at is null and {visibility}",
         actor.customer_id,
         *params,
     )
@@ -79,7 +79,7 @@ ROUTES: tuple[Route, ...] = (
         "/tag",
         "viewer",
         list_tags,
-        "Every tag of what you may see",
+        "List the tags of everything that you may see",
         answer=list[TagRecord],
     ),
 )

@@ -1,4 +1,4 @@
-"""`GET /workflows/triggers`: everything that starts something else, as one graph."""
+"""`GET /workflows/triggers`: everything that starts something else, as a graph."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,8 +16,8 @@ from belvedere.triggers.sources import SOURCES
 from belvedere.triggers.store import Trigger
 
 
-class Thing(msgspec.Struct):
-    """What stands at a node: a task, a workflow, …, or an event between two of them."""
+class GraphObject(msgspec.Struct):
+    """The object of a node: a task, a workflow, …, or an event between two of them."""
 
     id: str
     name: str
@@ -27,7 +27,7 @@ class Thing(msgspec.Struct):
 
 class GraphNode(msgspec.Struct, frozen=True):
     v: str
-    value: Thing
+    value: GraphObject
 
 
 class GraphEdge(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class GraphEdge(msgspec.Struct, frozen=True):
 
 
 class TriggerGraph(msgspec.Struct):
-    """As graphlib writes it: what has events points to them, and they to what they start."""
+    """In graphlib's format: an object points to its events, an event to what it starts."""
 
     nodes: list[GraphNode]
     edges: list[GraphEdge]
@@ -47,64 +47,76 @@ _OPTIONS = {"directed": True, "multigraph": False, "compound": False}
 
 
 async def show(request: Request[None]) -> TriggerGraph:
-    found: TriggerGraph = await run_search(request, graph, request.actor, request.first("node"))
-    return found
+    result: TriggerGraph = await run_search(request, graph, request.actor, request.first("node"))
+    return result
 
 
 def graph(tx: Tx, actor: Actor, node: str | None) -> TriggerGraph:
-    """Where the actor may see both ends; with `node` only what leads to it or follows from it."""
+    """Triggers whose ends the actor may see; with `node` only those before and after it."""
     require(actor, Level.VIEWER)
-    things = {thing.id: thing for source in SOURCES for thing in _things(tx, actor, source)}
+    objects = {
+        graph_object.id: graph_object
+        for source in SOURCES
+        for graph_object in _objects(tx, actor, source)
+    }
     rows = tx.all(
         Trigger,
         f"select {columns(Trigger)} from triggers where customer_id = ?"
         " order by created_at, source_id, target_id",
         actor.customer_id,
     )
-    seen = [one for one in rows if one.source_id in things and one.target_id in things]
+    triggers = [
+        trigger for trigger in rows if trigger.source_id in objects and trigger.target_id in objects
+    ]
     if node is not None:
-        if node not in things:
-            raise NotFound("There is nothing with this id that you may see.", code="not_found")
-        seen = [*_along(seen, node, down=True), *_along(seen, node, down=False)]
-    return _drawn(list(dict.fromkeys(seen)), things)
+        if node not in objects:
+            raise NotFound("No object with this id that you may see.", code="not_found")
+        triggers = [*_paths(triggers, node, down=True), *_paths(triggers, node, down=False)]
+    return _to_graph(list(dict.fromkeys(triggers)), objects)
 
 
-def _things(tx: Tx, actor: Actor, source: str) -> Iterable[Thing]:
-    of, how = SOURCES[source], EMITTERS[source]
-    is_open = how.open_when_empty
-    seen, params = (
-        visible(actor, source, "id", open_when_empty=is_open) if how.has_acl else ("1 = 1", [])
+def _objects(tx: Tx, actor: Actor, source: str) -> Iterable[GraphObject]:
+    table, emitter = SOURCES[source], EMITTERS[source]
+    is_open = emitter.open_when_empty
+    visibility, params = (
+        visible(actor, source, "id", open_when_empty=is_open) if emitter.has_acl else ("1 = 1", [])
     )
     rows = tx.rows(
-        f"select id, {of.name}, {how.type} from {of.table}"
-        f" where customer_id = ? and {of.live} and {seen}",
+        f"select id, {table.name}, {emitter.type} from {table.table}"
+        f" where customer_id = ? and {table.live} and {visibility}",
         actor.customer_id,
         *params,
     )
-    return (Thing(id_, name, how.kind_of(type_), type_) for id_, name, type_ in rows)
+    return (GraphObject(id_, name, emitter.kind_of(type_), type_) for id_, name, type_ in rows)
 
 
-def _along(triggers: list[Trigger], node: str, *, down: bool) -> list[Trigger]:
-    """Those on the way from the node, or to it."""
-    found: list[Trigger] = []
-    known, border = {node}, {node}
+def _paths(triggers: list[Trigger], node: str, *, down: bool) -> list[Trigger]:
+    """The triggers on all paths from the node (`down`), or to it."""
+    path: list[Trigger] = []
+    visited, border = {node}, {node}
     while border:
-        step = [one for one in triggers if (one.source_id if down else one.target_id) in border]
-        found += step
-        border = {one.target_id if down else one.source_id for one in step} - known
-        known |= border
-    return found
+        step = [
+            trigger
+            for trigger in triggers
+            if (trigger.source_id if down else trigger.target_id) in border
+        ]
+        path += step
+        border = {trigger.target_id if down else trigger.source_id for trigger in step} - visited
+        visited |= border
+    return path
 
 
-def _drawn(triggers: list[Trigger], things: dict[str, Thing]) -> TriggerGraph:
-    nodes: dict[str, Thing] = {}
+def _to_graph(triggers: list[Trigger], objects: dict[str, GraphObject]) -> TriggerGraph:
+    nodes: dict[str, GraphObject] = {}
     edges: dict[GraphEdge, Any] = {}
-    for one in triggers:
-        nodes[one.source_id] = things[one.source_id]
-        nodes[one.event_id] = Thing(one.event_id, one.event_name, EMITTERS[one.source].kind)
-        nodes[one.target_id] = things[one.target_id]
-        edges[GraphEdge(one.source_id, one.event_id)] = None
-        edges[GraphEdge(one.event_id, one.target_id)] = None
+    for trigger in triggers:
+        nodes[trigger.source_id] = objects[trigger.source_id]
+        nodes[trigger.event_id] = GraphObject(
+            trigger.event_id, trigger.event_name, EMITTERS[trigger.source].kind
+        )
+        nodes[trigger.target_id] = objects[trigger.target_id]
+        edges[GraphEdge(trigger.source_id, trigger.event_id)] = None
+        edges[GraphEdge(trigger.event_id, trigger.target_id)] = None
     return TriggerGraph([GraphNode(v, value) for v, value in nodes.items()], list(edges), _OPTIONS)
 
 
@@ -114,8 +126,8 @@ ROUTES: tuple[Route, ...] = (
         "/workflows/triggers",
         "viewer",
         show,
-        "What starts what, as a graph",
+        "Show the triggers as a graph",
         answer=TriggerGraph,
-        query=(("node", "only what leads to this id or follows from it"),),
+        query=(("node", "only paths to and from this id"),),
     ),
 )

@@ -34,7 +34,7 @@ from belvedere.server.storage import Storage
 from belvedere.server.transport.connections import Connections, room
 from belvedere.server.transport.proxies import Proxies
 from belvedere.settings import Settings
-from belvedere.statuspages.recent import Recent
+from belvedere.statuspages.public_status import PageCache
 from belvedere.workflows.schedule_targets import TARGETS
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def furnish(
 
 
 def _add_feature_services(runtime: ServerRuntime) -> None:
-    runtime.add(Recent(runtime.clock))
+    runtime.add(PageCache(runtime.clock))
     runtime.add(SyntaxChecks())
     runtime.add(ScheduleServices(TARGETS))
     runtime.add(JobServices(runtime.agents.create, poll))

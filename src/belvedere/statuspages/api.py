@@ -1,4 +1,4 @@
-"""Status pages over HTTP: for admins who make them, and for everybody."""
+"""Status pages over HTTP: management for admins, and the public pages."""
 
 from functools import partial
 
@@ -7,8 +7,7 @@ from belvedere.indicators.api import badge_svg
 from belvedere.rest.route import Reply, Route
 from belvedere.statuspages import model, service
 from belvedere.statuspages.model import StatusPageBody, StatusPageRecord, StatusPageRow
-from belvedere.statuspages.public_status import Status, status
-from belvedere.statuspages.recent import Recent
+from belvedere.statuspages.public_status import PageCache, Status, status
 
 SVG = "image/svg+xml"
 COLOURS = {"normal": badge_svg.NORMAL, "failure": badge_svg.HIGH, "unknown": badge_svg.STALE}
@@ -16,13 +15,13 @@ WORDS = {"normal": "operational", "failure": "disrupted", "unknown": "unknown"}
 
 
 def _record(request: AnyRequest, row: StatusPageRow) -> StatusPageRecord:
-    return model.record(row, request.services.settings.base_url)
+    return model.to_record(row, request.services.settings.base_url)
 
 
-async def listing(request: Request[None]) -> list[StatusPageRecord]:
+async def list_pages(request: Request[None]) -> list[StatusPageRecord]:
     return [
         _record(request, row)
-        for row in await request.services.db.read(service.listed, request.actor)
+        for row in await request.services.db.read(service.list_all, request.actor)
     ]
 
 
@@ -33,15 +32,15 @@ async def show(request: Request[None]) -> StatusPageRecord:
 
 
 async def create(request: Request[StatusPageBody]) -> Reply:
-    made = await request.services.db.write(service.create, request.actor, request.body)
-    return Reply(_record(request, made), status=201)
+    row = await request.services.db.write(service.create, request.actor, request.body)
+    return Reply(_record(request, row), status=201)
 
 
 async def change(request: Request[StatusPageBody]) -> StatusPageRecord:
-    changed = await request.services.db.write(
+    row = await request.services.db.write(
         service.change, request.actor, request.path["id"], request.body, request.if_match
     )
-    return _record(request, changed)
+    return _record(request, row)
 
 
 async def delete(request: Request[None]) -> StatusPageRecord:
@@ -52,42 +51,42 @@ async def delete(request: Request[None]) -> StatusPageRecord:
 
 async def public(request: Request[None]) -> Status:
     slug = request.path["slug"]
-    found: Status = await request.services.of(Recent).get(
+    page: Status = await request.services.of(PageCache).get(
         slug, lambda: request.services.db.read(status, slug)
     )
-    return found
+    return page
 
 
 async def public_badge(request: Request[None]) -> Reply:
-    found = await public(request)
-    picture = badge_svg.drawn(found.title, WORDS[found.state], COLOURS[found.state])
+    page = await public(request)
+    picture = badge_svg.drawn(page.title, WORDS[page.state], COLOURS[page.state])
     return Reply(picture, media_type=SVG)
 
 
-_page = partial(Route, known=False, answer=StatusPageRecord)
-_public = partial(Route, "GET", level="anonymous", known=False, style="plain")
+_route = partial(Route, known=False, answer=StatusPageRecord)
+_public_route = partial(Route, "GET", level="anonymous", known=False, style="plain")
 
 ROUTES: tuple[Route, ...] = (
     Route(
         "GET",
         "/statuspage",
         "manager",
-        listing,
+        list_pages,
         "List the status pages",
         answer=list[StatusPageRecord],
         known=False,
     ),
-    _page("GET", "/statuspage/{id}", "manager", show, "Show a status page"),
-    _page(
+    _route("GET", "/statuspage/{id}", "manager", show, "Show a status page"),
+    _route(
         "POST",
         "/statuspage",
         "admin",
         create,
-        "Make a status page that everybody may see",
+        "Create a public status page",
         body=StatusPageBody,
         codes=("slug_taken", "too_many_statuspages"),
     ),
-    _page(
+    _route(
         "PATCH",
         "/statuspage/{id}",
         "admin",
@@ -96,17 +95,17 @@ ROUTES: tuple[Route, ...] = (
         body=StatusPageBody,
         codes=("slug_taken", "stale"),
     ),
-    _page("DELETE", "/statuspage/{id}", "admin", delete, "Delete a status page"),
-    _public(
+    _route("DELETE", "/statuspage/{id}", "admin", delete, "Delete a status page"),
+    _public_route(
         path="/-/status/{slug}",
         handler=public,
-        summary="What a status page shows to everybody, a few seconds old at most",
+        summary="Show a public status page, at most a few seconds old",
         answer=Status,
     ),
-    _public(
+    _public_route(
         path="/-/status/{slug}/badge.svg",
         handler=public_badge,
-        summary="The same as a small picture",
+        summary="The state of a public status page as a badge",
         answer=bytes,
         media=(SVG,),
     ),

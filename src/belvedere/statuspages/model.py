@@ -1,4 +1,4 @@
-"""What a status page is."""
+"""Rows, request bodies and records of status pages."""
 
 import re
 import secrets
@@ -11,15 +11,14 @@ from belvedere.base.clock import Millis, iso
 from belvedere.base.ids import is_id
 from belvedere.rest import text_fields
 
-MOST_PARTS = 100
-MOST_PAGES = 100
+MAX_PARTS = 100
+MAX_PAGES = 100
 MAX_NAME = 120
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{1,62}[a-z0-9])")
 
 
 class Part(msgspec.Struct, omit_defaults=True):
-    """A public name, and the one thing that it stands for: a monitor, an indicator, or all
-    monitors with a tag."""
+    """A public name for one of: a monitor, an indicator, or all monitors with a tag."""
 
     name: str
     group: str = ""
@@ -48,7 +47,7 @@ class StatusPageRow(msgspec.Struct):
 
 
 class StatusPageBody(msgspec.Struct, forbid_unknown_fields=True):
-    """What is left out stays; a new page without a slug gets one that nobody guesses."""
+    """Omitted fields do not change. A new page without a slug gets one that cannot be guessed."""
 
     title: str | UnsetType = UNSET
     slug: str | UnsetType = UNSET
@@ -64,7 +63,7 @@ class StatusPageRecord(msgspec.Struct):
     description: str
     enable: bool
     parts: list[Part]
-    # Where everybody finds it, as JSON; the console draws it under /ui/status/.
+    # The public address (JSON); the console shows the page under /ui/status/.
     url: str
     version: int
     creation_date: str
@@ -81,38 +80,42 @@ def is_slug(text: str) -> bool:
 
 
 def write(row: StatusPageRow, body: StatusPageBody) -> None:
-    """Put what was given into a row, all of it checked."""
+    """Validate the body and write its fields into the row."""
     if body.title is not UNSET:
         row.title = text_fields.line("title", body.title, least=1, most=MAX_NAME)
     if body.slug is not UNSET:
         if not is_slug(body.slug):
-            raise text_fields.bad("slug", "Give 3 to 64 of a-z, 0-9 and '-', no dash at its ends.")
+            raise text_fields.bad(
+                "slug", "Use 3 to 64 of a-z, 0-9 and '-', not starting or ending with '-'."
+            )
         row.slug = body.slug
     if body.description is not UNSET:
         row.description = text_fields.prose("description", body.description, most=4_000)
     if body.enable is not UNSET:
         row.enabled = int(body.enable)
     if body.parts is not UNSET:
-        row.parts = msgspec.json.encode(_checked(body.parts)).decode()
+        row.parts = msgspec.json.encode(_validated(body.parts)).decode()
     if not row.title:
         raise text_fields.bad("title", "This is required.")
 
 
-def _checked(parts: Sequence[Part]) -> list[Part]:
-    if len(parts) > MOST_PARTS:
-        raise text_fields.bad("parts", f"Give at most {MOST_PARTS}.")
+def _validated(parts: Sequence[Part]) -> list[Part]:
+    if len(parts) > MAX_PARTS:
+        raise text_fields.bad("parts", f"Use at most {MAX_PARTS}.")
     for n, part in enumerate(parts):
         part.name = text_fields.line(f"parts[{n}].name", part.name, least=1, most=MAX_NAME)
         part.group = text_fields.line(f"parts[{n}].group", part.group, most=MAX_NAME)
         part.tag = text_fields.line(f"parts[{n}].tag", part.tag, most=text_fields.MAX_TAG)
         if sum(map(bool, (part.monitor_id, part.indicator_id, part.tag))) != 1:
-            raise text_fields.bad(f"parts[{n}]", "Give one of monitor_id, indicator_id and tag.")
+            raise text_fields.bad(
+                f"parts[{n}]", "Set exactly one of monitor_id, indicator_id and tag."
+            )
         if not part.tag and not is_id(part.monitor_id or part.indicator_id):
             raise text_fields.bad(f"parts[{n}]", "An id has 24 hex digits.")
     return list(parts)
 
 
-def record(row: StatusPageRow, base_url: str) -> StatusPageRecord:
+def to_record(row: StatusPageRow, base_url: str) -> StatusPageRecord:
     return StatusPageRecord(
         row.id,
         row.slug,

@@ -1,24 +1,28 @@
-"""A status page as everybody sees it: only the names that were given to it, and numbers."""
+"""The public content of a status page: only its own names and numbers."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 
-from belvedere.base.clock import DAY, HOUR, Millis, iso
+from belvedere.base.clock import DAY, HOUR, SECOND, Clock, Millis, iso
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.indicators.model import IndicatorRow
 from belvedere.monitors.evaluation.rollups import UP
 from belvedere.monitors.model import MonitorRow
-from belvedere.overview.rows.beats import is_steady
-from belvedere.overview.rows.rights import json_list
+from belvedere.overview.rows.check_strip import is_periodic
+from belvedere.overview.rows.queries import json_list
 from belvedere.statuspages import incidents
 from belvedere.statuspages.incidents import Incident
 from belvedere.statuspages.model import Part, StatusPageRow, is_slug
 
 DAYS = 90
-# Of more monitors than these a part shows the state, and a page is made of no more.
-MOST_MONITORS = 1_000
+# Monitors of one part; further ones with the same tag are ignored.
+MAX_MONITORS = 1_000
+# Public pages are cached, so that many anonymous requests cost one query.
+MAX_AGE: Millis = 5 * SECOND
+MAX_CACHED_PAGES = 500
 
 
 class Day(msgspec.Struct):
@@ -43,7 +47,7 @@ class PartStatus(msgspec.Struct):
 
 
 class Status(msgspec.Struct):
-    """`state`: that of the part that is worst."""
+    """`state`: the worst state of the parts."""
 
     title: str
     description: str
@@ -57,16 +61,16 @@ def status(tx: Tx, slug: str) -> Status:
     row = _enabled(tx, slug) if is_slug(slug) else None
     if row is None:
         raise NotFound("There is no such status page.", code="statuspage_not_found")
-    watched = _monitors(tx, row)
-    parts = _parts(tx, row.customer_id, watched)
-    names = {one.id: part.name for part, ones in watched for one in ones}
+    part_monitors = _monitors(tx, row)
+    parts = _parts(tx, row.customer_id, part_monitors)
+    names = {monitor.id: part.name for part, monitors in part_monitors for monitor in monitors}
     return Status(
         row.title,
         row.description,
         worst([part.state for part in parts]),
         iso(tx.now),
         parts,
-        incidents.of(tx, names),
+        incidents.for_monitors(tx, names),
     )
 
 
@@ -80,11 +84,11 @@ def _enabled(tx: Tx, slug: str) -> StatusPageRow | None:
     )
 
 
-Watched = list[tuple[Part, list[MonitorRow]]]
+PartMonitors = list[tuple[Part, list[MonitorRow]]]
 
 
-def _monitors(tx: Tx, row: StatusPageRow) -> Watched:
-    """What each part watches; those of a tag are found anew each time."""
+def _monitors(tx: Tx, row: StatusPageRow) -> PartMonitors:
+    """The monitors of each part; those of a tag are looked up on every call."""
     parts = row.part_list
     has_tags = any(part.tag for part in parts)
     narrowed = "" if has_tags else f" and id in {tx.dialect.in_texts}"
@@ -96,7 +100,7 @@ def _monitors(tx: Tx, row: StatusPageRow) -> Watched:
         *(row.customer_id, *params),
     )
     by_key = _by_key(rows, has_tags=has_tags)
-    return [(part, by_key.get(_key(part), [])[:MOST_MONITORS]) for part in parts]
+    return [(part, by_key.get(_key(part), [])[:MAX_MONITORS]) for part in parts]
 
 
 def _key(part: Part) -> tuple[str, str]:
@@ -106,7 +110,7 @@ def _key(part: Part) -> tuple[str, str]:
 def _by_key(
     rows: Sequence[MonitorRow], *, has_tags: bool
 ) -> dict[tuple[str, str], list[MonitorRow]]:
-    """Monitors by id and by tag. The tags of each are read once, however many parts there are."""
+    """Monitors by id and by tag. The tags of each are decoded once, not once for each part."""
     by_key: dict[tuple[str, str], list[MonitorRow]] = {("id", row.id): [row] for row in rows}
     for row in rows if has_tags else ():
         for tag in msgspec.json.decode(row.tags, type=list[str]):
@@ -114,31 +118,31 @@ def _by_key(
     return by_key
 
 
-def _parts(tx: Tx, customer_id: str, watched: Watched) -> list[PartStatus]:
-    """Parts of the same monitors are computed once."""
-    known: dict[tuple[str, str], PartStatus] = {}
+def _parts(tx: Tx, customer_id: str, part_monitors: PartMonitors) -> list[PartStatus]:
+    """Parts with the same monitors are computed once."""
+    cache: dict[tuple[str, str], PartStatus] = {}
     parts: list[PartStatus] = []
-    for part, rows in watched:
+    for part, rows in part_monitors:
         if part.indicator_id:
             parts.append(_indicator(tx, customer_id, part))
             continue
-        if _key(part) not in known:
-            known[_key(part)] = _part(tx, part, rows)
-        same = msgspec.structs.replace(known[_key(part)], name=part.name, group=part.group)
-        parts.append(same)
+        if _key(part) not in cache:
+            cache[_key(part)] = _part(tx, part, rows)
+        copy = msgspec.structs.replace(cache[_key(part)], name=part.name, group=part.group)
+        parts.append(copy)
     return parts
 
 
 def worst(states: Sequence[str]) -> str:
-    found = set(states) - {"paused"}
-    return next((word for word in ("failure", "unknown", "normal") if word in found), "unknown")
+    distinct = set(states) - {"paused"}
+    return next((word for word in ("failure", "unknown", "normal") if word in distinct), "unknown")
 
 
 def _part(tx: Tx, part: Part, rows: Sequence[MonitorRow]) -> PartStatus:
     states = [_public(row.state) for row in rows]
     state = "paused" if set(states) == {"paused"} else worst(states)
     since = min((row.state_at for row in rows if _public(row.state) == state), default=None)
-    ids = [row.id for row in rows if is_steady(row)]
+    ids = [row.id for row in rows if is_periodic(row)]
     days = _sums(tx, ids, DAY, DAYS * DAY)
     today = tx.now // DAY
     bars = [days.get((today - n) * DAY, (0, 0.0)) for n in range(DAYS)]
@@ -147,23 +151,23 @@ def _part(tx: Tx, part: Part, rows: Sequence[MonitorRow]) -> PartStatus:
         part.group,
         state,
         None if since is None else iso(since),
-        _share(list(_sums(tx, ids, HOUR, DAY).values())),
-        _share(bars[:7]),
-        _share(bars[:30]),
-        _share(bars),
-        [Day(iso((today - n) * DAY)[:10], _share([bars[n]])) for n in reversed(range(DAYS))],
+        _percent(list(_sums(tx, ids, HOUR, DAY).values())),
+        _percent(bars[:7]),
+        _percent(bars[:30]),
+        _percent(bars),
+        [Day(iso((today - n) * DAY)[:10], _percent([bars[n]])) for n in reversed(range(DAYS))],
     )
 
 
 def _public(state: str) -> str:
-    """Whether nobody looked yet or a check fell silent is nobody's business outside."""
+    """The public does not learn whether a check has not run yet or stopped reporting."""
     return "unknown" if state == "updates_stopped" else state
 
 
 def _sums(
     tx: Tx, ids: Sequence[str], step: Millis, span: Millis
 ) -> dict[Millis, tuple[int, float]]:
-    """(checks, good ones) by step."""
+    """(checks, good checks) by start of the step."""
     rows = tx.rows(
         "select at, sum(count), sum(total) from monitor_rollups"
         f" where monitor_id in {tx.dialect.in_texts} and metric = ? and step = ? and at >"
@@ -173,7 +177,7 @@ def _sums(
     return {at: (int(checks), float(good)) for at, checks, good in rows}
 
 
-def _share(sums: Sequence[tuple[int, float]]) -> float | None:
+def _percent(sums: Sequence[tuple[int, float]]) -> float | None:
     checks = sum(count for count, _ in sums)
     return round(100 * sum(good for _, good in sums) / checks, 3) if checks else None
 
@@ -185,7 +189,36 @@ def _indicator(tx: Tx, customer_id: str, part: Part) -> PartStatus:
         " and deleted_at is null",
         *(part.indicator_id, customer_id),
     )
-    is_known = row is not None and not row.is_stale(tx.now)
-    state = row.state if row is not None and is_known else "unknown"
-    shown = "failure" if state == "failure" else "normal" if state == "normal" else "unknown"
-    return PartStatus(part.name, part.group, shown, None, None, None, None, None, [])
+    is_current = row is not None and not row.is_stale(tx.now)
+    state = row.state if row is not None and is_current else "unknown"
+    public_state = "failure" if state == "failure" else "normal" if state == "normal" else "unknown"
+    return PartStatus(part.name, part.group, public_state, None, None, None, None, None, [])
+
+
+class PageCache:
+    """Keeps each page for `MAX_AGE`. A full cache is emptied: pages in use are computed again."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._pages: dict[str, tuple[Millis, Status]] = {}
+        self._pending: dict[str, asyncio.Future[Status]] = {}
+
+    async def get(self, slug: str, compute: Callable[[], Awaitable[Status]]) -> Status:
+        """Requests that arrive while a page is being computed share the result."""
+        entry = self._pages.get(slug)
+        if entry is not None and 0 <= self._clock() - entry[0] < MAX_AGE:
+            return entry[1]
+        pending = self._pending.get(slug)
+        if pending is None:
+            pending = self._pending[slug] = asyncio.ensure_future(compute())
+            pending.add_done_callback(lambda done: self._store(slug, done))
+        # Shielded: a request that is cancelled must not cancel the others.
+        return await asyncio.shield(pending)
+
+    def _store(self, slug: str, done: "asyncio.Future[Status]") -> None:
+        del self._pending[slug]
+        if done.cancelled() or done.exception() is not None:
+            return
+        if len(self._pages) >= MAX_CACHED_PAGES:
+            self._pages.clear()
+        self._pages[slug] = (self._clock(), done.result())

@@ -76,7 +76,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The hosts as rows of a page, 200 at most
+         * List hosts as rows of a page, at most 200
          * @description Level: viewer.
          */
         get: operations["get_board_hosts"];
@@ -96,7 +96,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The indicators as rows of a page, 200 at most
+         * List indicators as rows of a page, at most 200
          * @description Level: viewer.
          */
         get: operations["get_board_indicators"];
@@ -116,7 +116,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The monitors as rows of a page, 200 at most
+         * List monitors as rows of a page, at most 200
          * @description Level: viewer.
          */
         get: operations["get_board_monitors"];
@@ -136,7 +136,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The tasks as rows of a page, 200 at most
+         * List tasks as rows of a page, at most 200
          * @description Level: viewer.
          */
         get: operations["get_board_tasks"];
@@ -156,7 +156,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The workflows as rows of a page, 200 at most
+         * List workflows as rows of a page, at most 200
          * @description Level: viewer.
          */
         get: operations["get_board_workflows"];
@@ -176,7 +176,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many monitors, jobs, hosts and indicators are how, and what waits for me
+         * Count monitors, jobs, hosts and indicators by state, and your pending decisions
          * @description Level: viewer.
          */
         get: operations["get_counts"];
@@ -296,7 +296,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Approvals and inputs that wait for me, newest first
+         * List approvals and inputs that wait for you, newest first
          * @description Level: viewer.
          */
         get: operations["get_needs"];
@@ -464,7 +464,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a status page shows to everybody, a few seconds old at most
+         * Show a public status page, at most a few seconds old
          * @description Level: anonymous.
          */
         get: operations["get_status_slug"];
@@ -484,7 +484,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The same as a small picture
+         * The state of a public status page as a badge
          * @description Level: anonymous.
          */
         get: operations["get_status_slug_badge_svg"];
@@ -1500,7 +1500,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what can start a task or workflow
+         * List events that can start a task or workflow
          * @description Level: viewer.
          */
         get: operations["get_event"];
@@ -3818,7 +3818,7 @@ export interface paths {
         get: operations["get_statuspage"];
         put?: never;
         /**
-         * Make a status page that everybody may see
+         * Create a public status page
          * @description Level: admin.
          */
         post: operations["post_statuspage"];
@@ -3864,7 +3864,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every tag of what you may see
+         * List the tags of everything that you may see
          * @description Level: viewer.
          */
         get: operations["get_tag"];
@@ -4468,7 +4468,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What starts what, as a graph
+         * Show the triggers as a graph
          * @description Level: viewer.
          */
         get: operations["get_workflows_triggers"];
@@ -4849,6 +4849,14 @@ export interface components {
         Acceptance: {
             id: string;
         };
+        /** AccessReport */
+        AccessReport: {
+            acl: string[];
+            id: string;
+            members: components["schemas"]["MemberAccess"][];
+            name: string;
+            object: string;
+        };
         /**
          * RotateBody
          * @description For how many seconds the old key still works.
@@ -5080,8 +5088,8 @@ export interface components {
         };
         /**
          * Counts
-         * @description Of what the asker may see. `needs`: approvals and inputs that wait for the asker, 200 at
-         *         most. `capped`: there are more open jobs than were counted.
+         * @description Counts of what the caller may see. `needs`: approvals and inputs that wait for the caller,
+         *         at most 200. `capped`: there are more open jobs than were counted.
          */
         Counts: {
             capped: boolean;
@@ -5218,7 +5226,7 @@ export interface components {
         };
         /**
          * EmitterRecord
-         * @description Whose event it is.
+         * @description The object that emits the event.
          */
         EmitterRecord: {
             _id: string;
@@ -5289,7 +5297,7 @@ export interface components {
         };
         /**
          * EventRecord
-         * @description Something that can happen; a task's `triggers` name it by its id.
+         * @description An event that can occur; the `triggers` of a task refer to it by its id.
          */
         EventRecord: {
             _id: string;
@@ -5320,14 +5328,6 @@ export interface components {
          */
         Executed: {
             jobs: components["schemas"]["JobRecord"][];
-        };
-        /** Explained */
-        Explained: {
-            acl: string[];
-            id: string;
-            members: components["schemas"]["MemberAccess"][];
-            name: string;
-            object: string;
         };
         /** FaultRecord */
         FaultRecord: {
@@ -5392,22 +5392,6 @@ export interface components {
             paused: boolean;
         };
         /**
-         * Found
-         * @description Something that fits. `detail`: where it is, or what distinguishes it from its namesakes.
-         */
-        Found: {
-            detail: string;
-            id: string;
-            kind: string;
-            /** @default false */
-            may_run: boolean;
-            name: string;
-            /** @default null */
-            state: string | null;
-            /** @default [] */
-            tags: string[];
-        };
-        /**
          * GiveInput
          * @description The values that the job waits for, under either name.
          */
@@ -5444,7 +5428,18 @@ export interface components {
         /** GraphNode */
         GraphNode: {
             v: string;
-            value: components["schemas"]["Thing"];
+            value: components["schemas"]["GraphObject"];
+        };
+        /**
+         * GraphObject
+         * @description The object of a node: a task, a workflow, …, or an event between two of them.
+         */
+        GraphObject: {
+            _type: string;
+            id: string;
+            name: string;
+            /** @default  */
+            type: string;
         };
         /** HandOver */
         HandOver: {
@@ -5506,8 +5501,8 @@ export interface components {
         };
         /**
          * HostLine
-         * @description A host as a row shows it. Figures are percents of its newest statistics (`disk`: of the
-         *         fullest one); null where no monitor of kind dstat measures them.
+         * @description A host as a row of the list page. `cpu`, `mem` and `disk` (of the fullest one) are percents
+         *         from the latest sample; null without a monitor of kind dstat.
          */
         HostLine: {
             agent_version: string;
@@ -5590,7 +5585,7 @@ export interface components {
         };
         /**
          * Incident
-         * @description `ended` is null while it lasts.
+         * @description `ended` is null while the incident is open.
          */
         Incident: {
             ended: string | null;
@@ -5643,7 +5638,7 @@ export interface components {
         };
         /**
          * IndicatorLine
-         * @description An indicator as a tile shows it; `spark`: its last numbers, 24 at most, oldest first.
+         * @description An indicator as a tile; `spark`: its last numbers, at most 24, oldest first.
          */
         IndicatorLine: {
             description: string;
@@ -5871,7 +5866,7 @@ export interface components {
         };
         /**
          * LineJob
-         * @description As much of a job as a row shows; `duration` in milliseconds, once it is over.
+         * @description Summary of a job; `duration` in milliseconds, once the job has ended.
          */
         LineJob: {
             created: string;
@@ -5966,7 +5961,7 @@ export interface components {
         };
         /**
          * MemberAccess
-         * @description What one member may do with it.
+         * @description What one member may do with the object.
          */
         MemberAccess: {
             by: string[];
@@ -6192,11 +6187,11 @@ export interface components {
         };
         /**
          * MonitorLine
-         * @description A monitor as a row shows it.
+         * @description A monitor as a row of the list page.
          *
          *         `beats`: its last checks, at most 30, oldest first: `n` good, `f` failed, `m` both within one
-         *         span, `-` no word. `spark`: `metric` over the last day from `spark_from` on. Uptime in percent;
-         *         a host and a nested monitor have none, since they are noted only when they change.
+         *         interval, `-` no result. `spark`: `metric` over the last day from `spark_from` on. Uptime in
+         *         percent; host and nested monitors have none because only changes of their state are recorded.
          */
         MonitorLine: {
             alerts: boolean;
@@ -6308,19 +6303,6 @@ export interface components {
         MonitorsRotateBody: {
             /** @default 0 */
             overlap?: number;
-        };
-        /**
-         * Need
-         * @description An approval or an input. `arguments`: what an input asks for; `will_run`: what an approval
-         *         lets run.
-         */
-        Need: {
-            arguments: unknown[];
-            job: components["schemas"]["JobRecord"];
-            kind: string;
-            question: string;
-            until: string;
-            will_run: components["schemas"]["Planned"][];
         };
         /** NewEnrolment */
         NewEnrolment: {
@@ -6467,8 +6449,7 @@ export interface components {
         Overlap: "queue" | "skip";
         /**
          * Part
-         * @description A public name, and the one thing that it stands for: a monitor, an indicator, or all
-         *         monitors with a tag.
+         * @description A public name for one of: a monitor, an indicator, or all monitors with a tag.
          */
         Part: {
             /** @default  */
@@ -6530,6 +6511,19 @@ export interface components {
             note: string;
             since: string;
             until: string | null;
+        };
+        /**
+         * PendingDecision
+         * @description An approval or an input. `arguments`: the arguments of the input form; `will_run`: the jobs
+         *         that the approval releases.
+         */
+        PendingDecision: {
+            arguments: unknown[];
+            job: components["schemas"]["JobRecord"];
+            kind: string;
+            question: string;
+            until: string;
+            will_run: components["schemas"]["Planned"][];
         };
         /** Person */
         Person: {
@@ -7195,6 +7189,22 @@ export interface components {
             filename: string;
             id: string;
         };
+        /**
+         * SearchResult
+         * @description A match. `detail`: its host, address or other text that tells it from others of its name.
+         */
+        SearchResult: {
+            detail: string;
+            id: string;
+            kind: string;
+            /** @default false */
+            may_run: boolean;
+            name: string;
+            /** @default null */
+            state: string | null;
+            /** @default [] */
+            tags: string[];
+        };
         /** SecondFactorRecord */
         SecondFactorRecord: {
             available: boolean;
@@ -7341,7 +7351,7 @@ export interface components {
         };
         /**
          * Status
-         * @description `state`: that of the part that is worst.
+         * @description `state`: the worst state of the parts.
          */
         Status: {
             description: string;
@@ -7353,7 +7363,7 @@ export interface components {
         };
         /**
          * StatusPageBody
-         * @description What is left out stays; a new page without a slug gets one that nobody guesses.
+         * @description Omitted fields do not change. A new page without a slug gets one that cannot be guessed.
          */
         StatusPageBody: {
             description?: string;
@@ -7396,7 +7406,7 @@ export interface components {
         };
         /**
          * TagRecord
-         * @description A tag is its name; it is there while something carries it.
+         * @description A tag has only a name; it exists while an object has it.
          */
         TagRecord: {
             _id: string;
@@ -7495,10 +7505,10 @@ export interface components {
         };
         /**
          * TaskLine
-         * @description A task as a row shows it, with its last jobs (20 at most, newest first).
+         * @description A task as a row of the list page, with its last jobs (at most 20, newest first).
          *
-         *         `beats` are the same, oldest first: `n` good, `f` failed, `x` cancelled or expired, `l` lost,
-         *         `r` not over.
+         *         `beats`: results of the same jobs, oldest first: `n` good, `f` failed, `x` cancelled or
+         *         expired, `l` lost, `r` open.
          */
         TaskLine: {
             beats: string;
@@ -7636,17 +7646,6 @@ export interface components {
             task_id: string | null;
             workflow_id: string | null;
         };
-        /**
-         * Thing
-         * @description What stands at a node: a task, a workflow, …, or an event between two of them.
-         */
-        Thing: {
-            _type: string;
-            id: string;
-            name: string;
-            /** @default  */
-            type: string;
-        };
         /** TicketAndCode */
         TicketAndCode: {
             code: string;
@@ -7691,7 +7690,7 @@ export interface components {
         };
         /**
          * TriggerGraph
-         * @description As graphlib writes it: what has events points to them, and they to what they start.
+         * @description In graphlib's format: an object points to its events, an event to what it starts.
          */
         TriggerGraph: {
             edges: components["schemas"]["GraphEdge"][];
@@ -7902,7 +7901,7 @@ export interface components {
         };
         /**
          * WorkflowLine
-         * @description A workflow as a row shows it; `runs` and `beats` as of a task.
+         * @description A workflow as a row of the list page; `runs` and `beats` as in TaskLine.
          */
         WorkflowLine: {
             beats: string;
@@ -8108,9 +8107,9 @@ export interface operations {
                 after?: string;
                 /** @description true: the total in X-Total-Count */
                 count?: string;
-                /** @description leave out so many from the start, in any order */
+                /** @description skip this many rows, in any sort order */
                 skip?: string;
-                /** @description 1: what wants to be seen comes first */
+                /** @description 1: failures first */
                 "sort[rank]"?: string;
             };
             header?: never;
@@ -8152,9 +8151,9 @@ export interface operations {
                 after?: string;
                 /** @description true: the total in X-Total-Count */
                 count?: string;
-                /** @description leave out so many from the start, in any order */
+                /** @description skip this many rows, in any sort order */
                 skip?: string;
-                /** @description 1: what wants to be seen comes first */
+                /** @description 1: failures first */
                 "sort[rank]"?: string;
             };
             header?: never;
@@ -8196,9 +8195,9 @@ export interface operations {
                 after?: string;
                 /** @description true: the total in X-Total-Count */
                 count?: string;
-                /** @description leave out so many from the start, in any order */
+                /** @description skip this many rows, in any sort order */
                 skip?: string;
-                /** @description 1: what wants to be seen comes first */
+                /** @description 1: failures first */
                 "sort[rank]"?: string;
             };
             header?: never;
@@ -8240,7 +8239,7 @@ export interface operations {
                 after?: string;
                 /** @description true: the total in X-Total-Count */
                 count?: string;
-                /** @description leave out so many from the start, in any order */
+                /** @description skip this many rows, in any sort order */
                 skip?: string;
             };
             header?: never;
@@ -8282,7 +8281,7 @@ export interface operations {
                 after?: string;
                 /** @description true: the total in X-Total-Count */
                 count?: string;
-                /** @description leave out so many from the start, in any order */
+                /** @description skip this many rows, in any sort order */
                 skip?: string;
             };
             header?: never;
@@ -8521,7 +8520,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Need"][];
+                    "application/json": components["schemas"]["PendingDecision"][];
                 };
             };
             /** @description Refused. */
@@ -8785,11 +8784,11 @@ export interface operations {
     get_search: {
         parameters: {
             query?: {
-                /** @description words that all must be in the name, a tag, or what stands beside the name */
+                /** @description words; each must occur in the name, a tag or the detail */
                 q?: string;
                 /** @description only these, separated by commas: task, workflow, monitor, host, indicator, webhook, schedule, script, member, job */
                 kind?: string;
-                /** @description 1 to 100, 30 unless told */
+                /** @description 1 to 100, default 30 */
                 limit?: string;
             };
             header?: never;
@@ -8804,7 +8803,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Found"][];
+                    "application/json": components["schemas"]["SearchResult"][];
                 };
             };
             /** @description Refused. */
@@ -8975,7 +8974,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Explained"];
+                    "application/json": components["schemas"]["AccessReport"];
                 };
             };
             /** @description Refused. */
@@ -18724,7 +18723,7 @@ export interface operations {
     get_workflows_triggers: {
         parameters: {
             query?: {
-                /** @description only what leads to this id or follows from it */
+                /** @description only paths to and from this id */
                 node?: string;
                 /** @description the organization's name */
                 customer?: string;

@@ -1,4 +1,4 @@
-"""Hosts as rows of a page: how they stand, how busy they are, what fails on them."""
+"""Hosts as rows of a page: state, load, and how many of their monitors fail."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,19 +11,18 @@ from belvedere.db import Tx
 from belvedere.db.interface import Dialect
 from belvedere.hosts import store
 from belvedere.hosts.model import HostRow
-from belvedere.overview.rows import lines
-from belvedere.overview.rows.lines import Series, newest
-from belvedere.overview.rows.rights import json_list
+from belvedere.overview.rows import queries
+from belvedere.overview.rows.queries import Series, json_list, latest_rows
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 
 RANKS = {"unreachable": 0, "offline": 1, "draining": 2, "online": 3}
-_NEWEST = Series("monitor_samples", "monitor_id", "at", "x.at, x.measured")
+_LATEST_SAMPLE = Series("monitor_samples", "monitor_id", "at", "x.at, x.measured")
 _DISK = "disk "
 
 
 class HostLine(msgspec.Struct):
-    """A host as a row shows it. Figures are percents of its newest statistics (`disk`: of the
-    fullest one); null where no monitor of kind dstat measures them."""
+    """A host as a row of the list page. `cpu`, `mem` and `disk` (of the fullest one) are percents
+    from the latest sample; null without a monitor of kind dstat."""
 
     id: str
     hostname: str
@@ -41,7 +40,7 @@ class HostLine(msgspec.Struct):
     mem: float | None
     disk: float | None
     figures_at: str | None
-    # Of those that the asker may see.
+    # Only monitors that the caller may see.
     monitors: int
     failing: int
     running: int
@@ -56,25 +55,32 @@ class _Figures(msgspec.Struct):
 
 
 def listable(dialect: Dialect) -> Listable:
-    rank = lines.rank(f"({store.STATE})", RANKS)
-    return lines.listable(store.listable(dialect), {"rank": Field(rank, Kind.INT)})
+    rank = queries.rank(f"({store.STATE})", RANKS)
+    return queries.listable(store.listable(dialect), {"rank": Field(rank, Kind.INT)})
 
 
-def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[HostLine], int | None]:
+def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[HostLine], int | None]:
     require(actor, Level.VIEWER)
     total = store.count(tx, actor.customer_id, listing) if listing.count else None
     rows = store.page(tx, actor.customer_id, listing)
-    watched = _watched(tx, actor, [row.id for row in rows])
+    monitor_counts = _monitor_counts(tx, actor, [row.id for row in rows])
     figures = _figures(tx, actor, [row.id for row in rows])
     running = _running(tx, [row.id for row in rows])
     none = _Figures()
     return [
-        _line(row, figures.get(row.id, none), watched.get(row.id, (0, 0)), running.get(row.id, 0))
+        _line(
+            row,
+            figures.get(row.id, none),
+            monitor_counts.get(row.id, (0, 0)),
+            running.get(row.id, 0),
+        )
         for row in rows
     ], total
 
 
-def _line(row: HostRow, figures: _Figures, watched: tuple[int, int], running: int) -> HostLine:
+def _line(
+    row: HostRow, figures: _Figures, monitor_counts: tuple[int, int], running: int
+) -> HostLine:
     return HostLine(
         id=row.id,
         hostname=row.hostname,
@@ -92,51 +98,53 @@ def _line(row: HostRow, figures: _Figures, watched: tuple[int, int], running: in
         mem=figures.mem,
         disk=figures.disk,
         figures_at=iso_or_none(figures.at),
-        monitors=watched[0],
-        failing=watched[1],
+        monitors=monitor_counts[0],
+        failing=monitor_counts[1],
         running=running,
         version=row.version,
     )
 
 
-def _watched(tx: Tx, actor: Actor, ids: Sequence[str]) -> dict[str, tuple[int, int]]:
+def _monitor_counts(tx: Tx, actor: Actor, ids: Sequence[str]) -> dict[str, tuple[int, int]]:
     """(all, failing) monitors of each host."""
-    seen, params = visible(actor, "monitor", "m.id", open_when_empty=True)
+    visibility, params = visible(actor, "monitor", "m.id", open_when_empty=True)
     rows = tx.rows(
         "select m.host_id, count(*), sum(case when m.state in ('failure', 'updates_stopped')"
         f" then 1 else 0 end) from monitors m where m.host_id in {tx.dialect.in_texts}"
-        f" and m.deleted_at is null and {seen} group by m.host_id",
+        f" and m.deleted_at is null and {visibility} group by m.host_id",
         *(json_list(ids), *params),
     )
     return {host_id: (int(all_), int(failing)) for host_id, all_, failing in rows}
 
 
 def _figures(tx: Tx, actor: Actor, ids: Sequence[str]) -> dict[str, _Figures]:
-    """Of whatever measures the host, the newest word."""
-    seen, params = visible(actor, "monitor", "m.id", open_when_empty=True)
+    """From the latest sample of any monitor of kind dstat on the host."""
+    visibility, params = visible(actor, "monitor", "m.id", open_when_empty=True)
     rows = tx.rows(
         f"select m.id, m.host_id from monitors m where m.host_id in {tx.dialect.in_texts}"
-        f" and m.type = 'dstat' and m.deleted_at is null and {seen}",
+        f" and m.type = 'dstat' and m.deleted_at is null and {visibility}",
         *(json_list(ids), *params),
     )
-    host_of = {monitor_id: host_id for monitor_id, host_id in rows}
-    found: dict[str, _Figures] = {}
-    for monitor_id, samples in newest(tx, _NEWEST, list(host_of), 1).items():
+    host_ids = {monitor_id: host_id for monitor_id, host_id in rows}
+    figures: dict[str, _Figures] = {}
+    for monitor_id, samples in latest_rows(tx, _LATEST_SAMPLE, list(host_ids), 1).items():
         for at, measured in samples:
-            known = found.setdefault(host_of[monitor_id], _Figures())
-            if known.at is None or at > known.at:
-                found[host_of[monitor_id]] = _read(at, msgspec.json.decode(measured))
-    return found
+            latest = figures.setdefault(host_ids[monitor_id], _Figures())
+            if latest.at is None or at > latest.at:
+                figures[host_ids[monitor_id]] = _figures_from_sample(
+                    at, msgspec.json.decode(measured)
+                )
+    return figures
 
 
-def _read(at: Millis, measured: dict[str, Any]) -> _Figures:
+def _figures_from_sample(at: Millis, measured: dict[str, Any]) -> _Figures:
     disks = [value for name, value in measured.items() if name.startswith(_DISK)]
     disk = max(disks) if disks else measured.get("disk")
     return _Figures(
         at,
-        lines.rounded(measured.get("cpu")),
-        lines.rounded(measured.get("mem")),
-        lines.rounded(disk),
+        queries.rounded(measured.get("cpu")),
+        queries.rounded(measured.get("mem")),
+        queries.rounded(disk),
     )
 
 

@@ -1,4 +1,4 @@
-"""Indicators as tiles: the record, and its last values for a line."""
+"""Indicators as tiles: the record, and its last values for a sparkline."""
 
 import msgspec
 
@@ -9,25 +9,24 @@ from belvedere.db.interface import Dialect
 from belvedere.indicators import store
 from belvedere.indicators.model import IndicatorRow, Type
 from belvedere.indicators.values.chart import Chart
-from belvedere.overview.rows import lines
-from belvedere.overview.rows.lines import Series, newest
-from belvedere.overview.rows.rights import runnable
+from belvedere.overview.rows import queries
+from belvedere.overview.rows.queries import Series, latest_rows, runnable_ids
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 
-MOST = 24
+MAX_VALUES = 24
 RANKS = {"failure CRITICAL": 0, "failure HIGH": 1, "failure LOW": 2}
 _VALUES = Series("indicator_values", "indicator_id", "at", "x.at, x.value")
 
 
 class IndicatorLine(msgspec.Struct):
-    """An indicator as a tile shows it; `spark`: its last numbers, 24 at most, oldest first."""
+    """An indicator as a tile; `spark`: its last numbers, at most 24, oldest first."""
 
     id: str
     title: str
     type: str
     state: str
     value: str | int | float | Chart
-    # The value in one line.
+    # The value as one line.
     gist: str | int | float
     severity: str
     description: str
@@ -46,20 +45,22 @@ class IndicatorLine(msgspec.Struct):
 
 
 def listable(dialect: Dialect) -> Listable:
-    rank = lines.rank("indicators.state || ' ' || indicators.severity", RANKS)
-    more = {"rank": Field(rank, Kind.INT), "tags": lines.tag_filter(dialect, "indicators.tags")}
-    return lines.listable(store.INDICATORS, more)
+    rank = queries.rank("indicators.state || ' ' || indicators.severity", RANKS)
+    fields = {"rank": Field(rank, Kind.INT), "tags": queries.tag_field(dialect, "indicators.tags")}
+    return queries.listable(store.INDICATORS, fields)
 
 
-def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[IndicatorLine], int | None]:
+def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[IndicatorLine], int | None]:
     require(actor, Level.VIEWER)
     total = store.count(tx, actor, listing) if listing.count else None
     rows = store.page(tx, actor, listing)
     ids = [row.id for row in rows]
-    may = runnable(tx, actor, "indicator", ids)
-    numbers = newest(tx, _VALUES, [row.id for row in rows if row.text_value is None], MOST)
+    runnable = runnable_ids(tx, actor, "indicator", ids)
+    numbers = latest_rows(
+        tx, _VALUES, [row.id for row in rows if row.text_value is None], MAX_VALUES
+    )
     return [
-        _line(row, numbers.get(row.id, []), tx.now, may_dismiss=row.id in may) for row in rows
+        _line(row, numbers.get(row.id, []), tx.now, may_dismiss=row.id in runnable) for row in rows
     ], total
 
 
@@ -71,7 +72,7 @@ def _line(
         title=row.title,
         type=row.type,
         state=row.state,
-        # A file is read by a route of its own.
+        # The content of a file has its own route.
         value=row.gist if row.type == Type.FILE else row.value,
         gist=row.gist,
         severity=row.severity,
@@ -92,6 +93,6 @@ def _line(
 
 
 def _number(text: str) -> list[float]:
-    """It may have been a text before it became a counter."""
+    """Empty for a text: the indicator may have had another type when the value was pushed."""
     value = msgspec.json.decode(text)
     return [float(value)] if isinstance(value, int | float) else []

@@ -1,4 +1,4 @@
-"""A monitor's one number over the last day, and how much of the time it was up."""
+"""The main metric of a monitor over the last day, and its uptime."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,10 +9,10 @@ from belvedere.db import Tx
 from belvedere.db.interface import Row
 from belvedere.monitors.evaluation.rollups import UP
 from belvedere.monitors.model import MonitorRow
-from belvedere.overview.rows.rights import json_list
+from belvedere.overview.rows.queries import json_list
 
-# The number that stands for all that a monitor measures: the first of these that it has.
-MAIN = ("ms", "cpu", "days", "count", "bytes")
+# The main metric of a monitor is the first of these that it measures.
+MAIN_METRICS = ("ms", "cpu", "days", "count", "bytes")
 UNITS = {"ms": "ms", "cpu": "%", "mem": "%", "cache": "%", "days": "days", "bytes": "B"}
 BY_TYPE = {
     **dict.fromkeys(("scraper", "tcp", "ping", "dns"), "ms"),
@@ -21,7 +21,7 @@ BY_TYPE = {
     "process": "count",
     "file": "bytes",
 }
-# (younger than, step): a young monitor shows what there is in finer steps.
+# (age below, step): a new monitor shows its short history in finer steps.
 _STEPS = ((HOUR, MINUTE), (6 * HOUR, 10 * MINUTE))
 _numbers = msgspec.json.Decoder(dict[str, float]).decode
 
@@ -35,12 +35,12 @@ class Spark(msgspec.Struct):
 
 
 def metric(row: MonitorRow, checks: Sequence[Row]) -> tuple[str | None, float | None]:
-    """Its name, and its newest value."""
+    """Name and latest value of the main metric."""
     measured = _numbers(checks[0][2]) if checks else {}
-    usual = BY_TYPE.get(row.type)
+    default = BY_TYPE.get(row.type)
     if not measured:
-        return usual, None
-    names = [name for name in (*([usual] if usual else []), *MAIN) if name in measured]
+        return default, None
+    names = [name for name in (*([default] if default else []), *MAIN_METRICS) if name in measured]
     name = names[0] if names else min(measured)
     return name, measured[name]
 
@@ -48,46 +48,46 @@ def metric(row: MonitorRow, checks: Sequence[Row]) -> tuple[str | None, float | 
 def sparks(
     tx: Tx, rows: Iterable[MonitorRow], metrics: Mapping[str, str | None]
 ) -> dict[str, Spark]:
-    """By monitor; one read for each step in use."""
+    """By monitor id; one query for each step in use."""
     grouped: dict[Millis, list[MonitorRow]] = {}
     for row in rows:
         if metrics[row.id] is not None:
             grouped.setdefault(_step(tx.now - row.created_at), []).append(row)
-    found: dict[str, Spark] = {}
+    result: dict[str, Spark] = {}
     for step, group in grouped.items():
-        found |= _of_step(tx, step, group, metrics)
-    return found
+        result |= _sparks_with_step(tx, step, group, metrics)
+    return result
 
 
 def _step(age: Millis) -> Millis:
-    return next((step for younger, step in _STEPS if age < younger), HOUR)
+    return next((step for max_age, step in _STEPS if age < max_age), HOUR)
 
 
-def _of_step(
+def _sparks_with_step(
     tx: Tx, step: Millis, group: list[MonitorRow], metrics: Mapping[str, str | None]
 ) -> dict[str, Spark]:
     last = tx.now // step
     first = {row.id: max(row.created_at, tx.now - DAY) // step for row in group}
-    found = {
+    series = {
         row.id: Spark(first[row.id] * step, step, [None] * (last - first[row.id] + 1))
         for row in group
     }
-    wanted = {name for row in group if (name := metrics[row.id]) is not None}
+    metric_names = {name for row in group if (name := metrics[row.id]) is not None}
     rows = tx.rows(
         "select monitor_id, metric, at, total / count from monitor_rollups"
         f" where monitor_id in {tx.dialect.in_texts} and metric in {tx.dialect.in_texts}"
         " and step = ? and at >= ?",
-        *(json_list(first), json_list(wanted), step, min(first.values()) * step),
+        *(json_list(first), json_list(metric_names), step, min(first.values()) * step),
     )
     for monitor_id, name, at, value in rows:
-        place = at // step - first[monitor_id]
-        if name == metrics[monitor_id] and 0 <= place < len(found[monitor_id].values):
-            found[monitor_id].values[place] = round(value, 4)
-    return found
+        index = at // step - first[monitor_id]
+        if name == metrics[monitor_id] and 0 <= index < len(series[monitor_id].values):
+            series[monitor_id].values[index] = round(value, 4)
+    return series
 
 
 def uptimes(tx: Tx, ids: Sequence[str], span: Millis, step: Millis) -> dict[str, float]:
-    """Percent of good checks over the last `span`; who was never checked is not in it."""
+    """Percent of good checks over the last `span`, without monitors that had no check."""
     rows = tx.rows(
         "select monitor_id, sum(count), sum(total) from monitor_rollups"
         f" where monitor_id in {tx.dialect.in_texts} and metric = ? and step = ? and at > ?"

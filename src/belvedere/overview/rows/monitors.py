@@ -10,11 +10,11 @@ from belvedere.db import Tx
 from belvedere.db.interface import Dialect
 from belvedere.monitors import store
 from belvedere.monitors.store import MonitorView
-from belvedere.overview.rows import beats, lines, monitor_series
+from belvedere.overview.rows import check_strip, monitor_series, queries
 from belvedere.overview.rows.monitor_series import Spark
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 
-# What wants to be seen first.
+# Sort order: the most urgent first.
 RANKS = {
     "failure CRITICAL": 0,
     "failure HIGH": 1,
@@ -26,11 +26,11 @@ RANKS = {
 
 
 class MonitorLine(msgspec.Struct):
-    """A monitor as a row shows it.
+    """A monitor as a row of the list page.
 
     `beats`: its last checks, at most 30, oldest first: `n` good, `f` failed, `m` both within one
-    span, `-` no word. `spark`: `metric` over the last day from `spark_from` on. Uptime in percent;
-    a host and a nested monitor have none, since they are noted only when they change.
+    interval, `-` no result. `spark`: `metric` over the last day from `spark_from` on. Uptime in
+    percent; host and nested monitors have none because only changes of their state are recorded.
     """
 
     id: str
@@ -73,34 +73,33 @@ _tags = msgspec.json.Decoder(list[str]).decode
 
 
 def listable(dialect: Dialect) -> Listable:
-    rank = lines.rank("m.state || ' ' || m.severity", RANKS)
-    more = {"rank": Field(rank, Kind.INT), "tags": lines.tag_filter(dialect, "m.tags")}
-    more["state_since"] = Field("m.state_at", Kind.TIME)
-    return lines.listable(store.MONITORS, more)
+    rank = queries.rank("m.state || ' ' || m.severity", RANKS)
+    fields = {"rank": Field(rank, Kind.INT), "tags": queries.tag_field(dialect, "m.tags")}
+    fields["state_since"] = Field("m.state_at", Kind.TIME)
+    return queries.listable(store.MONITORS, fields)
 
 
-def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[MonitorLine], int | None]:
-    """A page with everything that its rows show: a handful of reads, however many rows."""
+def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[MonitorLine], int | None]:
+    """A page of complete rows with a constant number of queries."""
     require(actor, Level.VIEWER)
     total = store.count(tx, actor, listing) if listing.count else None
-    return of(tx, store.page(tx, actor, listing)), total
+    return _lines(tx, store.page(tx, actor, listing)), total
 
 
-def of(tx: Tx, views: list[MonitorView]) -> list[MonitorLine]:
-    checks = beats.samples(tx, views)
-    strips = {id_: beats.of_samples(rows) for id_, rows in checks.items()} | beats.of_rare(
-        tx, views
-    )
-    metrics = {view.id: monitor_series.metric(view, checks[view.id]) for view in views}
-    drawn = monitor_series.sparks(tx, views, {id_: name for id_, (name, _) in metrics.items()})
-    ids = [view.id for view in views if beats.is_steady(view)]
+def _lines(tx: Tx, views: list[MonitorView]) -> list[MonitorLine]:
+    samples = check_strip.latest_samples(tx, views)
+    checks = {id_: check_strip.checks_from_samples(rows) for id_, rows in samples.items()}
+    checks |= check_strip.checks_from_rollups(tx, views)
+    metrics = {view.id: monitor_series.metric(view, samples[view.id]) for view in views}
+    sparks = monitor_series.sparks(tx, views, {id_: name for id_, (name, _) in metrics.items()})
+    ids = [view.id for view in views if check_strip.is_periodic(view)]
     day, month = (
         monitor_series.uptimes(tx, ids, DAY, HOUR),
         monitor_series.uptimes(tx, ids, 30 * DAY, DAY),
     )
     return [
         _line(
-            *(view, strips[view.id], metrics[view.id], drawn.get(view.id)),
+            *(view, checks[view.id], metrics[view.id], sparks.get(view.id)),
             *(day.get(view.id), month.get(view.id), tx.now),
         )
         for view in views
@@ -117,7 +116,7 @@ def _line(
     now: Millis,
 ) -> MonitorLine:
     name, value = metric
-    known = [one for one in spark.values if one is not None] if spark is not None else []
+    values = [number for number in spark.values if number is not None] if spark is not None else []
     return MonitorLine(
         id=view.id,
         name=view.name,
@@ -136,14 +135,14 @@ def _line(
         looptime=view.looptime,
         last_check=iso_or_none(view.checked_at),
         message=_message(view),
-        beats=beats.strip(view, checks, now),
+        beats=check_strip.strip(view, checks, now),
         beats_from=iso(checks[-1][0]) if checks else None,
         beats_to=iso(checks[0][0]) if checks else None,
-        metric=name if known or value is not None else None,
+        metric=name if values or value is not None else None,
         unit=monitor_series.UNITS.get(name or "", ""),
-        value=value if value is not None else (known[-1] if known else None),
-        spark=spark.values if spark is not None and known else [],
-        spark_from=iso(spark.since) if spark is not None and known else None,
+        value=value if value is not None else (values[-1] if values else None),
+        spark=spark.values if spark is not None and values else [],
+        spark_from=iso(spark.since) if spark is not None and values else None,
         spark_step=spark.step if spark is not None else HOUR,
         uptime_day=day,
         uptime_month=month,
@@ -152,5 +151,5 @@ def _line(
 
 
 def _message(view: MonitorView) -> str:
-    said = _last_event(view.last_event).message
-    return said if isinstance(said, str) else ""
+    message = _last_event(view.last_event).message
+    return message if isinstance(message, str) else ""

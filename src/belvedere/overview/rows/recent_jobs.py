@@ -1,4 +1,4 @@
-"""The last jobs of tasks and workflows, for rows that show how it went."""
+"""The last jobs of tasks and workflows, with their results."""
 
 from collections.abc import Collection
 
@@ -8,9 +8,9 @@ from belvedere.access import Actor
 from belvedere.base.clock import Millis, iso, iso_or_none
 from belvedere.db import Tx
 from belvedere.jobs.model import WORKFLOW
-from belvedere.overview.rows.lines import Series, newest
+from belvedere.overview.rows.queries import Series, latest_rows
 
-MOST = 20
+MAX_JOBS = 20
 OPEN, LOST, STOPPED, FAILED, GOOD = "r", "l", "x", "f", "n"
 _LETTERS = {
     "normal": GOOD,
@@ -28,7 +28,7 @@ _OF_WORKFLOW = Series("jobs", "workflow_id", "id", _COLUMNS, f" and y.type = '{W
 
 
 class LineJob(msgspec.Struct):
-    """As much of a job as a row shows; `duration` in milliseconds, once it is over."""
+    """Summary of a job; `duration` in milliseconds, once the job has ended."""
 
     id: str
     lifecycle: str
@@ -38,38 +38,45 @@ class LineJob(msgspec.Struct):
     duration: Millis | None
 
 
-class Runs(msgspec.Struct):
-    """The newest first; `beats` the other way round: `n` good, `f` failed, `x` cancelled or
-    expired, `l` lost, `r` not over."""
+class RecentRuns(msgspec.Struct):
+    """`jobs`: newest first. `beats`: oldest first, `n` good, `f` failed, `x` cancelled or
+    expired, `l` lost, `r` open."""
 
     jobs: list[LineJob]
     beats: str
 
 
-def of_tasks(tx: Tx, actor: Actor, ids: Collection[str]) -> dict[str, Runs]:
-    """Steps of workflows only for who sees all: they carry another ACL."""
+def for_tasks(tx: Tx, actor: Actor, ids: Collection[str]) -> dict[str, RecentRuns]:
+    """Steps of workflows only for members that see everything: their ACL is the workflow's."""
     return _runs(tx, actor, _OF_TASK, ids, with_steps=actor.sees_all)
 
 
-def of_workflows(tx: Tx, actor: Actor, ids: Collection[str]) -> dict[str, Runs]:
+def for_workflows(tx: Tx, actor: Actor, ids: Collection[str]) -> dict[str, RecentRuns]:
     return _runs(tx, actor, _OF_WORKFLOW, ids, with_steps=True)
 
 
 def _runs(
-    tx: Tx, actor: Actor, of: Series, ids: Collection[str], *, with_steps: bool
-) -> dict[str, Runs]:
+    tx: Tx, actor: Actor, series: Series, ids: Collection[str], *, with_steps: bool
+) -> dict[str, RecentRuns]:
     purged = tx.value("select purged_until from customers where id = ?", actor.customer_id)
-    found = {}
-    for id_, rows in newest(tx, of, ids, MOST).items():
+    runs = {}
+    for id_, rows in latest_rows(tx, series, ids, MAX_JOBS).items():
         jobs = [
-            LineJob(job_id, lifecycle, state, iso(made), iso_or_none(ended), _took(started, ended))
-            for job_id, lifecycle, state, made, started, ended, workflow_id in rows
+            LineJob(
+                job_id,
+                lifecycle,
+                state,
+                iso(created),
+                iso_or_none(ended),
+                _duration(started, ended),
+            )
+            for job_id, lifecycle, state, created, started, ended, workflow_id in rows
             if (ended is None or ended > purged or state == "lost")
             and (with_steps or workflow_id is None)
         ]
-        found[id_] = Runs(jobs, "".join(_LETTERS[job.state] for job in reversed(jobs)))
-    return found
+        runs[id_] = RecentRuns(jobs, "".join(_LETTERS[job.state] for job in reversed(jobs)))
+    return runs
 
 
-def _took(started: Millis | None, ended: Millis | None) -> Millis | None:
+def _duration(started: Millis | None, ended: Millis | None) -> Millis | None:
     return None if started is None or ended is None else ended - started

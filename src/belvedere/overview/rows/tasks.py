@@ -1,4 +1,4 @@
-"""Tasks and workflows as rows of a page: what they are, and how their last jobs went."""
+"""Tasks and workflows as rows of a page, with the results of their last jobs."""
 
 import msgspec
 
@@ -6,10 +6,8 @@ from belvedere.access import Actor, Level, require
 from belvedere.base.clock import iso
 from belvedere.db import Tx
 from belvedere.db.interface import Dialect
-from belvedere.overview.rows import lines
-from belvedere.overview.rows import recent_jobs as runs
-from belvedere.overview.rows.recent_jobs import LineJob, Runs
-from belvedere.overview.rows.rights import runnable
+from belvedere.overview.rows import queries, recent_jobs
+from belvedere.overview.rows.recent_jobs import LineJob, RecentRuns
 from belvedere.rest.listing import Listable, Listing
 from belvedere.tasks import store
 from belvedere.tasks.model import decode
@@ -20,10 +18,10 @@ from belvedere.workflow_specs.model import decode as decode_flow
 
 
 class TaskLine(msgspec.Struct):
-    """A task as a row shows it, with its last jobs (20 at most, newest first).
+    """A task as a row of the list page, with its last jobs (at most 20, newest first).
 
-    `beats` are the same, oldest first: `n` good, `f` failed, `x` cancelled or expired, `l` lost,
-    `r` not over.
+    `beats`: results of the same jobs, oldest first: `n` good, `f` failed, `x` cancelled or
+    expired, `l` lost, `r` open.
     """
 
     id: str
@@ -36,7 +34,7 @@ class TaskLine(msgspec.Struct):
     script_name: str
     enable: bool
     tags: list[str]
-    # A run dialog must ask for something.
+    # The run dialog has at least one field.
     has_arguments: bool
     may_run: bool
     runs: list[LineJob]
@@ -47,7 +45,7 @@ class TaskLine(msgspec.Struct):
 
 
 class WorkflowLine(msgspec.Struct):
-    """A workflow as a row shows it; `runs` and `beats` as of a task."""
+    """A workflow as a row of the list page; `runs` and `beats` as in TaskLine."""
 
     id: str
     name: str
@@ -63,34 +61,36 @@ class WorkflowLine(msgspec.Struct):
     last_update: str
 
 
-def task_list(dialect: Dialect) -> Listable:
+def listable_tasks(dialect: Dialect) -> Listable:
     tags = f"coalesce({dialect.json_text('t.spec', 'tags')}, '[]')"
-    return lines.listable(store.TASKS, {"tags": lines.tag_filter(dialect, tags)})
+    return queries.listable(store.TASKS, {"tags": queries.tag_field(dialect, tags)})
 
 
-def workflow_list(dialect: Dialect) -> Listable:
-    return lines.listable(flows.WORKFLOWS, {"tags": lines.tag_filter(dialect, "w.tags")})
+def listable_workflows(dialect: Dialect) -> Listable:
+    return queries.listable(flows.WORKFLOWS, {"tags": queries.tag_field(dialect, "w.tags")})
 
 
-def tasks(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[TaskLine], int | None]:
+def list_tasks(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[TaskLine], int | None]:
     require(actor, Level.VIEWER)
     total = store.count(tx, actor, listing) if listing.count else None
     views = store.page(tx, actor, listing)
     ids = [view.id for view in views]
-    past, may = runs.of_tasks(tx, actor, ids), runnable(tx, actor, "task", ids)
-    return [_task(view, past[view.id], may_run=view.id in may) for view in views], total
+    runs = recent_jobs.for_tasks(tx, actor, ids)
+    runnable = queries.runnable_ids(tx, actor, "task", ids)
+    return [_task(view, runs[view.id], may_run=view.id in runnable) for view in views], total
 
 
-def workflows(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[WorkflowLine], int | None]:
+def list_workflows(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[WorkflowLine], int | None]:
     require(actor, Level.VIEWER)
     total = flows.count(tx, actor, listing) if listing.count else None
     rows = flows.select_page(tx, actor, listing)
     ids = [row.id for row in rows]
-    past, may = runs.of_workflows(tx, actor, ids), runnable(tx, actor, "workflow", ids)
-    return [_workflow(row, past[row.id], may_run=row.id in may) for row in rows], total
+    runs = recent_jobs.for_workflows(tx, actor, ids)
+    runnable = queries.runnable_ids(tx, actor, "workflow", ids)
+    return [_workflow(row, runs[row.id], may_run=row.id in runnable) for row in rows], total
 
 
-def _task(view: TaskView, past: Runs, *, may_run: bool) -> TaskLine:
+def _task(view: TaskView, runs: RecentRuns, *, may_run: bool) -> TaskLine:
     spec = decode(view.spec)
     return TaskLine(
         id=view.id,
@@ -103,17 +103,17 @@ def _task(view: TaskView, past: Runs, *, may_run: bool) -> TaskLine:
         script_name=view.script_name or "",
         enable=bool(view.enabled),
         tags=spec.tags,
-        has_arguments=any(one.type != "fixed" for one in spec.task_arguments),
+        has_arguments=any(argument.type != "fixed" for argument in spec.task_arguments),
         may_run=may_run,
-        runs=past.jobs,
-        last_job=past.jobs[0] if past.jobs else None,
-        beats=past.beats,
+        runs=runs.jobs,
+        last_job=runs.jobs[0] if runs.jobs else None,
+        beats=runs.beats,
         version=view.version,
         last_update=iso(view.updated_at),
     )
 
 
-def _workflow(row: WorkflowRow, past: Runs, *, may_run: bool) -> WorkflowLine:
+def _workflow(row: WorkflowRow, runs: RecentRuns, *, may_run: bool) -> WorkflowLine:
     spec = decode_flow(row.spec)
     return WorkflowLine(
         id=row.id,
@@ -123,9 +123,9 @@ def _workflow(row: WorkflowRow, past: Runs, *, may_run: bool) -> WorkflowLine:
         tags=spec.tags,
         steps=len(spec.graph.nodes),
         may_run=may_run,
-        runs=past.jobs,
-        last_job=past.jobs[0] if past.jobs else None,
-        beats=past.beats,
+        runs=runs.jobs,
+        last_job=runs.jobs[0] if runs.jobs else None,
+        beats=runs.beats,
         version=row.version,
         last_update=iso(row.updated_at),
     )

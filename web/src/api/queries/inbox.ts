@@ -5,7 +5,7 @@ import type { Job } from './job'
 /** No inbox reads all history: nobody waits for what is older than so many jobs. */
 const LOOK = 20_000
 
-export type PendingDecision = Shape<'Need'>
+export type PendingDecision = Shape<'PendingDecision'>
 export type Notice = Shape<'NotificationRecord'>
 
 /** The server tells no more of them at once. */

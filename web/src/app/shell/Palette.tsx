@@ -15,7 +15,7 @@ import { usePaletteRequests } from './openPalette'
 
 const [store, palette] = createSpotlight()
 
-type SearchHit = Shape<'Found'>
+type SearchHit = Shape<'SearchResult'>
 /** Where each kind of record lives. */
 const HOME: Record<string, (hit: SearchHit) => string> = {
   task: (hit) => `/tasks/${hit.id}`,

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { api, ok, type Shape, untypedQuery } from '../../api/client'
 
 export type Job = Shape<'JobRecord'>
-export type PendingDecision = Shape<'Need'>
+export type PendingDecision = Shape<'PendingDecision'>
 
 export const recentJobsQuery = queryOptions({
   queryKey: ['job', 'list', 'recent'],
