@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from belvedere.access import Keyring
-from belvedere.access.crypto import key_file
+from belvedere.access.crypto import key_file, sealed_values
 from belvedere.access.crypto.keyring import SECRET_FILE
 from belvedere.base.errors import Conflict, Unavailable
 from belvedere.db import Tx
@@ -14,7 +15,7 @@ from belvedere.rest import listing
 from belvedere.secrets import service as secrets
 from belvedere.secrets import store
 from belvedere.secrets.service import SecretBody
-from belvedere.server.encryption import key_rotation
+from belvedere.server.encryption import key_rotation, unreadable
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.wiring import furnish
 from belvedere.settings import Settings
@@ -33,8 +34,8 @@ class Place:
         found = key_file.load(folder)
         self.runtime: ServerRuntime = furnish(Settings(data=str(folder)), db, db, found.keys)
 
-    def do(self, verb: Any) -> dict[str, Any]:
-        answer: dict[str, Any] = self.runtime.db.write_blocking(verb, self.runtime, {})
+    def do(self, verb: Any, **payload: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = self.runtime.db.write_blocking(verb, self.runtime, payload)
         return answer
 
     def rotated(self) -> int:
@@ -80,7 +81,7 @@ def test_it_works(place: Place, cast: Cast) -> None:
     place.do(key_rotation.add)
     assert len(place.names) == 2 and place.runtime.keyring.name == ""
     assert place.rotated() == 2
-    assert place.do(key_rotation.drop) == {"key": place.names[0], "dropped": 1}
+    assert place.do(key_rotation.drop) == {"key": place.names[0], "dropped": 1, "unreadable": 0}
     assert len(place.names) == 1 and read(place, cast, task_id) == before
     # What was sealed and what is looked up is still so for the next process.
     again = Place(place.runtime.db, place.folder)
@@ -194,6 +195,93 @@ def test_what_was_tampered_with_stops_nothing(place: Place, cast: Cast) -> None:
     assert place.do(key_rotation.rotate)["resealed"] == 1
     last = place.do(key_rotation.rotate)
     assert (last["resealed"], last["left"]) == (0, 1)
+
+
+def tamper(place: Place, sql: str) -> None:
+    place.runtime.db.write_blocking(lambda tx: tx.execute(sql))
+
+
+def test_unreadable_values_keep_the_old_key_until_the_operator_decides(
+    place: Place, cast: Cast, caplog: pytest.LogCaptureFixture
+) -> None:
+    task_id = fill(place, cast)
+    tamper(place, "update secrets set box = 'AAAA'")
+    tamper(place, """update tasks set spec = '{"$sealed":"AAAA","name":"x"}'""")
+    place.do(key_rotation.add)
+    assert place.do(key_rotation.rotate)["left"] == 2
+    with pytest.raises(Conflict) as refused:
+        place.do(key_rotation.drop)
+    assert refused.value.code == "key_unreadable" and "2 values" in refused.value.message
+    assert len(place.names) == 2
+    report = place.do(key_rotation.check)
+    assert report["unreadable"] == 2
+    secret, task = report["values"]
+    assert secret["row"] == {"customer_id": cast.acme.id, "task_id": "", "name": "API_KEY"}
+    assert (secret["table"], secret["organization"]) == ("secrets", "acme")
+    assert (task["table"], task["row"], task["organization"]) == ("tasks", {"id": task_id}, "acme")
+    done = place.do(key_rotation.drop, skip_unreadable=True)
+    assert (done["dropped"], done["unreadable"], len(place.names)) == (1, 2, 1)
+    # The rows are still there, and the log says which they were.
+    rows = place.runtime.db.write_blocking(lambda tx: tx.rows("select box from secrets"))
+    assert rows == [("AAAA",)]
+    lines = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert any("table=secrets" in line and "organization=acme" in line for line in lines)
+
+
+def test_values_that_a_key_opens_are_never_skipped(place: Place, cast: Cast) -> None:
+    """The operator's choice is about values that are lost already, not about a missed rotation."""
+    fill(place, cast)
+    tamper(place, "update secrets set box = 'AAAA'")
+    place.do(key_rotation.add)
+    stale = place.runtime.keyring
+    assert place.do(key_rotation.rotate)["left"] == 1
+    stale.use("")
+    place.runtime.db.write_blocking(secrets.put, stale, cast.ada, "B", SecretBody(value=VALUE))
+    for verb in (key_rotation.drop, key_rotation.check):
+        with pytest.raises(Conflict) as refused:
+            place.do(verb, skip_unreadable=True)
+        assert refused.value.code == "key_in_use"
+    assert len(place.names) == 2
+
+
+def test_unreadable_values_do_not_hide_others(
+    place: Place, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each turn of a rotation used to read the same first rows, which no key opens."""
+    monkeypatch.setattr(key_rotation, "BATCH", 2)
+    monkeypatch.setattr(unreadable, "PAGE", 2)
+    db, keys = place.runtime.db, place.runtime.keyring
+    for name in ("A", "B", "C", "D", "E", "F"):
+        db.write_blocking(secrets.put, keys, cast.ada, name, SecretBody(value=VALUE))
+    tamper(place, "update secrets set box = 'AAAA' where name <= 'C'")
+    place.do(key_rotation.add)
+    assert [place.do(key_rotation.rotate)["resealed"] for _ in range(3)] == [2, 1, 0]
+    assert place.do(key_rotation.check)["unreadable"] == 3
+
+
+def test_a_list_with_boxes_of_two_keys_keeps_the_old_key(place: Place, cast: Cast) -> None:
+    """Arguments go from job to job: a new value may be beside one that an old key sealed."""
+    db, keys = place.runtime.db, place.runtime.keyring
+    about = sealed_values.about_values(cast.acme.id)
+    old = keys.seal("old", about)
+    place.do(key_rotation.add)
+    place.rotated()
+    boxes = [{"$sealed": keys.seal("new", about)}, {"$sealed": old}]
+    text = msgspec.json.encode(boxes).decode()
+    db.write_blocking(
+        lambda tx: tx.execute(
+            "insert into jobs (id, customer_id, type, name, lifecycle, state, origin, timeout,"
+            " expires_at, created_at, updated_at, arguments) values ('0a', ?, 'dummy', 'x',"
+            " 'ready', 'in_progress', 'user', 60, 1, 1, 1, ?)",
+            *(cast.acme.id, text),
+        )
+    )
+    with pytest.raises(Conflict):
+        place.do(key_rotation.drop)
+    assert place.rotated() == 1 and place.do(key_rotation.drop)["dropped"] == 1
+    kept = db.write_blocking(lambda tx: tx.value("select arguments from jobs"))
+    values = sealed_values.open_values(keys, cast.acme.id, msgspec.json.decode(kept))
+    assert values == ["new", "old"]
 
 
 def test_every_sealed_column_is_known(place: Place) -> None:

@@ -127,6 +127,7 @@ VERBS: dict[str, Callable[[Tx, ServerRuntime, dict[str, Any]], dict[str, Any]]] 
     "/key": key_rotation.show,
     "/key/add": key_rotation.add,
     "/key/rotate": key_rotation.rotate,
+    "/key/check": key_rotation.check,
     "/key/drop": key_rotation.drop,
     "/mark-restored": _mark_restored,
     "/member/reset-second-factor": _reset_second_factor,

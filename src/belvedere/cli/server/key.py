@@ -25,13 +25,17 @@ def rotate(args: Args) -> object:
         if not progress["left"]:
             break
         if not progress["resealed"]:
-            return {**progress, "resealed": resealed, "dropped": 0}
+            return {**progress, "resealed": resealed, "dropped": 0, "unreadable": progress["left"]}
     dropped = 0 if args.keep else call_operator(args, "/key/drop", {})["dropped"]
     return {**progress, "resealed": resealed, "dropped": dropped}
 
 
+def check(args: Args) -> object:
+    return call_operator(args, "/key/check", {})
+
+
 def drop(args: Args) -> object:
-    return call_operator(args, "/key/drop", {})
+    return call_operator(args, "/key/drop", {"skip_unreadable": args.skip_unreadable})
 
 
 def show_keys(result: Record) -> None:
@@ -50,9 +54,33 @@ def show_keys(result: Record) -> None:
 
 def show_rotated(result: Record) -> None:
     print(f"{result['resealed']} values were re-encrypted with the key {result['key']}.")
-    if result["left"]:
-        print(f"{result['left']} values remain; run the command again.")
+    if result.get("unreadable"):
+        print(f"{result['unreadable']} values cannot be opened with any key and were not changed.")
+        rendering.note("List them: belvedere key check")
     print(f"{result['dropped']} old keys were dropped.")
+
+
+def show_unreadable(result: Record) -> None:
+    """One line per value; a row is identified by the values of its columns."""
+    rendering.table(
+        ("table", "column", "row", "organization"),
+        (
+            (
+                value["table"],
+                value["column"],
+                ", ".join(f"{name}={text}" for name, text in value["row"].items()),
+                value["organization"],
+            )
+            for value in result["values"]
+        ),
+    )
+    print(f"{result['unreadable']} values cannot be opened with any key in secret.key.")
+
+
+def show_dropped(result: Record) -> None:
+    print(f"{result['dropped']} old keys were dropped.")
+    if result["unreadable"]:
+        print(f"{result['unreadable']} values that no key opens were left as they are.")
 
 
 def show_added(result: Record) -> None:
@@ -91,12 +119,28 @@ COMMANDS = (
         is_remote=False,
     ),
     Command(
+        "check",
+        check,
+        "List values that no key in secret.key opens; they keep old keys from being dropped.",
+        "belvedere key check",
+        show_unreadable,
+        options=OPTIONS,
+        is_remote=False,
+    ),
+    Command(
         "drop",
         drop,
         "Drop keys that no longer encrypt anything, on servers where you did not run rotate.",
         "belvedere key drop",
-        lambda result: print(f"{result['dropped']} old keys were dropped."),
-        options=OPTIONS,
+        show_dropped,
+        options=(
+            option(
+                "--skip-unreadable",
+                action="store_true",
+                help="drop them although some values cannot be opened with any key",
+            ),
+            *OPTIONS,
+        ),
         is_remote=False,
     ),
 )

@@ -41,6 +41,11 @@ class Place:
     # A column that may hold the same text.
     copy: str = ""
 
+    @property
+    def box(self) -> str:
+        """How a box begins, wherever it is in the text."""
+        return self.sign.removeprefix("%")
+
 
 def _job(tx: Tx, text: str, row: Row) -> str:
     """Masked arguments; the definition that the job was made from says which."""

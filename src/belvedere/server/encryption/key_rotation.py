@@ -6,7 +6,8 @@ secret.key until `drop` has seen that nothing is.
 
 import logging
 from collections.abc import Callable, Set
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any
 
 from belvedere.access.crypto import key_file
@@ -14,7 +15,8 @@ from belvedere.access.crypto.key_file import KeyFile
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Unavailable
 from belvedere.db import Tx
-from belvedere.server.encryption import sealing
+from belvedere.server.encryption import sealing, unreadable
+from belvedere.server.encryption.unreadable import MAX_LISTED, UnreadableValue
 from belvedere.server.runtime import ServerRuntime
 
 log = logging.getLogger("belvedere.keys")
@@ -90,18 +92,49 @@ def rotate(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str,
 
 
 def drop(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
-    """Forget the keys that nothing is sealed with any more."""
+    """Forget the keys that nothing is sealed with any more. Values that no key opens keep them,
+    unless the operator says that these do not count; the values stay where they are."""
     known = _file(runtime)
     runtime.keyring.follow(tx)
     name = runtime.keyring.name
-    if found := left(tx, name):
+    values = _find_unreadable(tx, runtime.keyring)
+    if values and not payload.get("skip_unreadable"):
         raise Conflict(
-            f"{found} values are still sealed with an older key; rotate first.", code="key_in_use"
+            f"{len(values)} values cannot be opened with any key in secret.key. List them with"
+            " belvedere key check and set them again, or keep a backup of secret.key and run"
+            " belvedere key drop --skip-unreadable.",
+            code="key_unreadable",
+        )
+    for value in values[:MAX_LISTED]:
+        log.warning(
+            "old keys are dropped despite an unreadable value table=%s row=%s organization=%s",
+            *(value.table, value.row, value.organization),
         )
     old = known.seals.keys() - {name}
     # Until then what was sealed anew in the same transaction may still be undone.
     tx.after_commit(lambda: _forget(runtime, old))
-    return {"key": name, "dropped": len(old)}
+    return {"key": name, "dropped": len(old), "unreadable": len(values)}
+
+
+def check(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
+    """The values that no key opens, once everything else is sealed with the newest key."""
+    runtime.keyring.follow(tx)
+    values = _find_unreadable(tx, runtime.keyring)
+    return {"unreadable": len(values), "values": [asdict(v) for v in values[:MAX_LISTED]]}
+
+
+def _find_unreadable(tx: Tx, keys: Keyring) -> list[UnreadableValue]:
+    """It stops with a refusal at the first value that a key opens: that one needs a rotation."""
+    values = []
+    for place in SEALED:
+        columns = (place.column, unreadable.customer_name(place.table))
+        where, params = _other(place), _by(keys.name)
+        for row in unreadable.pages(tx, place.table, place.names, columns, where, *params):
+            *names, box, organization = row
+            unreadable.check_unreadable(unreadable.is_readable(keys, box, place.about(*names)))
+            identity = dict(zip(place.names, names, strict=True))
+            values.append(UnreadableValue(place.table, place.column, identity, organization))
+    return values + sealing.find_unreadable(tx, keys)
 
 
 def _forget(runtime: ServerRuntime, old: Set[str]) -> None:
@@ -159,13 +192,11 @@ def _by(name: str) -> tuple[str]:
 
 
 def _reseal(tx: Tx, runtime: ServerRuntime, place: Sealed, most: int) -> int:
-    names = ", ".join(place.names)
-    rows = tx.rows(
-        f"select {place.column}, {names} from {place.table} where {_other(place)} limit ?",
-        *_by(runtime.keyring.name),
-        most,
+    rows = unreadable.pages(
+        tx, place.table, place.names, (place.column,), _other(place), *_by(runtime.keyring.name)
     )
-    fresh = [pair for row in rows if (pair := _fresh(runtime.keyring, place, row)) is not None]
+    pairs = (pair for row in rows if (pair := _fresh(runtime.keyring, place, row)) is not None)
+    fresh = list(islice(pairs, most))
     where = " and ".join(f"{name} = ?" for name in place.names)
     # Only what was read: somebody may have set another value meanwhile.
     tx.execute_many(
@@ -181,10 +212,10 @@ def _reseal(tx: Tx, runtime: ServerRuntime, place: Sealed, most: int) -> int:
 def _fresh(keys: Keyring, place: Sealed, row: tuple[str, ...]) -> tuple[str, ...] | None:
     """The new text, what finds the row, and the old text; nothing for one that was tampered with,
     which no key can open."""
-    box, *names = row
+    *names, box = row
     about = place.about(*names)
     try:
         return (keys.seal(keys.unseal(box, about), about), *names, box)
     except Unavailable:
-        log.error("a sealed value in %s cannot be opened; it stays as it is", place.table)
+        log.error("sealed value cannot be opened table=%s row=%s", place.table, names)
         return None

@@ -7,6 +7,7 @@ again. Rows with a box inside are found by how their text begins.
 
 import logging
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -15,7 +16,9 @@ from belvedere.access.crypto import sealed_values
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
+from belvedere.server.encryption import unreadable
 from belvedere.server.encryption.columns import CLEANED, PLACES, Place, Row
+from belvedere.server.encryption.unreadable import UnreadableValue
 
 # Rows per transaction, and transactions of one turn of the loop.
 BATCH, MAX_BATCHES = 200, 20
@@ -108,6 +111,10 @@ def count(tx: Tx, name: str) -> int:
 
 
 def _other(place: Place, name: str) -> str:
+    """A list of arguments may hold several boxes, of which this key sealed only some."""
+    if name:
+        others = f"replace({place.column}, '{place.box}{name}.', '')"
+        return f"{_any(place)} and {others} like '{place.sign}%'"
     return f"{_any(place)} and not {_mine(place, name)}"
 
 
@@ -131,17 +138,34 @@ def reseal(tx: Tx, keys: Keyring, most: int) -> int:
 
 
 def _reseal(tx: Tx, keys: Keyring, place: Place, most: int) -> int:
-    rows = tx.rows(
-        f"select {', '.join((*place.names, *place.more, place.column))} from {place.table}"
-        f" where {_other(place, keys.name)} limit ?",
-        most,
-    )
+    columns = (*place.more, place.column)
+    rows = unreadable.pages(tx, place.table, place.names, columns, _other(place, keys.name))
     done = 0
     for *names, text in rows:
+        if done == most:
+            break
         new = _again(keys, text, place.about(tuple(names)))
         done += new != text
         _write(tx, place, names, text, new)
     return done
+
+
+def find_unreadable(tx: Tx, keys: Keyring) -> list[UnreadableValue]:
+    """Rows with a box that another key sealed and that no key opens."""
+    return [value for place in PLACES for value in _unreadable_in(tx, keys, place)]
+
+
+def _unreadable_in(tx: Tx, keys: Keyring, place: Place) -> Iterator[UnreadableValue]:
+    columns = (*place.more, place.column, unreadable.customer_name(place.table))
+    where = _other(place, keys.name)
+    for *names, text, organization in unreadable.pages(
+        tx, place.table, place.names, columns, where
+    ):
+        about = place.about(tuple(names))
+        others = [box for _, box in _BOX.findall(text) if not box.startswith(f"{keys.name}.")]
+        unreadable.check_unreadable(any(unreadable.is_readable(keys, b, about) for b in others))
+        row = dict(zip(place.names, names, strict=False))
+        yield UnreadableValue(place.table, place.column, row, organization)
 
 
 def _again(keys: Keyring, text: str, about: str) -> str:
