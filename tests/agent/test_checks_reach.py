@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from belvedere.agent.checks.kinds import ping, scraper, tcp, tls
-from belvedere.monitors.config.types import Scraper
+from belvedere.monitors.config.types import ScraperConfig
 
 OUTER_ONLY = {"outer_only": True}
 
@@ -76,5 +76,5 @@ async def test_a_name_that_leads_inside_and_outside_is_called_outside_only(
 
 
 def scraped(url: str) -> dict[str, Any]:
-    made = Scraper(url=url)
+    made = ScraperConfig(url=url)
     return {name: getattr(made, name) for name in made.__struct_fields__}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from belvedere.monitors import agent_config, service, store, watch_changes
-from belvedere.monitors.model import Type
+from belvedere.monitors.model import MonitorType
 from belvedere.protocol import Beat, Watch, WatchAgain
 from belvedere.server.agents import monitor_sync
 from contract.client import Client
@@ -27,10 +27,10 @@ async def fill(world: World, count: int) -> None:
 
     def add(tx: Any) -> None:
         for _ in range(count):
-            row = service.new_row(world.cast.acme.id, Type.TCP, host, tx.now)
+            row = service.new_row(world.cast.acme.id, MonitorType.TCP, host, tx.now)
             row.config = '{"target": "127.0.0.1", "port": 22, "timeout": 1000}'
             store.insert(tx, row)
-            watch_changes.changed(tx, host, row.id)
+            watch_changes.record(tx, host, row.id)
 
     await world.runtime.db.write(add)
 

@@ -45,7 +45,7 @@ class Tower:
     def connect(self) -> None:
         hello = Hello("web-1", "0.1", "m-web-1", "j", "b", 16, [])
         self.session = self.db.write_blocking(hosts.connect, self.host_id, hello, ADDRESS)
-        self.db.write_blocking(housekeeping.host_came, self.cast.acme.id, self.host_id)
+        self.db.write_blocking(housekeeping.on_host_connected, self.cast.acme.id, self.host_id)
 
     def leave(self) -> None:
         self.db.write_blocking(hosts.disconnected, self.host_id, self.session)
@@ -62,7 +62,9 @@ class Tower:
     def edit(self, monitor_id: str, **fields: Any) -> MonitorView:
         body = msgspec.convert(fields, MonitorBody, strict=False)
         ada = self.cast.ada
-        return self.db.write_blocking(service.change, ada, monitor_id, body, None, whole=False)[0]
+        return self.db.write_blocking(service.change, ada, monitor_id, body, None, replaces=False)[
+            0
+        ]
 
     def show(self, monitor_id: str) -> MonitorView:
         return self.db.write_blocking(service.show, self.cast.vic, monitor_id)[0]
@@ -79,7 +81,7 @@ class Tower:
         return found
 
     def watch(self) -> Watch:
-        return self.db.write_blocking(agent_config.of_host, self.host_id, self.keys)
+        return self.db.write_blocking(agent_config.full_list, self.host_id, self.keys)
 
     def sample(self, monitor_id: str, *states: str, **more: Any) -> None:
         """One batch."""
@@ -89,7 +91,7 @@ class Tower:
         self.send(Samples(self.stream, self.batch, made))
 
     def send(self, *batches: Samples) -> int:
-        return self.db.write_blocking(samples.note, self.host_id, list(batches))
+        return self.db.write_blocking(samples.record_batches, self.host_id, list(batches))
 
     def turn(self, seconds: float = 0, *, beats: bool = True) -> None:
         """Time goes on, the agent beats or not, the watchdog looks."""
@@ -98,8 +100,8 @@ class Tower:
             self.beat()
         else:
             run_timeouts.mark_silent(self.db)
-        if self.db.write_blocking(watchdog.waits):
-            self.db.write_blocking(watchdog.watch)
+        if self.db.write_blocking(watchdog.has_work):
+            self.db.write_blocking(watchdog.run)
 
     def told(self, *kinds: str) -> list[tuple[str, str]]:
         """(kind, object) of the events so far; without `monitor.` and the noise of making."""

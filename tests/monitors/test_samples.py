@@ -129,7 +129,7 @@ def test_history_rolls_up(tower: Tower) -> None:
         tower.sample(shop, "failure" if n == 3 else "normal", measured={"ms": float(n)})
         tower.clock.move(10)
 
-    def show(step: int) -> history.History:
+    def show(step: int) -> history.MonitorHistory:
         return tower.db.write_blocking(
             history.history, tower.cast.vic, shop, first, tower.clock(), step
         )
@@ -141,7 +141,7 @@ def test_history_rolls_up(tower: Tower) -> None:
     assert (metric.avg, metric.min, metric.max) == (8.5, 6.0, 11.0)
     assert [p.checks for p in hours.points] == [12]
     assert minutes.uptime == pytest.approx(100 * 11 / 12, abs=1e-3)
-    assert minutes.known == 100.0
+    assert minutes.coverage == 100.0
 
 
 def test_time_without_checks_is_neither_up_nor_down(tower: Tower) -> None:
@@ -155,18 +155,18 @@ def test_time_without_checks_is_neither_up_nor_down(tower: Tower) -> None:
     found = tower.db.write_blocking(
         history.history, tower.cast.vic, shop, first, tower.clock(), None
     )
-    assert (found.uptime, found.known, found.checks) == (100.0, 50.0, 5)
+    assert (found.uptime, found.coverage, found.checks) == (100.0, 50.0, 5)
     none = tower.db.write_blocking(
         history.history, tower.cast.vic, shop, first - 600_000, first - 1, None
     )
-    assert (none.uptime, none.known, none.points) == (None, 0.0, [])
+    assert (none.uptime, none.coverage, none.points) == (None, 0.0, [])
 
 
 def test_old_samples_go_and_roll_ups_stay_longer(tower: Tower) -> None:
     shop = tower.make()
     tower.sample(shop, "normal", measured={"ms": 1.0})
     tower.clock.move(3 * 24 * 3_600)
-    assert tower.db.write_blocking(rollups.forget_old) is False
+    assert tower.db.write_blocking(rollups.purge_old) is False
     left = tower.db.write_blocking(
         lambda tx: tx.rows("select distinct step from monitor_rollups order by step")
     )

@@ -14,9 +14,9 @@ from belvedere.db import Tx
 from belvedere.files import service as file_service
 from belvedere.files.service import FileChange
 from belvedere.monitors import agent_config, retention, service, store, watch_changes
-from belvedere.monitors.agent_config import Position
+from belvedere.monitors.agent_config import ListPosition
 from belvedere.monitors.config.bodies import MonitorBody
-from belvedere.monitors.model import Type
+from belvedere.monitors.model import MonitorType
 from belvedere.protocol import Watch, Watched
 from monitors.monitor_steps import Tower
 from monitors.work import rows_read
@@ -24,7 +24,7 @@ from monitors.work import rows_read
 TCP = {"type": "tcp", "url": None, "status_code": None, "target": "127.0.0.1", "port": "22"}
 
 
-def following(tower: Tower, at: Position) -> tuple[list[Watch], Position]:
+def following(tower: Tower, at: ListPosition) -> tuple[list[Watch], ListPosition]:
     """Everything that an agent at this position is told."""
     told = []
     while news := tower.db.write_blocking(agent_config.next_message, tower.host_id, at, tower.keys):
@@ -36,17 +36,17 @@ def following(tower: Tower, at: Position) -> tuple[list[Watch], Position]:
 def fill(tower: Tower, count: int) -> None:
     def add(tx: Tx) -> None:
         for _ in range(count):
-            row = service.new_row(tower.cast.acme.id, Type.TCP, tower.host_id, tower.clock())
+            row = service.new_row(tower.cast.acme.id, MonitorType.TCP, tower.host_id, tower.clock())
             row.config = '{"target": "127.0.0.1", "port": 22, "timeout": 1000}'
             store.insert(tx, row)
-            watch_changes.changed(tx, tower.host_id, row.id)
+            watch_changes.record(tx, tower.host_id, row.id)
 
     tower.db.write_blocking(add)
 
 
 def test_it_works(tower: Tower) -> None:
     shop, blog = tower.make(), tower.make(name="blog")
-    (first,), at = following(tower, Position())
+    (first,), at = following(tower, ListPosition())
     assert (first.since, {one.id for one in first.monitors}) == (None, {shop, blog})
     assert following(tower, at) == ([], at)
     tower.edit(shop, looptime=5_000)
@@ -61,7 +61,7 @@ def test_it_works(tower: Tower) -> None:
 def test_a_pause_and_a_move_are_differences(tower: Tower) -> None:
     other = Tower(tower.db, tower.keys, tower.cast, tower.clock).build("web-2")
     shop, blog = tower.make(), tower.make(name="blog")
-    _, at = following(tower, Position())
+    _, at = following(tower, ListPosition())
     tower.db.write_blocking(service.pause, tower.cast.ada, shop, None)
     tower.edit(blog, host_id=other.host_id)
     (told,), at = following(tower, at)
@@ -77,20 +77,20 @@ def test_another_script_or_secret_is_a_difference(tower: Tower) -> None:
     look = tower.make(type="script", name="look", script_id=script, url=None, status_code=None)
     secret = tower.make(name="with a secret", headers={"X-Token": "{{secret:TOKEN}}"})
     tower.make(name="other")
-    _, at = following(tower, Position())
+    _, at = following(tower, ListPosition())
     better = FileChange(content=b"#!/bin/sh\necho better\n")
     tower.db.write_blocking(file_service.change, tower.cast.ada, script, better)
-    tower.db.write_blocking(agent_config.script_changed, tower.cast.acme.id, script)
+    tower.db.write_blocking(agent_config.on_script_changed, tower.cast.acme.id, script)
     (told,), at = following(tower, at)
     assert [one.id for one in told.monitors] == [look]
-    tower.db.write_blocking(agent_config.secret_changed, tower.cast.acme.id)
+    tower.db.write_blocking(agent_config.on_secret_changed, tower.cast.acme.id)
     (told,), at = following(tower, at)
     assert [one.id for one in told.monitors] == [secret]
 
 
 def test_messages_are_bounded(tower: Tower, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(tower, 250)
-    parts, at = following(tower, Position())
+    parts, at = following(tower, ListPosition())
     assert [(part.part, part.more) for part in parts] == [(0, True), (1, True), (2, False)]
     # The host's own monitor is in the list and has no check.
     assert sum(len(part.monitors) for part in parts) == 250
@@ -103,14 +103,14 @@ def test_messages_are_bounded(tower: Tower, monkeypatch: pytest.MonkeyPatch) -> 
     small, last = following(tower, at)
     assert max(len(watch.monitors) for watch in small) < 20
     assert (sum(len(watch.monitors) for watch in small), last) == (250, after)
-    lists, _ = following(tower, Position())
+    lists, _ = following(tower, ListPosition())
     assert sum(len(watch.monitors) for watch in lists) == 500
     assert [watch.part for watch in lists] == list(range(len(lists)))
 
 
 def test_what_creating_reads_and_sends_does_not_grow_with_the_list(tower: Tower) -> None:
     def cost() -> tuple[int, int, int]:
-        at = following(tower, Position())[1]
+        at = following(tower, ListPosition())[1]
         body = MonitorBody(type="tcp", name="new", target="127.0.0.1", port=22)
         ada, host = tower.cast.ada, tower.host_id
         create = rows_read(tower.db, service.create, tower.keys, ada, body, host)
@@ -132,7 +132,7 @@ def test_a_server_of_the_previous_version_may_change_the_list_too(tower: Tower) 
     """It counts the number up and records nothing."""
     old = "update watches set number = number + 1 where host_id = ?"
     shop = tower.make()
-    _, at = following(tower, Position())
+    _, at = following(tower, ListPosition())
     tower.db.write_blocking(lambda tx: tx.execute(old, tower.host_id))
     (told,), at = following(tower, at)
     assert told.since is None
@@ -147,9 +147,9 @@ def test_a_server_of_the_previous_version_may_change_the_list_too(tower: Tower) 
 
 def test_changes_of_purged_monitors_are_forgotten(tower: Tower) -> None:
     shop = tower.make()
-    _, at = following(tower, Position())
+    _, at = following(tower, ListPosition())
     tower.db.write_blocking(service.delete, tower.cast.ada, shop)
-    tower.clock.move((retention.AFTER + DAY) / 1_000)
+    tower.clock.move((retention.DELETED_RETENTION + DAY) / 1_000)
     tower.db.write_blocking(retention.purge)
     count = "select count(*) from watch_changes where monitor_id = ?"
     assert tower.db.write_blocking(lambda tx: tx.value(count, shop)) == 0
@@ -167,10 +167,10 @@ class Agent:
         self.connect()
 
     def connect(self) -> None:
-        self.at, self.list, self._wire = Position(), WatchList(self, self._ask), list[Watch]()
+        self.at, self.list, self._wire = ListPosition(), WatchList(self, self._ask), list[Watch]()
 
     def _ask(self, number: int) -> None:
-        self.at = Position()
+        self.at = ListPosition()
 
     def configure(self, monitors: Sequence[Watched]) -> None:
         self.checks = {one.id: one for one in monitors}
@@ -208,7 +208,7 @@ def take_step(tower: Tower, agent: Agent, dice: random.Random, step: str, ids: l
         case "resume":
             write(service.resume, ada, one)
         case "all":
-            write(watch_changes.all_changed, tower.host_id)
+            write(watch_changes.record_all, tower.host_id)
         case "follow" | "lose":
             agent.follow(losing=step == "lose")
         case "reconnect":

@@ -139,12 +139,12 @@ def test_a_nested_one_is_as_good_as_its_members(tower: Tower) -> None:
 def test_a_turn_with_nothing_to_do_writes_nothing(tower: Tower) -> None:
     tower.turn(5)
     tower.sample(tower.make(), "normal")
-    assert tower.db.write_blocking(watchdog.waits) is False
+    assert tower.db.write_blocking(watchdog.has_work) is False
 
 
 def test_a_deleted_host_takes_its_monitors_along(tower: Tower) -> None:
     shop = tower.make()
-    tower.db.write_blocking(housekeeping.host_went, tower.host_id)
+    tower.db.write_blocking(housekeeping.on_host_deleted, tower.host_id)
     with pytest.raises(NotFound):
         tower.show(shop)
     assert tower.watch().monitors == []

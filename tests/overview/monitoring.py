@@ -8,7 +8,7 @@ from belvedere.db import Tx
 from belvedere.monitors import service as monitors
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.evaluation import rollups
-from belvedere.monitors.evaluation.rollups import Seen
+from belvedere.monitors.evaluation.rollups import StoredSample
 from contract.world import World
 
 
@@ -46,7 +46,7 @@ async def check(
     now = world.runtime.clock()
     at = [now - every * n for n in reversed(range(len(states)))]
     seen = [
-        Seen(monitor_id, when, state, "", measured or {})
+        StoredSample(monitor_id, when, state, "", measured or {})
         for when, state in zip(at, states, strict=True)
         if state
     ]

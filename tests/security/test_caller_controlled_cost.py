@@ -21,7 +21,7 @@ from belvedere.jobs.output.log_lines import Search
 from belvedere.jobs.output.log_store import Chunk
 from belvedere.monitors.config import maintenance
 from belvedere.monitors.config import validation as monitors
-from belvedere.monitors.config.types import Scraper
+from belvedere.monitors.config.types import ScraperConfig
 from belvedere.rest import listing, listing_sql, text_fields
 from belvedere.rest.listing import Field, Listable
 from belvedere.schedules.timing import cron, recurrence
@@ -90,7 +90,7 @@ def _first(text: str) -> None:
 
 
 def _web_check(**fields: Any) -> None:
-    list(monitors._scraper(Scraper("http://a/", **fields)))
+    list(monitors._scraper(ScraperConfig("http://a/", **fields)))
 
 
 def _fires(text: str) -> None:
@@ -139,7 +139,7 @@ COSTS = [
     Cost("a path in JSON", lambda p: _web_check(json_path=p),
          "$.a", "$" + ".a" * 30_000),
     Cost("days of a maintenance window",
-         lambda d: maintenance._weekly_fault(maintenance.Window(days=d)),
+         lambda d: maintenance._weekly_fault(maintenance.MaintenanceWindow(days=d)),
          ["mon"], ["mon"] * MANY),
     Cost("nodes of a workflow",
          lambda g: graph_validation.faults_of(g, "n0"), _line(10), _line(MANY)),

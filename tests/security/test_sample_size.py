@@ -64,7 +64,7 @@ async def test_samples_that_wait_are_limited_in_bytes(
     write, gate = world.runtime.db.write, asyncio.Event()
 
     async def slow(verb: Any, *args: Any, **more: Any) -> Any:
-        if verb is evaluation.note:
+        if verb is evaluation.record_batches:
             await gate.wait()
         return await write(verb, *args, **more)
 

@@ -17,7 +17,7 @@ from belvedere.base.errors import Invalid
 from belvedere.base.text.normalization import MAX_MARKS, TooManyMarks, normalized
 from belvedere.egress import http_calls
 from belvedere.monitors.config import validation as monitors
-from belvedere.monitors.config.types import Scraper
+from belvedere.monitors.config.types import ScraperConfig
 from belvedere.providers import model as providers
 from belvedere.rest import text_fields
 from belvedere.rest.multipart import clean_name
@@ -56,7 +56,7 @@ CALLS: list[Callable[[str], Any]] = [
     lambda text: password_hash.check(f"a long password{text}"),
     lambda text: password_hash.matches(None, text),
     lambda text: validation._is_address(f"http://a{text}/"),
-    lambda text: list(monitors._scraper(Scraper(url=f"http://a{text}/"))),
+    lambda text: list(monitors._scraper(ScraperConfig(url=f"http://a{text}/"))),
     lambda text: http_calls.check(f"http://a{text}/"),
     lambda text: providers.check_issuer(f"http://a{text}/"),
 ]

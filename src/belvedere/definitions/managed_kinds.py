@@ -22,7 +22,7 @@ from belvedere.monitors import bindings as monitor_bindings
 from belvedere.monitors import service as monitors
 from belvedere.monitors.config import bodies as monitor_given
 from belvedere.monitors.config.bodies import MonitorBody
-from belvedere.monitors.config.secrecy import refuse_masks, shown_config, unmasked
+from belvedere.monitors.config.redaction import redact, reject_masks, restore_redacted
 from belvedere.tasks import bodies as task_given
 from belvedere.tasks import service as tasks
 from belvedere.tasks import store as task_store
@@ -172,7 +172,7 @@ class ManagedMonitors:
     def prepare(self, tx: Tx, actor: Actor, body: Body, old: Body | None) -> Body:
         _reject_host(body)
         if old is not None:
-            given_body, body = body, unmasked(body, old)
+            given_body, body = body, restore_redacted(body, old)
             inner = [part.get("config") or {} for part in (body, old, given_body)]
             request_masking.check_address(
                 {**inner[0], **body}, {**inner[1], **old}, inner[2], given_body
@@ -184,24 +184,24 @@ class ManagedMonitors:
         if "name" not in monitor_given.columns_in(monitor):
             raise refusal([Fault("name", "This field is required.")])
         config = monitor_given.config_in(type_, monitor, {})
-        refuse_masks(config)
+        reject_masks(config)
         monitor_bindings.check(tx, actor.customer_id, type_, config)
         acl.resolve(tx, actor.customer_id, monitor.acl or ())
         return {name: value for name, value in body.items() if name not in HOST_FIELDS}
 
     def create(self, tx: Tx, keys: Keyring, actor: Actor, body: Body, host_id: str) -> str:
         monitor = convert(body, MonitorBody)
-        return monitors.create(tx, keys, actor, monitor, host_id, refuses_masks=False)[0].id
+        return monitors.create(tx, keys, actor, monitor, host_id, rejects_masks=False)[0].id
 
     def change(self, tx: Tx, actor: Actor, object_id: str, body: Body) -> None:
         monitor = convert(body, MonitorBody)
-        monitors.change(tx, actor, object_id, monitor, None, whole=True, follows=True)
+        monitors.change(tx, actor, object_id, monitor, None, replaces=True, by_definition=True)
 
     def delete(self, tx: Tx, actor: Actor, object_id: str) -> None:
-        monitors.delete(tx, actor, object_id, follows=True)
+        monitors.delete(tx, actor, object_id, by_definition=True)
 
     def masked(self, body: Body) -> Body:
-        return shown_config(body)
+        return redact(body)
 
 
 MANAGED_KINDS: dict[str, ManagedKind] = {

@@ -20,7 +20,7 @@ from belvedere.legacy_agents.polling import LongPoll
 from belvedere.legacy_agents.registration import AgentSession, LegacyServices, Registration
 from belvedere.monitors import housekeeping, watch_changes
 from belvedere.monitors import store as monitor_store
-from belvedere.monitors.model import Type
+from belvedere.monitors.model import MonitorType
 from belvedere.rest import query
 from belvedere.rest.route import Reply, Route
 
@@ -85,8 +85,8 @@ async def register(request: Request[Registration]) -> RegistrationRecord:
 def register_host(tx: Tx, actor: Actor, body: Registration, address: str) -> RegistrationRecord:
     host = registration.register(tx, actor, body, address)
     claims.end_former_attempts(tx, host.id, f"original:{actor.credential_id}")
-    housekeeping.host_came(tx, host.customer_id, host.id)
-    monitor = next(m.id for m in monitor_store.of_host(tx, host.id) if m.type == Type.HOST)
+    housekeeping.on_host_connected(tx, host.customer_id, host.id)
+    monitor = next(m.id for m in monitor_store.for_host(tx, host.id) if m.type == MonitorType.HOST)
     return RegistrationRecord(host.id, monitor, host.fingerprint)
 
 
@@ -168,7 +168,7 @@ async def reconfigure(request: Request[None]) -> Reply:
 
 
 def _mark_all_changed(tx: Tx, actor: Actor, host_id: str) -> None:
-    watch_changes.all_changed(tx, host_store.find(tx, actor.customer_id, host_id).id)
+    watch_changes.record_all(tx, host_store.find(tx, actor.customer_id, host_id).id)
 
 
 _agents = partial(Route, level="agent")

@@ -2,17 +2,16 @@
 
 from typing import Any
 
-import msgspec
-
 from belvedere.access import Actor, Level, require
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
 from belvedere.files import quota
 from belvedere.monitors import service, store
+from belvedere.monitors.api.agent_reports import ReportBody
 from belvedere.monitors.evaluation import samples
-from belvedere.monitors.evaluation.samples import Look
+from belvedere.monitors.evaluation.samples import Observation
 from belvedere.monitors.evaluation.transitions import Outcome
-from belvedere.monitors.model import MonitorRow, Type
+from belvedere.monitors.model import MonitorRow, MonitorType
 from belvedere.protocol import Sample
 
 # Any other state is a failure.
@@ -26,28 +25,21 @@ BAD_WORDS = frozenset({"failure", "fail", "error", "killed"})
 METRICS = ("cpu", "mem", "cache")
 
 
-class ReportBody(msgspec.Struct):
-    """The state of a check, the name of an event, and free data. TheEye's agents send any JSON
-    here, so the types are checked where the values are read."""
-
-    state: Any = None
-    event: Any = None
-    data: Any = None
-
-
-def report(tx: Tx, actor: Actor, monitor_id: str, body: ReportBody) -> service.Shown:
+def report(tx: Tx, actor: Actor, monitor_id: str, body: ReportBody) -> service.MonitorDetails:
     """Record a result; only the agent of the monitor's host may report it."""
     require(actor, Level.AGENT)
-    row = store.find(tx, actor.customer_id, monitor_id, hold=True)
+    row = store.find(tx, actor.customer_id, monitor_id, lock=True)
     if row.host_id != actor.host_id:
         raise Forbidden("The monitor is checked by another host.", code="other_host")
     if row.enabled:
         has_room = quota.has_room(tx, row.customer_id)
-        samples.look_at(tx, [(row, _observation(body, row, tx.now))], keeps_history=has_room)
-    return service.shown(tx, actor, monitor_id)
+        samples.record_observations(
+            tx, [(row, _observation(body, row, tx.now))], keeps_history=has_room
+        )
+    return service.load_details(tx, actor, monitor_id)
 
 
-def _observation(body: ReportBody, row: MonitorRow, now: int) -> Look:
+def _observation(body: ReportBody, row: MonitorRow, now: int) -> Observation:
     data = body.data if isinstance(body.data, dict) else {"output": body.data}
     message = data.get("message", data.get("lastline", ""))
     word = body.state.strip().lower() if isinstance(body.state, str) else ""
@@ -55,13 +47,15 @@ def _observation(body: ReportBody, row: MonitorRow, now: int) -> Look:
         row.id,
         0,
         0,
-        _script_outcome(word, data) if row.type == Type.SCRIPT else GOOD_WORDS.get(word, "failure"),
+        _script_outcome(word, data)
+        if row.type == MonitorType.SCRIPT
+        else GOOD_WORDS.get(word, "failure"),
         body.event if isinstance(body.event, str) else "",
         message if isinstance(message, str) else "",
         data,
         _metrics(data),
     )
-    return samples.look_of(sample, now)
+    return samples.observation_from_sample(sample, now)
 
 
 def _script_outcome(word: str, data: dict[str, Any]) -> Outcome:

@@ -18,7 +18,7 @@ from belvedere.files import store as file_store
 from belvedere.jobs.lifecycle import orders as jobs
 from belvedere.legacy_agents import registration
 from belvedere.monitors import store, watch_changes
-from belvedere.monitors.model import MonitorRow, Type
+from belvedere.monitors.model import MonitorRow, MonitorType
 from belvedere.secrets import references
 
 Worker = dict[str, Any]
@@ -34,12 +34,12 @@ def legacy_config(tx: Tx, host_id: str) -> LegacyConfig:
     """All monitors that the agent can check; it has this configuration from now on."""
     number = watch_changes.numbers(tx, [host_id]).get(host_id, 0)
     registration.note_config(tx, host_id, number)
-    workers = [_worker(tx, row) for row in store.of_host(tx, host_id) if row.enabled]
+    workers = [_worker(tx, row) for row in store.for_host(tx, host_id) if row.enabled]
     return LegacyConfig([worker for worker in workers if worker is not None])
 
 
 def _worker(tx: Tx, row: MonitorRow) -> Worker | None:
-    build = BUILDERS.get(Type(row.type))
+    build = BUILDERS.get(MonitorType(row.type))
     fields = build(tx, row) if build is not None else None
     if fields is None:
         return None
@@ -103,9 +103,9 @@ def _script(tx: Tx, row: MonitorRow) -> Worker | None:
     }
 
 
-BUILDERS: dict[Type, Callable[[Tx, MonitorRow], Worker | None]] = {
-    Type.SCRAPER: _scraper,
-    Type.DSTAT: _dstat,
-    Type.PROCESS: _process,
-    Type.SCRIPT: _script,
+BUILDERS: dict[MonitorType, Callable[[Tx, MonitorRow], Worker | None]] = {
+    MonitorType.SCRAPER: _scraper,
+    MonitorType.DSTAT: _dstat,
+    MonitorType.PROCESS: _process,
+    MonitorType.SCRIPT: _script,
 }

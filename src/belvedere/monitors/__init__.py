@@ -1,1 +1,1 @@
-"""What is watched: recurring checks, what they saw, and what follows from it."""
+"""Monitors: recurring checks of hosts and services, their results, and the states that follow."""

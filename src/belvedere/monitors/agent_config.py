@@ -1,4 +1,4 @@
-"""What each agent checks: the list of a host's monitors, whole or as a difference."""
+"""The list of monitors that a host's agent checks, complete or as changes since a number."""
 
 import base64
 import shlex
@@ -14,119 +14,125 @@ from belvedere.db import Tx
 from belvedere.files import content_of
 from belvedere.files import store as file_store
 from belvedere.monitors import store, watch_changes
-from belvedere.monitors.config import secrecy
-from belvedere.monitors.model import MonitorRow, Type
+from belvedere.monitors.config import redaction
+from belvedere.monitors.model import MonitorRow, MonitorType
 from belvedere.protocol import Watch, Watched
 from belvedere.secrets import references
 from belvedere.secrets import store as secret_store
 from belvedere.secrets.environment import opened
 
-# A script goes to the agent inside its configuration.
+# A script is sent to the agent inside the configuration of its monitor.
 MAX_SCRIPT = 256 * 1024
-# In one message to the agent: monitors, and bytes of JSON after which no further one is added.
+# Limits of one message to the agent: monitors, and bytes of JSON after which none is added.
 MAX_MONITORS = 100
 MAX_BYTES = 512 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
-    """How far an agent has been told. Within a whole list: the next part, and the last id sent."""
+class ListPosition:
+    """What an agent already has. Within a complete list: the next part, and the last id sent."""
 
     number: int = -1
     part: int = 0
     after: str = ""
 
 
-def of_host(tx: Tx, host_id: str, keys: Keyring) -> Watch:
-    """The whole list in one message, for agents that do not take parts."""
+def full_list(tx: Tx, host_id: str, keys: Keyring) -> Watch:
+    """The complete list in one message, for agents that do not support parts."""
     number, _ = watch_changes.state(tx, host_id)
-    rows = store.of_host(tx, host_id)
-    return Watch(number, [one for one in _Builder(tx, keys).each(rows) if one is not None])
+    rows = store.for_host(tx, host_id)
+    return Watch(
+        number, [check for check in _CheckBuilder(tx, keys).build_all(rows) if check is not None]
+    )
 
 
 def next_message(
-    tx: Tx, host_id: str, at: Position, keys: Keyring
-) -> tuple[Watch, Position] | None:
-    """What an agent at this position has to be told next, and its position then; None: nothing.
+    tx: Tx, host_id: str, position: ListPosition, keys: Keyring
+) -> tuple[Watch, ListPosition] | None:
+    """The next message for an agent at this position, and its position afterwards; None: nothing.
 
-    The number is read before the monitors: what changes meanwhile has a higher one and is told
+    The number is read before the monitors: a change in between has a higher number and is sent
     (again) afterwards.
     """
-    if at.part:
-        return _part(tx, host_id, at, keys)
+    if position.part:
+        return _next_part(tx, host_id, position, keys)
     number, complete_from = watch_changes.state(tx, host_id)
-    if number == max(at.number, 0):
+    if number == max(position.number, 0):
         return None
-    if not complete_from <= at.number < number:
-        return _part(tx, host_id, Position(number), keys)
-    return _difference(tx, host_id, at.number, keys)
+    if not complete_from <= position.number < number:
+        return _next_part(tx, host_id, ListPosition(number), keys)
+    return _next_changes(tx, host_id, position.number, keys)
 
 
-def _part(tx: Tx, host_id: str, at: Position, keys: Keyring) -> tuple[Watch, Position]:
-    """The next part of the whole list."""
-    rows = store.part_of_host(tx, host_id, at.after, MAX_MONITORS)
-    found, count = _fitting(_Builder(tx, keys).each(rows))
-    more = count < len(rows) or count == MAX_MONITORS
-    watch = Watch(at.number, found, part=at.part, more=more)
-    if not more:
-        return watch, Position(at.number)
-    return watch, Position(at.number, at.part + 1, rows[count - 1].id)
+def _next_part(
+    tx: Tx, host_id: str, position: ListPosition, keys: Keyring
+) -> tuple[Watch, ListPosition]:
+    """The next part of the complete list."""
+    rows = store.page_for_host(tx, host_id, position.after, MAX_MONITORS)
+    checks, count = _fit_into_message(_CheckBuilder(tx, keys).build_all(rows))
+    has_more = count < len(rows) or count == MAX_MONITORS
+    watch = Watch(position.number, checks, part=position.part, more=has_more)
+    if not has_more:
+        return watch, ListPosition(position.number)
+    return watch, ListPosition(position.number, position.part + 1, rows[count - 1].id)
 
 
-def _difference(tx: Tx, host_id: str, since: int, keys: Keyring) -> tuple[Watch, Position]:
-    """The next changes, as the monitors are now."""
-    changes = watch_changes.after(tx, host_id, since, MAX_MONITORS)
+def _next_changes(tx: Tx, host_id: str, since: int, keys: Keyring) -> tuple[Watch, ListPosition]:
+    """The next changes, with the monitors in their current version."""
+    changes = watch_changes.list_after(tx, host_id, since, MAX_MONITORS)
     if not changes:
-        # Not expected; the whole list is right in any case.
-        return _part(tx, host_id, Position(watch_changes.state(tx, host_id)[0]), keys)
-    by_id = {row.id: row for row in store.some_of_host(tx, host_id, [id_ for id_, _ in changes])}
-    found, count = _fitting(_Builder(tx, keys).each(by_id.get(id_) for id_, _ in changes))
-    present = {one.id for one in found}
+        # Not expected; the complete list is always correct.
+        return _next_part(tx, host_id, ListPosition(watch_changes.state(tx, host_id)[0]), keys)
+    by_id = {row.id: row for row in store.select_for_host(tx, host_id, [id_ for id_, _ in changes])}
+    checks, count = _fit_into_message(
+        _CheckBuilder(tx, keys).build_all(by_id.get(id_) for id_, _ in changes)
+    )
+    present = {check.id for check in checks}
     removed = [id_ for id_, _ in changes[:count] if id_ not in present]
     number = changes[count - 1][1]
-    more = count < len(changes) or count == MAX_MONITORS
-    return Watch(number, found, since, removed, more=more), Position(number)
+    has_more = count < len(changes) or count == MAX_MONITORS
+    return Watch(number, checks, since, removed, more=has_more), ListPosition(number)
 
 
-def _fitting(each: Iterable[Watched | None]) -> tuple[list[Watched], int]:
-    """Those that fit into one message, and how many were looked at for it."""
-    found, size, count = [], 0, 0
-    for one in each:
+def _fit_into_message(candidates: Iterable[Watched | None]) -> tuple[list[Watched], int]:
+    """The checks that fit into one message, and how many rows they were made from."""
+    checks, size, count = [], 0, 0
+    for check in candidates:
         count += 1
-        if one is not None:
-            found.append(one)
-            size += len(msgspec.json.encode(one))
+        if check is not None:
+            checks.append(check)
+            size += len(msgspec.json.encode(check))
         if size >= MAX_BYTES:
             break
-    return found, count
+    return checks, count
 
 
-class _Builder:
-    """Makes the checks of one organization; secrets and settings are read when first needed."""
+class _CheckBuilder:
+    """Builds the checks of one organization; reads secrets and settings when first needed."""
 
     def __init__(self, tx: Tx, keys: Keyring) -> None:
         self._tx, self._keys = tx, keys
         self._values: _Secrets | None = None
         self._outer_only = False
 
-    def each(self, rows: Iterable[MonitorRow | None]) -> Iterable[Watched | None]:
-        """None for what the agent does not check (now)."""
+    def build_all(self, rows: Iterable[MonitorRow | None]) -> Iterable[Watched | None]:
+        """One check per row; None for monitors that the agent does not check at the moment."""
         for row in rows:
-            is_checked = row is not None and row.enabled and Type(row.type).is_run_by_agent
-            yield self._watched(row) if row is not None and is_checked else None
+            is_checked = row is not None and row.enabled and MonitorType(row.type).is_run_by_agent
+            yield self._build(row) if row is not None and is_checked else None
 
-    def _watched(self, row: MonitorRow) -> Watched | None:
+    def _build(self, row: MonitorRow) -> Watched | None:
         if self._values is None:
             self._values = _Secrets(self._tx, self._keys, row.customer_id)
-            self._outer_only = not _may_look_inside(self._tx, row.customer_id)
-        one = _watched(self._tx, row, self._values)
-        if one is not None and self._outer_only:
-            one.config = {**one.config, "outer_only": True}
-        return one
+            self._outer_only = not _may_reach_private_addresses(self._tx, row.customer_id)
+        check = _build_check(self._tx, row, self._values)
+        if check is not None and self._outer_only:
+            check.config = {**check.config, "outer_only": True}
+        return check
 
 
 class _Secrets:
-    """Secrets of an organization, opened when the first check needs one."""
+    """Secrets of an organization, decrypted when the first check needs one."""
 
     def __init__(self, tx: Tx, keys: Keyring, customer_id: str) -> None:
         self._tx, self._keys, self._customer_id = tx, keys, customer_id
@@ -139,15 +145,15 @@ class _Secrets:
         return self._values
 
 
-def _watched(tx: Tx, row: MonitorRow, values: _Secrets) -> Watched | None:
+def _build_check(tx: Tx, row: MonitorRow, values: _Secrets) -> Watched | None:
     config = row.settings
-    if row.type == Type.SCRAPER:
-        config = secrecy.for_agent(config, values)
-    if row.type == Type.SCRIPT:
-        config = secrecy.script_for_agent(config, values)
+    if row.type == MonitorType.SCRAPER:
+        config = redaction.resolve_scraper(config, values)
+    if row.type == MonitorType.SCRIPT:
+        config = redaction.resolve_script(config, values)
         script = _script(tx, row.customer_id, config)
         if script is None:
-            # It stays silent, and the watchdog says so.
+            # The check reports nothing, so the watchdog sets it to `updates_stopped`.
             return None
         config = {**config, **script}
     return Watched(row.id, row.type, row.config_version, row.looptime, config)
@@ -169,34 +175,34 @@ def _script(tx: Tx, customer_id: str, config: dict[str, Any]) -> dict[str, Any] 
     }
 
 
-def _may_look_inside(tx: Tx, customer_id: str) -> bool:
+def _may_reach_private_addresses(tx: Tx, customer_id: str) -> bool:
     return bool(tx.value("select inner_checks from customers where id = ?", customer_id))
 
 
-def customer_changed(tx: Tx, customer_id: str) -> None:
-    """It allows or forbids inner addresses: every check of its agents is another one."""
+def on_customer_changed(tx: Tx, customer_id: str) -> None:
+    """The organization allows or forbids private addresses, which is part of every check."""
     rows = tx.rows(
         "select distinct host_id from monitors"
         " where customer_id = ? and host_id is not null and deleted_at is null order by host_id",
         customer_id,
     )
     for (host_id,) in rows:
-        watch_changes.all_changed(tx, host_id)
+        watch_changes.record_all(tx, host_id)
 
 
-def secret_changed(tx: Tx, customer_id: str) -> None:
-    """Another value: agents whose checks refer to secrets must get it."""
-    rows = store.chosen(tx, "type in ('scraper', 'script') and customer_id = ?", customer_id)
-    _changed(tx, [row for row in rows if references.SIGN in row.config])
+def on_secret_changed(tx: Tx, customer_id: str) -> None:
+    """A secret changed: agents whose checks refer to secrets must get the new value."""
+    rows = store.select_locked(tx, "type in ('scraper', 'script') and customer_id = ?", customer_id)
+    _record_changes(tx, [row for row in rows if references.SIGN in row.config])
 
 
-def script_changed(tx: Tx, customer_id: str, file_id: str) -> None:
-    """A stored file has another content, or is gone: agents that run it must get it."""
-    rows = store.chosen(tx, "type = 'script' and customer_id = ?", customer_id)
-    _changed(tx, [row for row in rows if row.settings["script_id"] == file_id])
+def on_script_changed(tx: Tx, customer_id: str, file_id: str) -> None:
+    """A stored file changed or was deleted: agents that run it as a check must get the change."""
+    rows = store.select_locked(tx, "type = 'script' and customer_id = ?", customer_id)
+    _record_changes(tx, [row for row in rows if row.settings["script_id"] == file_id])
 
 
-def _changed(tx: Tx, rows: list[MonitorRow]) -> None:
-    # In one order everywhere: two servers that hold several hosts must not wait in a ring.
+def _record_changes(tx: Tx, rows: list[MonitorRow]) -> None:
+    # Always in the same order: two servers that lock several hosts must not deadlock.
     for host_id in sorted({row.host_id for row in rows if row.host_id}):
-        watch_changes.changed(tx, host_id, *(row.id for row in rows if row.host_id == host_id))
+        watch_changes.record(tx, host_id, *(row.id for row in rows if row.host_id == host_id))

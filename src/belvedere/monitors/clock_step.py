@@ -1,4 +1,4 @@
-"""The clock was set: a monitor is expected to report after as much time as before."""
+"""After a clock change: keep the time that is left until each monitor is due."""
 
 from belvedere.base.clock import Step
 from belvedere.db import Tx
@@ -6,5 +6,5 @@ from belvedere.db import Tx
 
 def move(tx: Tx, step: Step) -> None:
     tx.execute("update monitors set due_at = due_at + ? where due_at is not null", step.delta)
-    # The next sample of hosts and nested monitors is taken so long after the last one.
+    # Host and nested monitors take their next sample one looptime after `checked_at`.
     tx.execute("update monitors set checked_at = ? where checked_at > ?", step.now, step.now)

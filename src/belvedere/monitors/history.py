@@ -1,4 +1,4 @@
-"""What a monitor saw over a stretch of time, and how much of that time it was up."""
+"""Check results of a monitor over a period, and its uptime in that period."""
 
 from itertools import takewhile
 
@@ -9,16 +9,16 @@ from belvedere.base.clock import DAY, Millis, iso
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
 from belvedere.monitors import service
-from belvedere.monitors.evaluation.rollups import LIVES, STEPS, UP
+from belvedere.monitors.evaluation.rollups import RETENTION, STEPS, UP
 from belvedere.monitors.model import MonitorRow
 from belvedere.rest.response_budget import RECORD_BYTES, Budget
 
-MOST_POINTS = 2_000
-# Fine enough for a chart, when nobody says how fine.
-WANTED_POINTS = 300
+MAX_POINTS = 2_000
+# Enough points for a chart, if the request names no step.
+DEFAULT_POINTS = 300
 
 
-class Metric(msgspec.Struct):
+class MetricValue(msgspec.Struct):
     """A number over one step of time."""
 
     avg: float
@@ -26,30 +26,30 @@ class Metric(msgspec.Struct):
     max: float
 
 
-class Point(msgspec.Struct):
-    """One step of time in which there were checks; a step without any has no point."""
+class HistoryPoint(msgspec.Struct):
+    """One step of time with checks; a step without checks has no point."""
 
     at: str
     checks: int
-    # The share of good ones, 0 to 1.
+    # The share of successful checks, 0 to 1.
     up: float
-    values: dict[str, Metric]
-    # Of a single check only.
+    values: dict[str, MetricValue]
+    # Only if the point is a single check.
     message: str = ""
 
 
-class History(msgspec.Struct):
-    """`uptime`: percent of the checks that were good, null without any. `known`: percent of the
-    time that has checks at all; the rest is neither up nor down."""
+class MonitorHistory(msgspec.Struct):
+    """`uptime`: percent of the checks that were successful, null without checks. `known`: percent
+    of the period that has checks at all; the remaining time is neither up nor down."""
 
     id: str
     step: Millis
     since: str = msgspec.field(name="from")
     until: str = msgspec.field(name="to")
     uptime: float | None
-    known: float
+    coverage: float = msgspec.field(name="known")
     checks: int
-    points: list[Point]
+    points: list[HistoryPoint]
 
 
 def history(
@@ -59,59 +59,69 @@ def history(
     since: Millis | None,
     until: Millis | None,
     step: Millis | None,
-) -> History:
-    """For whoever may see the monitor; the last day when no time is given."""
+) -> MonitorHistory:
+    """The history for everybody who may see the monitor; by default of the last day."""
     row, _, _ = service.show(tx, actor, monitor_id)
-    # The very last millisecond counts too.
+    # The end is exclusive, and the current millisecond is included.
     end = tx.now + 1 if until is None else until
     start = end - DAY if since is None else since
     if start >= end:
-        raise _bad("from", "Give a time before the end.")
-    size = _fitting(end - start, row.looptime) if step is None else step
-    if size not in LIVES:
-        raise _bad("step", f"Give one of {', '.join(map(str, LIVES))} milliseconds.")
-    if size and (end - start) // size > MOST_POINTS:
-        raise _bad("step", f"These are more than {MOST_POINTS} points; take a longer step.")
-    points = _singles(tx, row, start, end) if size == 0 else _steps(tx, row, start, end, size)
+        raise _invalid_query("from", "Give a time before `to`.")
+    size = _choose_step(end - start, row.looptime) if step is None else step
+    if size not in RETENTION:
+        raise _invalid_query("step", f"Give one of {', '.join(map(str, RETENTION))} milliseconds.")
+    if size and (end - start) // size > MAX_POINTS:
+        raise _invalid_query(
+            "step", f"The result has more than {MAX_POINTS} points; choose a longer step."
+        )
+    points = (
+        _sample_points(tx, row, start, end)
+        if size == 0
+        else _rollup_points(tx, row, start, end, size)
+    )
     checks = sum(point.checks for point in points)
-    good = sum(point.up * point.checks for point in points)
-    return History(
+    good_checks = sum(point.up * point.checks for point in points)
+    return MonitorHistory(
         monitor_id,
         size,
         iso(start),
         iso(end),
-        round(100 * good / checks, 4) if checks else None,
-        _known(tx, row, start, end),
+        round(100 * good_checks / checks, 4) if checks else None,
+        _coverage(tx, row, start, end),
         checks,
         points,
     )
 
 
-def _bad(field: str, message: str) -> Invalid:
+def _invalid_query(field: str, message: str) -> Invalid:
     return Invalid(f"{field}: {message}", code="bad_query", faults=(Fault(field, message),))
 
 
-def _fitting(span: Millis, looptime: Millis) -> Millis:
-    """The finest step that is not finer than the checks, nor than a chart."""
-    least = max(looptime, span // WANTED_POINTS)
-    return next((step for step in STEPS if step >= least), STEPS[-1])
+def _choose_step(span: Millis, looptime: Millis) -> Millis:
+    """The shortest step that is not shorter than the looptime, nor than a chart can show."""
+    min_step = max(looptime, span // DEFAULT_POINTS)
+    return next((step for step in STEPS if step >= min_step), STEPS[-1])
 
 
-def _singles(tx: Tx, row: MonitorRow, start: Millis, end: Millis) -> list[Point]:
-    """The newest, as many as an answer may have bytes."""
-    of = "from monitor_samples where monitor_id = ? and at >= ? and at < ? order by at desc limit ?"
-    which = (row.id, start, end)
-    sizes = tx.rows(
-        f"select octet_length(message) + octet_length(measured) {of}", *which, MOST_POINTS
+def _sample_points(tx: Tx, row: MonitorRow, start: Millis, end: Millis) -> list[HistoryPoint]:
+    """The newest samples that fit into the size limit of a response."""
+    source_sql = (
+        "from monitor_samples where monitor_id = ? and at >= ? and at < ? order by at desc limit ?"
     )
-    fitting = takewhile(Budget().takes, (size + RECORD_BYTES for (size,) in sizes))
-    rows = tx.rows(f"select at, state, message, measured {of}", *which, len(list(fitting)))
+    params = (row.id, start, end)
+    sizes = tx.rows(
+        f"select octet_length(message) + octet_length(measured) {source_sql}", *params, MAX_POINTS
+    )
+    fitting_sizes = takewhile(Budget().takes, (size + RECORD_BYTES for (size,) in sizes))
+    rows = tx.rows(
+        f"select at, state, message, measured {source_sql}", *params, len(list(fitting_sizes))
+    )
     return [
-        Point(
+        HistoryPoint(
             iso(at),
             1,
             0.0 if state == "failure" else 1.0,
-            {n: Metric(v, v, v) for n, v in _numbers(measured).items()},
+            {n: MetricValue(v, v, v) for n, v in _numbers(measured).items()},
             message,
         )
         for at, state, message, measured in reversed(rows)
@@ -122,7 +132,9 @@ def _numbers(measured: str) -> dict[str, float]:
     return msgspec.json.decode(measured, type=dict[str, float])
 
 
-def _steps(tx: Tx, row: MonitorRow, start: Millis, end: Millis, step: Millis) -> list[Point]:
+def _rollup_points(
+    tx: Tx, row: MonitorRow, start: Millis, end: Millis, step: Millis
+) -> list[HistoryPoint]:
     rows = tx.rows(
         "select at, metric, count, total, low, high from monitor_rollups"
         " where monitor_id = ? and step = ? and at > ? and at < ? order by at, metric",
@@ -131,23 +143,25 @@ def _steps(tx: Tx, row: MonitorRow, start: Millis, end: Millis, step: Millis) ->
         start - step,
         end,
     )
-    points: dict[Millis, Point] = {}
+    points: dict[Millis, HistoryPoint] = {}
     for at, metric, count, total, low, high in rows:
-        point = points.setdefault(at, Point(iso(at), 0, 0.0, {}))
+        point = points.setdefault(at, HistoryPoint(iso(at), 0, 0.0, {}))
         if metric == UP:
             point.checks, point.up = count, total / count
         else:
-            point.values[metric] = Metric(total / count, low, high)
+            point.values[metric] = MetricValue(total / count, low, high)
     return list(points.values())
 
 
-def _known(tx: Tx, row: MonitorRow, start: Millis, end: Millis) -> float:
-    """By steps that must hold a check each, if every check was made."""
+def _coverage(tx: Tx, row: MonitorRow, start: Millis, end: Millis) -> float:
+    """Percent of the steps that contain a check; the step is at least one looptime long."""
     start = max(start, row.created_at)
-    step = next((one for one in STEPS if one >= row.looptime and end - start <= LIVES[one]), DAY)
+    step = next(
+        (size for size in STEPS if size >= row.looptime and end - start <= RETENTION[size]), DAY
+    )
     if end <= start:
         return 0.0
-    found = tx.rows(
+    rows = tx.rows(
         "select at from monitor_rollups where monitor_id = ? and metric = ? and step = ?"
         " and at > ? and at < ?",
         row.id,
@@ -157,4 +171,4 @@ def _known(tx: Tx, row: MonitorRow, start: Millis, end: Millis) -> float:
         end,
     )
     first, last = start // step, (end - 1) // step
-    return round(min(100.0, 100 * len(found) / (last - first + 1)), 2)
+    return round(min(100.0, 100 * len(rows) / (last - first + 1)), 2)

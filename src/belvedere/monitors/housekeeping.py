@@ -1,15 +1,15 @@
-"""Monitors that come and go with their host."""
+"""Host monitors: created when a host first connects, deleted with the host."""
 
 from belvedere import events
 from belvedere.db import Tx
 from belvedere.monitors import service, store
 from belvedere.monitors.evaluation import samples
-from belvedere.monitors.evaluation.samples import Look
-from belvedere.monitors.model import MonitorRow, Severity, Type
+from belvedere.monitors.evaluation.samples import Observation
+from belvedere.monitors.model import MonitorRow, MonitorSeverity, MonitorType
 
 
-def host_came(tx: Tx, customer_id: str, host_id: str) -> None:
-    """Every host that connects has its own monitor, and is seen."""
+def on_host_connected(tx: Tx, customer_id: str, host_id: str) -> None:
+    """Create the host's own monitor if it is missing, and record that the host is up."""
     host = tx.row(
         "select hostname, connected_at, gone_at from hosts"
         " where id = ? and customer_id = ? and deleted_at is null",
@@ -18,25 +18,25 @@ def host_came(tx: Tx, customer_id: str, host_id: str) -> None:
     )
     if host is None:
         return
-    found = [row for row in store.of_host(tx, host_id, hold=True) if row.type == Type.HOST]
-    if not found:
-        found = [_make(tx, customer_id, host_id, host[0])]
-    # It may have gone again since it came.
+    rows = [row for row in store.for_host(tx, host_id, lock=True) if row.type == MonitorType.HOST]
+    if not rows:
+        rows = [_create_host_monitor(tx, customer_id, host_id, host[0])]
+    # The host may have disconnected again in the meantime.
     if host[1] is not None and host[2] is None:
-        look = Look(tx.now, "normal", "host:up")
-        samples.look_at(tx, [(row, look) for row in found if row.enabled])
+        observation = Observation(tx.now, "normal", "host:up")
+        samples.record_observations(tx, [(row, observation) for row in rows if row.enabled])
 
 
-def _make(tx: Tx, customer_id: str, host_id: str, hostname: str) -> MonitorRow:
-    row = service.new_row(customer_id, Type.HOST, host_id, tx.now)
-    row.name, row.severity = hostname, Severity.HIGH.value
+def _create_host_monitor(tx: Tx, customer_id: str, host_id: str, hostname: str) -> MonitorRow:
+    row = service.new_row(customer_id, MonitorType.HOST, host_id, tx.now)
+    row.name, row.severity = hostname, MonitorSeverity.HIGH.value
     store.insert(tx, row)
-    told = {"name": row.name, "type": row.type, "host_id": host_id}
-    events.append(tx, customer_id, "monitor.created", row.id, told)
+    data = {"name": row.name, "type": row.type, "host_id": host_id}
+    events.append(tx, customer_id, "monitor.created", row.id, data)
     return row
 
 
-def host_went(tx: Tx, host_id: str) -> None:
-    """The host was deleted, and everything that was watched there goes with it."""
-    for row in store.of_host(tx, host_id, hold=True):
+def on_host_deleted(tx: Tx, host_id: str) -> None:
+    """Delete all monitors of a deleted host."""
+    for row in store.for_host(tx, host_id, lock=True):
         service.remove(tx, row)

@@ -1,4 +1,4 @@
-"""What a monitor is."""
+"""Types, states, severities and the row of a monitor."""
 
 from enum import StrEnum
 from typing import Any
@@ -12,12 +12,12 @@ LOOPTIME: Millis = 1 * MINUTE
 MIN_TIMEOUT, MAX_TIMEOUT = 100, 5 * MINUTE
 TIMEOUT: Millis = 10 * SECOND
 FAIL_THRESHOLD, MAX_FAIL_THRESHOLD = 3, 100
-# A check is silent after so many missed loops, and never before this.
+# A check counts as silent after this number of missed loops, but never earlier than this time.
 MISSED_LOOPS = 3
-LEAST_PATIENCE: Millis = 30 * SECOND
+MIN_SILENCE_LIMIT: Millis = 30 * SECOND
 
 
-class Type(StrEnum):
+class MonitorType(StrEnum):
     SCRAPER = "scraper"
     DSTAT = "dstat"
     HOST = "host"
@@ -33,16 +33,16 @@ class Type(StrEnum):
 
     @property
     def needs_host(self) -> bool:
-        return self not in (Type.NESTED, Type.PUSH)
+        return self not in (MonitorType.NESTED, MonitorType.PUSH)
 
     @property
     def is_run_by_agent(self) -> bool:
-        return self not in (Type.NESTED, Type.PUSH, Type.HOST)
+        return self not in (MonitorType.NESTED, MonitorType.PUSH, MonitorType.HOST)
 
 
-class State(StrEnum):
-    """Unknown: nobody has looked yet, or its host is down. Updates stopped: the agent is there, but
-    this check is silent; of a host: its agent is gone."""
+class MonitorState(StrEnum):
+    """Unknown: no result yet, or the host is down. Updates stopped: the agent is connected, but
+    this check reports nothing; for a host monitor: its agent is disconnected."""
 
     UNKNOWN = "unknown"
     NORMAL = "normal"
@@ -51,25 +51,25 @@ class State(StrEnum):
     PAUSED = "paused"
 
 
-class Severity(StrEnum):
+class MonitorSeverity(StrEnum):
     LOW = "LOW"
     HIGH = "HIGH"
     CRITICAL = "CRITICAL"
 
 
 KIND_NAMES = {
-    Type.SCRAPER: "ScraperMonitor",
-    Type.DSTAT: "DstatMonitor",
-    Type.HOST: "HostMonitor",
-    Type.PROCESS: "ProcessMonitor",
-    Type.FILE: "FileMonitor",
-    Type.SCRIPT: "ScriptMonitor",
-    Type.NESTED: "NestedMonitor",
-    Type.TCP: "TcpMonitor",
-    Type.PING: "PingMonitor",
-    Type.DNS: "DnsMonitor",
-    Type.TLS: "TlsMonitor",
-    Type.PUSH: "PushMonitor",
+    MonitorType.SCRAPER: "ScraperMonitor",
+    MonitorType.DSTAT: "DstatMonitor",
+    MonitorType.HOST: "HostMonitor",
+    MonitorType.PROCESS: "ProcessMonitor",
+    MonitorType.FILE: "FileMonitor",
+    MonitorType.SCRIPT: "ScriptMonitor",
+    MonitorType.NESTED: "NestedMonitor",
+    MonitorType.TCP: "TcpMonitor",
+    MonitorType.PING: "PingMonitor",
+    MonitorType.DNS: "DnsMonitor",
+    MonitorType.TLS: "TlsMonitor",
+    MonitorType.PUSH: "PushMonitor",
 }
 
 
@@ -110,18 +110,20 @@ class MonitorRow(msgspec.Struct):
 
     @property
     def settings(self) -> dict[str, Any]:
-        found: dict[str, Any] = msgspec.json.decode(self.config)
-        return found
+        settings: dict[str, Any] = msgspec.json.decode(self.config)
+        return settings
 
 
-def patience(row: MonitorRow) -> Millis:
-    """For how long a check may say nothing before that is said."""
+def silence_limit(row: MonitorRow) -> Millis:
+    """How long a check may report nothing before the monitor goes to `updates_stopped`."""
     timeout = row.settings.get("timeout") or 0
-    loops = 1 if row.type == Type.PUSH else MISSED_LOOPS
+    loops = 1 if row.type == MonitorType.PUSH else MISSED_LOOPS
     grace = row.settings.get("grace", 0)
-    return int(max(loops * row.looptime, LEAST_PATIENCE if loops > 1 else 0) + timeout + grace)
+    return int(max(loops * row.looptime, MIN_SILENCE_LIMIT if loops > 1 else 0) + timeout + grace)
 
 
-def expect(row: MonitorRow, since: Millis) -> None:
-    """From now on its silence counts."""
-    row.due_at = None if row.type in (Type.HOST, Type.NESTED) else since + patience(row)
+def set_due(row: MonitorRow, since: Millis) -> None:
+    """Set the time by which the next result is expected."""
+    row.due_at = (
+        None if row.type in (MonitorType.HOST, MonitorType.NESTED) else since + silence_limit(row)
+    )

@@ -1,4 +1,4 @@
-"""Monitors that are told: a URL with a secret, called by whatever shall not fall silent."""
+"""Push monitors: a URL with a secret that the monitored program calls regularly."""
 
 import msgspec
 
@@ -9,14 +9,14 @@ from belvedere.base.errors import Conflict, Fault, Forbidden
 from belvedere.db import Tx
 from belvedere.files import quota
 from belvedere.monitors import store
-from belvedere.monitors.config.validation import refusal
+from belvedere.monitors.config.validation import invalid_fields
 from belvedere.monitors.evaluation import samples
-from belvedere.monitors.evaluation.samples import Look
+from belvedere.monitors.evaluation.samples import Observation
 from belvedere.monitors.evaluation.transitions import Outcome
-from belvedere.monitors.model import Type
+from belvedere.monitors.model import MonitorType
 from belvedere.rest import text_fields
 
-WORDS: dict[str, Outcome] = {
+STATE_WORDS: dict[str, Outcome] = {
     "": "normal",
     "normal": "normal",
     "success": "normal",
@@ -29,8 +29,8 @@ WORDS: dict[str, Outcome] = {
 }
 
 
-class Pushed(msgspec.Struct):
-    """What the call did."""
+class PushResult(msgspec.Struct):
+    """The state of the monitor after the call."""
 
     message: str
     state: str
@@ -42,25 +42,30 @@ def push(
     customer: str | None,
     monitor_id: str,
     secret: str,
-    said: tuple[str, str],
-) -> Pushed:
-    """The thing is alive, or says that it failed. Whatever does not fit together is one refusal."""
+    report: tuple[str, str],
+) -> PushResult:
+    """Record the state and message of a call. A wrong organization, id or secret gives the same
+    error, so that callers cannot find out which monitors exist."""
     customer_id = _customer_id(tx, customer, monitor_id)
     if not secret_keys.check(tx, keys, customer_id, "monitor", monitor_id, secret):
-        raise _wrong()
-    row = store.find(tx, customer_id, monitor_id, hold=True)
-    state, message = said[0].lower(), text_fields.prose("message", said[1], most=1_000)
-    if state not in WORDS:
-        raise refusal([Fault("state", f"Give one of {', '.join(word for word in WORDS if word)}.")])
+        raise _invalid_secret()
+    row = store.find(tx, customer_id, monitor_id, lock=True)
+    state, message = report[0].lower(), text_fields.prose("message", report[1], most=1_000)
+    if state not in STATE_WORDS:
+        raise invalid_fields(
+            [Fault("state", f"Give one of {', '.join(word for word in STATE_WORDS if word)}.")]
+        )
     if not row.enabled:
         raise Conflict("The monitor is paused.", code="monitor_paused")
-    look = Look(tx.now, WORDS[state], "push", message)
-    samples.look_at(tx, [(row, look)], keeps_history=quota.has_room(tx, row.customer_id))
-    return Pushed("success", row.state)
+    observation = Observation(tx.now, STATE_WORDS[state], "push", message)
+    samples.record_observations(
+        tx, [(row, observation)], keeps_history=quota.has_room(tx, row.customer_id)
+    )
+    return PushResult("success", row.state)
 
 
 def _customer_id(tx: Tx, customer: str | None, monitor_id: str) -> str:
-    """Whose monitor it is, if that is the organization that was named; empty when nothing fits."""
+    """The organization of the monitor; empty if it does not exist or belongs to another one."""
     row = tx.row(
         "select c.id, c.name_key from monitors m join customers c on c.id = m.customer_id"
         " where m.id = ? and m.deleted_at is null and c.enabled = 1",
@@ -69,12 +74,12 @@ def _customer_id(tx: Tx, customer: str | None, monitor_id: str) -> str:
     return "" if row is None or customer not in (None, row[1]) else str(row[0])
 
 
-def _wrong() -> Forbidden:
+def _invalid_secret() -> Forbidden:
     return Forbidden("Invalid secret key.", code="wrong_secret")
 
 
 def reveal(tx: Tx, keys: Keyring, actor: Actor, monitor_id: str) -> str:
-    """The secret of its URL; every reading is audited."""
+    """The secret of the monitor's URL; reading it is audited."""
     _check_type(tx, actor, monitor_id)
     return secret_keys.reveal(tx, keys, actor, "monitor", monitor_id)
 
@@ -86,5 +91,5 @@ def rotate(tx: Tx, keys: Keyring, actor: Actor, monitor_id: str, overlap_s: int)
 
 def _check_type(tx: Tx, actor: Actor, monitor_id: str) -> None:
     row = store.find(tx, actor.customer_id, monitor_id)
-    if row.type != Type.PUSH:
-        raise Conflict("Only a monitor of type push has a URL to be called.", code="no_push_url")
+    if row.type != MonitorType.PUSH:
+        raise Conflict("Only monitors of type push have a push URL.", code="no_push_url")

@@ -1,4 +1,4 @@
-"""What deleted monitors leave behind goes in small batches."""
+"""Purge rows of deleted monitors in small batches."""
 
 from belvedere.access import forget_acl
 from belvedere.base.clock import DAY, Millis
@@ -6,16 +6,16 @@ from belvedere.db import Tx
 from belvedere.monitors import store, watch_changes
 from belvedere.monitors.evaluation import rollups
 
-# Until then its ACL says who may see the events of its deletion.
-AFTER: Millis = 30 * DAY
-BATCH = 10
+# Until then the ACL decides who may see the event of the deletion.
+DELETED_RETENTION: Millis = 30 * DAY
+BATCH_SIZE = 10
 
 
 def purge(tx: Tx) -> bool:
-    """Drop some; whether there may be more."""
-    gone = store.deleted_before(tx, tx.now - AFTER, BATCH)
-    for monitor_id, customer_id in gone:
+    """Purge one batch; True if there may be more."""
+    monitors = store.deleted_before(tx, tx.now - DELETED_RETENTION, BATCH_SIZE)
+    for monitor_id, customer_id in monitors:
         forget_acl(tx, customer_id, "monitor", monitor_id)
-        watch_changes.forget_monitor(tx, monitor_id)
-        rollups.forget_monitor(tx, monitor_id)
-    return len(gone) == BATCH
+        watch_changes.delete_monitor(tx, monitor_id)
+        rollups.delete_monitor(tx, monitor_id)
+    return len(monitors) == BATCH_SIZE

@@ -10,7 +10,7 @@ from belvedere.access.crypto import sealed_values
 from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
-from belvedere.monitors.config.secrecy import hidden_fields
+from belvedere.monitors.config.redaction import redacted_fields
 from belvedere.monitors.model import KIND_NAMES, MonitorRow
 from belvedere.rest import response_budget
 from belvedere.rest.listing import Field, Kind, Listable, Listing
@@ -50,15 +50,15 @@ class MonitorView(MonitorRow):
     hostname: str | None
 
 
-Found = TypeVar("Found", bound=MonitorRow)
+MonitorRowT = TypeVar("MonitorRowT", bound=MonitorRow)
 _ROW = columns(MonitorRow)
 _VIEW = f"{columns(MonitorRow, 'm.')}, h.hostname"
 _FROM = "monitors m left join hosts h on h.id = m.host_id and h.deleted_at is null"
 _SET = ", ".join(
     f"{name} = ?" for name in MonitorRow.__struct_fields__ if name not in ("id", "customer_id")
 )
-# What checks change, and nobody else.
-SEEN = (
+# Columns that only check results change.
+STATUS_COLUMNS = (
     "state",
     "state_at",
     "fails_count",
@@ -70,132 +70,135 @@ SEEN = (
     "checked_at",
     "due_at",
 )
-_SET_SEEN = ", ".join(f"{name} = ?" for name in SEEN)
+_SET_STATUS = ", ".join(f"{name} = ?" for name in STATUS_COLUMNS)
 
 
-def about(monitor_id: str) -> str:
+def seal_context(monitor_id: str) -> str:
     return f"monitor/{monitor_id}"
 
 
 def sealed_config(tx: Tx, monitor_id: str, text: str) -> str:
-    """A configuration as the database keeps it."""
-    return sealed_values.seal_object(tx, about(monitor_id), text, hidden_fields(text))
+    """The configuration as it is stored: credentials are sealed."""
+    return sealed_values.seal_object(tx, seal_context(monitor_id), text, redacted_fields(text))
 
 
-def _kept(tx: Tx, row: MonitorRow) -> tuple[Any, ...]:
-    kept = msgspec.structs.replace(row, config=sealed_config(tx, row.id, row.config))
-    return msgspec.structs.astuple(kept)
+def _stored_values(tx: Tx, row: MonitorRow) -> tuple[Any, ...]:
+    stored = msgspec.structs.replace(row, config=sealed_config(tx, row.id, row.config))
+    return msgspec.structs.astuple(stored)
 
 
-def _clear(tx: Tx, rows: list[Found]) -> list[Found]:
+def _unseal(tx: Tx, rows: list[MonitorRowT]) -> list[MonitorRowT]:
     for row in rows:
-        row.config = sealed_values.open_object(tx, about(row.id), row.config)
+        row.config = sealed_values.open_object(tx, seal_context(row.id), row.config)
     return rows
 
 
-def find(tx: Tx, customer_id: str, monitor_id: str, *, hold: bool = False) -> MonitorRow:
-    """The monitor, held until the transaction ends where it is about to change."""
-    found = tx.one(
+def find(tx: Tx, customer_id: str, monitor_id: str, *, lock: bool = False) -> MonitorRow:
+    """The monitor; with `lock`, its row is locked until the end of the transaction."""
+    row = tx.one(
         MonitorRow,
         f"select {_ROW} from monitors where id = ? and customer_id = ? and deleted_at is null"
-        f"{tx.dialect.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if lock else ''}",
         monitor_id,
         customer_id,
     )
-    if found is None:
-        raise missing()
-    return _clear(tx, [found])[0]
+    if row is None:
+        raise not_found()
+    return _unseal(tx, [row])[0]
 
 
-def missing() -> NotFound:
+def not_found() -> NotFound:
     return NotFound("There is no such monitor.", code="monitor_not_found")
 
 
-def view(tx: Tx, customer_id: str, monitor_id: str) -> MonitorView:
-    found = tx.one(
+def find_view(tx: Tx, customer_id: str, monitor_id: str) -> MonitorView:
+    row = tx.one(
         MonitorView,
         f"select {_VIEW} from {_FROM}"
         " where m.id = ? and m.customer_id = ? and m.deleted_at is null",
         monitor_id,
         customer_id,
     )
-    if found is None:
-        raise missing()
-    return _clear(tx, [found])[0]
+    if row is None:
+        raise not_found()
+    return _unseal(tx, [row])[0]
 
 
-def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
-    """The same list, no longer than an answer may be."""
-    seen, seen_params = visible(actor, "monitor", "m.id", open_when_empty=True)
+def fit_to_budget(tx: Tx, actor: Actor, listing: Listing) -> Listing:
+    """The same listing, cut to the size limit of a response."""
+    visible_sql, visible_params = visible(actor, "monitor", "m.id", open_when_empty=True)
     sql = clauses(listing)
     rows = tx.rows(
         f"select octet_length(m.config) + octet_length(m.last_event) from {_FROM}"
-        f" where m.customer_id = ? and m.deleted_at is null and {seen}{sql.where}{sql.page}",
-        *(actor.customer_id, *seen_params, *sql.params, *sql.page_params),
+        f" where m.customer_id = ? and m.deleted_at is null and {visible_sql}{sql.where}{sql.page}",
+        *(actor.customer_id, *visible_params, *sql.params, *sql.page_params),
     )
     return response_budget.fitted(listing, (size for (size,) in rows))
 
 
-def page(tx: Tx, actor: Actor, listing: Listing) -> list[MonitorView]:
-    """Those that the actor may see: without an ACL every viewer does."""
-    seen, seen_params = visible(actor, "monitor", "m.id", open_when_empty=True)
+def select_page(tx: Tx, actor: Actor, listing: Listing) -> list[MonitorView]:
+    """A page of the monitors that the actor may see; without an ACL, every viewer may see one."""
+    visible_sql, visible_params = visible(actor, "monitor", "m.id", open_when_empty=True)
     sql = clauses(listing)
-    found = tx.all(
+    rows = tx.all(
         MonitorView,
         f"select {_VIEW} from {_FROM} where m.customer_id = ? and m.deleted_at is null"
-        f" and {seen}{sql.where}{sql.page}",
+        f" and {visible_sql}{sql.where}{sql.page}",
         actor.customer_id,
-        *seen_params,
+        *visible_params,
         *sql.params,
         *sql.page_params,
     )
-    return _clear(tx, found)
+    return _unseal(tx, rows)
 
 
 def count(tx: Tx, actor: Actor, listing: Listing) -> int:
-    seen, seen_params = visible(actor, "monitor", "m.id", open_when_empty=True)
+    visible_sql, visible_params = visible(actor, "monitor", "m.id", open_when_empty=True)
     sql = clauses(listing)
     return int(
         tx.value(
             f"select count(*) from {_FROM} where m.customer_id = ? and m.deleted_at is null"
-            f" and {seen}{sql.where}",
+            f" and {visible_sql}{sql.where}",
             actor.customer_id,
-            *seen_params,
+            *visible_params,
             *sql.params,
         )
     )
 
 
 def acls(tx: Tx, customer_id: str) -> dict[str, list[str]]:
-    """The entries of all monitors that have any."""
-    found: dict[str, list[str]] = {}
+    """ACL entries by monitor; monitors without an ACL are left out."""
+    entries: dict[str, list[str]] = {}
     rows = tx.rows(
         "select object_id, entry from acl where customer_id = ? and object = 'monitor'"
         " order by entry",
         customer_id,
     )
     for monitor_id, entry in rows:
-        found.setdefault(monitor_id, []).append(entry)
-    return found
+        entries.setdefault(monitor_id, []).append(entry)
+    return entries
 
 
 def insert(tx: Tx, row: MonitorRow) -> None:
     marks = ", ".join("?" for _ in MonitorRow.__struct_fields__)
-    tx.execute(f"insert into monitors ({_ROW}) values ({marks})", *_kept(tx, row))
+    tx.execute(f"insert into monitors ({_ROW}) values ({marks})", *_stored_values(tx, row))
 
 
 def save(tx: Tx, row: MonitorRow) -> None:
-    id_, customer_id, *others = _kept(tx, row)
+    id_, customer_id, *others = _stored_values(tx, row)
     tx.execute(
         f"update monitors set {_SET} where id = ? and customer_id = ?", *others, id_, customer_id
     )
 
 
-def save_seen(tx: Tx, rows: Iterable[MonitorRow]) -> None:
-    """What was seen of several; their definitions stay untouched."""
+def save_status(tx: Tx, rows: Iterable[MonitorRow]) -> None:
+    """Save the columns that check results change; definitions stay as they are."""
     tx.execute_many(
-        f"update monitors set {_SET_SEEN} where id = ? and customer_id = ?",
-        [(*(getattr(row, name) for name in SEEN), row.id, row.customer_id) for row in rows],
+        f"update monitors set {_SET_STATUS} where id = ? and customer_id = ?",
+        [
+            (*(getattr(row, name) for name in STATUS_COLUMNS), row.id, row.customer_id)
+            for row in rows
+        ],
     )
 
 
@@ -208,20 +211,20 @@ def mark_deleted(tx: Tx, row: MonitorRow) -> None:
     )
 
 
-def of_host(tx: Tx, host_id: str, *, hold: bool = False) -> list[MonitorRow]:
-    """Whoever asks has the host by its organization or by its agent's credential."""
-    found = tx.all(
+def for_host(tx: Tx, host_id: str, *, lock: bool = False) -> list[MonitorRow]:
+    """All monitors of a host. The caller has checked that the host belongs to the organization."""
+    rows = tx.all(
         MonitorRow,
         f"select {_ROW} from monitors where host_id = ? and deleted_at is null"
-        f" order by id{tx.dialect.lock_rows if hold else ''}",
+        f" order by id{tx.dialect.lock_rows if lock else ''}",
         host_id,
     )
-    return _clear(tx, found)
+    return _unseal(tx, rows)
 
 
-def part_of_host(tx: Tx, host_id: str, after: str, limit: int) -> list[MonitorRow]:
-    """Those of the host that follow this id, in the order of ids."""
-    found = tx.all(
+def page_for_host(tx: Tx, host_id: str, after: str, limit: int) -> list[MonitorRow]:
+    """The host's next monitors after this id, ordered by id."""
+    rows = tx.all(
         MonitorRow,
         f"select {_ROW} from monitors where host_id = ? and deleted_at is null and id > ?"
         " order by id limit ?",
@@ -229,41 +232,41 @@ def part_of_host(tx: Tx, host_id: str, after: str, limit: int) -> list[MonitorRo
         after,
         limit,
     )
-    return _clear(tx, found)
+    return _unseal(tx, rows)
 
 
-def some_of_host(tx: Tx, host_id: str, monitor_ids: Sequence[str]) -> list[MonitorRow]:
-    """Those among the ids that are on this host."""
-    found = tx.all(
+def select_for_host(tx: Tx, host_id: str, monitor_ids: Sequence[str]) -> list[MonitorRow]:
+    """The host's monitors with these ids."""
+    rows = tx.all(
         MonitorRow,
         f"select {_ROW} from monitors where id in {tx.dialect.in_texts} and host_id = ?"
         " and deleted_at is null",
         msgspec.json.encode(list(monitor_ids)).decode(),
         host_id,
     )
-    return _clear(tx, found)
+    return _unseal(tx, rows)
 
 
-def chosen(tx: Tx, condition: str, *params: Any) -> list[MonitorRow]:
-    """Live monitors of all organizations that satisfy a condition of the watchdog, held."""
-    found = tx.all(
+def select_locked(tx: Tx, condition: str, *params: Any) -> list[MonitorRow]:
+    """Monitors of all organizations that match a condition of the watchdog, with locked rows."""
+    rows = tx.all(
         MonitorRow,
         f"select {_ROW} from monitors where deleted_at is null and ({condition})"
         f" order by id{tx.dialect.lock_rows}",
         *params,
     )
-    return _clear(tx, found)
+    return _unseal(tx, rows)
 
 
-def is_any(tx: Tx, condition: str, *params: Any) -> bool:
-    found = tx.row(
+def exists(tx: Tx, condition: str, *params: Any) -> bool:
+    row = tx.row(
         f"select 1 from monitors where deleted_at is null and ({condition}) limit 1", *params
     )
-    return found is not None
+    return row is not None
 
 
 def states(tx: Tx, customer_id: str, monitor_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """(state, type) of several, those that are there."""
+    """(state, type) by id; ids that do not exist are left out."""
     rows = tx.rows(
         "select id, state, type from monitors where customer_id = ? and deleted_at is null"
         f" and id in {tx.dialect.in_texts}",

@@ -11,7 +11,7 @@ import msgspec
 from belvedere.db import Row, Tx
 from belvedere.db.signals import checks_changed
 
-_COUNT = (
+_ADD_NUMBERS = (
     "insert into watches (host_id, number, stream, batch, complete_from, recorded)"
     " values (?, ?, '', 0, 0, ?) on conflict (host_id) do update set"
     " complete_from = case when watches.recorded = watches.number"
@@ -24,12 +24,12 @@ _RECORD = (
 )
 
 
-def changed(tx: Tx, host_id: str | None, *monitor_ids: str) -> None:
-    """The host's agent must get these monitors, or drop them."""
+def record(tx: Tx, host_id: str | None, *monitor_ids: str) -> None:
+    """Record that the host's agent must get these monitors, or remove them."""
     if host_id is None or not monitor_ids:
         return
     count = len(monitor_ids)
-    first = tx.value(f"{_COUNT} returning number", host_id, count, count) - count + 1
+    first = tx.value(f"{_ADD_NUMBERS} returning number", host_id, count, count) - count + 1
     rows = [(host_id, monitor_id, first + n) for n, monitor_id in enumerate(monitor_ids)]
     if count == 1:
         tx.execute(_RECORD, *rows[0])
@@ -38,9 +38,9 @@ def changed(tx: Tx, host_id: str | None, *monitor_ids: str) -> None:
     tx.signals.add(checks_changed(host_id))
 
 
-def all_changed(tx: Tx, host_id: str) -> None:
-    """The host's agent must get the whole list."""
-    tx.execute(_COUNT, host_id, 1, 1)
+def record_all(tx: Tx, host_id: str) -> None:
+    """Record that the host's agent must get the complete list."""
+    tx.execute(_ADD_NUMBERS, host_id, 1, 1)
     tx.execute("update watches set complete_from = number where host_id = ?", host_id)
     tx.signals.add(checks_changed(host_id))
 
@@ -61,7 +61,7 @@ def state(tx: Tx, host_id: str) -> tuple[int, int]:
     return number, complete_from if recorded == number else number
 
 
-def after(tx: Tx, host_id: str, number: int, limit: int) -> list[Row]:
+def list_after(tx: Tx, host_id: str, number: int, limit: int) -> list[Row]:
     """(monitor, number) of the changes after a number, in their order."""
     return tx.rows(
         "select monitor_id, number from watch_changes where host_id = ? and number > ?"
@@ -72,8 +72,8 @@ def after(tx: Tx, host_id: str, number: int, limit: int) -> list[Row]:
     )
 
 
-def forget_monitor(tx: Tx, monitor_id: str) -> None:
-    """It was deleted long ago; an agent that has not heard of that gets the whole list."""
+def delete_monitor(tx: Tx, monitor_id: str) -> None:
+    """Drop the change of a monitor deleted long ago; agents that missed it get a complete list."""
     rows = tx.rows(
         "delete from watch_changes where monitor_id = ? returning number, host_id", monitor_id
     )

@@ -11,7 +11,7 @@ from belvedere.access.searches import run_search
 from belvedere.db import Tx
 from belvedere.indicators.model import KIND_NAMES as INDICATOR_KINDS
 from belvedere.monitors.model import KIND_NAMES as MONITOR_KINDS
-from belvedere.monitors.model import Type as MonitorType
+from belvedere.monitors.model import MonitorType
 from belvedere.rest.route import Route
 from belvedere.tasks.model import KIND_NAMES as TASK_KINDS
 from belvedere.tasks.model import Type as TaskType

@@ -20,8 +20,10 @@ from belvedere.jobs import scraper
 from belvedere.jobs.api.create import JobServices
 from belvedere.jobs.lifecycle import claim, commands
 from belvedere.jobs.recovery import restore
+from belvedere.legacy_agents import check_reports
 from belvedere.legacy_agents.api import poll
 from belvedere.legacy_agents.registration import LegacyServices
+from belvedere.monitors.api.agent_reports import ReportServices
 from belvedere.schedules.targets import ScheduleServices
 from belvedere.server import restored, routes
 from belvedere.server.agents.registry import AgentRegistry
@@ -113,6 +115,7 @@ def _add_feature_services(runtime: ServerRuntime) -> None:
     runtime.add(SyntaxChecks())
     runtime.add(ScheduleServices(TARGETS))
     runtime.add(JobServices(runtime.agents.create, poll))
+    runtime.add(ReportServices(check_reports.report))
     runtime.add(
         LegacyServices(
             check_rate=lambda key: runtime.handshakes.check_rate(key),

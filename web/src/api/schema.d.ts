@@ -2730,7 +2730,7 @@ export interface paths {
         get: operations["get_monitor"];
         put?: never;
         /**
-         * Make a monitor
+         * Create a monitor
          * @description Level: admin.
          */
         post: operations["post_monitor"];
@@ -2754,7 +2754,7 @@ export interface paths {
         get: operations["get_monitor_nested"];
         put?: never;
         /**
-         * Make a monitor of monitors
+         * Create a nested monitor
          * @description Level: admin.
          */
         post: operations["post_monitor_nested"];
@@ -2870,7 +2870,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Tell people of a monitor, or not
+         * Turn alerts of a monitor on or off
          * @description Level: admin.
          */
         patch: operations["patch_monitor_id_alerts"];
@@ -2884,7 +2884,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the URL of a push monitor; the reading is audited
+         * Read the URL of a push monitor; this is audited
          * @description Level: admin.
          */
         get: operations["get_monitor_id_credentials"];
@@ -2906,7 +2906,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change the URL of a push monitor
+         * Rotate the secret in the URL of a push monitor
          * @description Level: admin.
          */
         post: operations["post_monitor_id_credentials_rotate"];
@@ -2924,7 +2924,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a monitor saw over time, and its uptime
+         * Show check results of a monitor over time, and its uptime
          * @description Level: viewer.
          */
         get: operations["get_monitor_id_history"];
@@ -2945,7 +2945,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Tell nobody of it for a while
+         * Mute alerts of a monitor
          * @description Level: admin.
          */
         put: operations["put_monitor_id_mute"];
@@ -2965,7 +2965,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Do not check it for a while
+         * Pause a monitor
          * @description Level: admin.
          */
         put: operations["put_monitor_id_pause"];
@@ -2984,13 +2984,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say that what a push monitor watches is alive
+         * Report a state to a push monitor
          * @description Level: anonymous.
          */
         get: operations["get_monitor_id_push_secret"];
         put?: never;
         /**
-         * Say how it is with what a push monitor watches
+         * Report a state and a message to a push monitor
          * @description Level: anonymous.
          */
         post: operations["post_monitor_id_push_secret"];
@@ -3009,7 +3009,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Check it again
+         * Resume a monitor
          * @description Level: admin.
          */
         put: operations["put_monitor_id_resume"];
@@ -3028,7 +3028,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * When a monitor came into which state, newest first
+         * List state changes of a monitor, newest first
          * @description Level: viewer.
          */
         get: operations["get_monitor_id_turns"];
@@ -3049,7 +3049,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Tell people of it again
+         * Unmute alerts of a monitor
          * @description Level: admin.
          */
         put: operations["put_monitor_id_unmute"];
@@ -3441,7 +3441,7 @@ export interface paths {
          */
         get: operations["get_resource_id"];
         /**
-         * Say what a check of this agent's host saw
+         * Report the result of a check on this agent's host
          * @description Level: agent.
          */
         put: operations["put_resource_id"];
@@ -3466,7 +3466,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Say what a check of this agent's host saw
+         * Report the result of a check on this agent's host
          * @description Level: agent.
          */
         patch: operations["patch_resource_id_state"];
@@ -4857,14 +4857,6 @@ export interface components {
             name: string;
             object: string;
         };
-        /**
-         * RotateBody
-         * @description For how many seconds the old key still works.
-         */
-        AccessRotateBody: {
-            /** @default 0 */
-            overlap?: number;
-        };
         /** UserRecord */
         AccessUserRecord: {
             email: string;
@@ -4890,7 +4882,7 @@ export interface components {
         };
         /**
          * AlertsBody
-         * @description Whether people are told of it.
+         * @description Whether state changes of the monitor send notifications.
          */
         AlertsBody: {
             alerts: boolean;
@@ -5452,6 +5444,30 @@ export interface components {
             version: string;
         };
         /**
+         * History
+         * @description How many finished jobs are kept, and for how long.
+         */
+        History: {
+            /** @default 1000 */
+            count: number;
+            /** @default 90 */
+            days: number;
+        };
+        /**
+         * HistoryPoint
+         * @description One step of time with checks; a step without checks has no point.
+         */
+        HistoryPoint: {
+            at: string;
+            checks: number;
+            /** @default  */
+            message: string;
+            up: number;
+            values: {
+                [key: string]: components["schemas"]["MetricValue"];
+            };
+        };
+        /**
          * Hit
          * @description A line that holds the text; `offset` is the byte where it begins.
          */
@@ -5469,6 +5485,16 @@ export interface components {
             complete: boolean;
             lines: components["schemas"]["Hit"][];
             matches: number;
+        };
+        /**
+         * HostBody
+         * @description A host inside a task, as records show it.
+         */
+        HostBody: {
+            /** @default null */
+            _id?: string | null;
+            /** @default null */
+            id?: string | null;
         };
         /**
          * HostChange
@@ -5952,6 +5978,25 @@ export interface components {
             token: string;
         };
         /**
+         * MaintenanceWindow
+         * @description Either once, from `start` to `end`; or weekly on `days` at the time `at` of `timezone`, for
+         *         this number of `minutes`.
+         */
+        MaintenanceWindow: {
+            /** @default  */
+            at?: string;
+            /** @default [] */
+            days?: string[];
+            /** @default  */
+            end?: string;
+            /** @default 0 */
+            minutes?: number;
+            /** @default  */
+            start?: string;
+            /** @default UTC */
+            timezone?: string;
+        };
+        /**
          * Mark
          * @description Lines from this one on were written then, up to the next mark's.
          */
@@ -5976,7 +6021,7 @@ export interface components {
         };
         /**
          * MemberBody
-         * @description A member of a nested monitor, as the original writes it.
+         * @description A member of a nested monitor, in the form that TheEye uses.
          */
         MemberBody: {
             /** @default null */
@@ -6037,10 +6082,10 @@ export interface components {
             providers: components["schemas"]["SignInProviderRecord"][];
         };
         /**
-         * Metric
+         * MetricValue
          * @description A number over one step of time.
          */
-        Metric: {
+        MetricValue: {
             avg: number;
             max: number;
             min: number;
@@ -6053,7 +6098,7 @@ export interface components {
         Missed: "once" | "skip";
         /**
          * MonitorBody
-         * @description A monitor, or any part of it. What is null is as if it were left out.
+         * @description A monitor, or some of its fields. Null means that a field is left out.
          */
         MonitorBody: {
             /** @default null */
@@ -6093,7 +6138,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             /** @default null */
-            host?: string | components["schemas"]["MonitorsHostBody"] | null;
+            host?: string | components["schemas"]["MonitorHostBody"] | null;
             /** @default null */
             host_id?: string | null;
             /** @default null */
@@ -6110,7 +6155,7 @@ export interface components {
             /** @default null */
             looptime?: number | null;
             /** @default null */
-            maintenance?: components["schemas"]["Window"][] | null;
+            maintenance?: components["schemas"]["MaintenanceWindow"][] | null;
             /** @default null */
             max_ms?: number | null;
             /** @default null */
@@ -6173,8 +6218,31 @@ export interface components {
             updates_stopped: number;
         };
         /**
+         * MonitorHistory
+         * @description `uptime`: percent of the checks that were successful, null without checks. `known`: percent
+         *         of the period that has checks at all; the remaining time is neither up nor down.
+         */
+        MonitorHistory: {
+            checks: number;
+            from: string;
+            id: string;
+            known: number;
+            points: components["schemas"]["HistoryPoint"][];
+            step: number;
+            to: string;
+            uptime: number | null;
+        };
+        /**
+         * MonitorHostBody
+         * @description The host of a monitor, in the form of a record.
+         */
+        MonitorHostBody: {
+            /** @default null */
+            id?: string | null;
+        };
+        /**
          * MonitorInMonitor
-         * @description What is checked, where clients of the original look for it.
+         * @description The definition of the monitor, where clients of TheEye expect it.
          */
         MonitorInMonitor: {
             _id: string;
@@ -6226,7 +6294,7 @@ export interface components {
         };
         /**
          * MonitorRecord
-         * @description A monitor; the fields of a web check only for one.
+         * @description A monitor; fields that only some types have are left out for other types.
          */
         MonitorRecord: {
             _id: string;
@@ -6272,37 +6340,6 @@ export interface components {
             url?: string;
             user_id: string;
             version: number;
-        };
-        /**
-         * History
-         * @description `uptime`: percent of the checks that were good, null without any. `known`: percent of the
-         *         time that has checks at all; the rest is neither up nor down.
-         */
-        MonitorsHistory: {
-            checks: number;
-            from: string;
-            id: string;
-            known: number;
-            points: components["schemas"]["Point"][];
-            step: number;
-            to: string;
-            uptime: number | null;
-        };
-        /**
-         * HostBody
-         * @description A host inside a monitor, as records show it.
-         */
-        MonitorsHostBody: {
-            /** @default null */
-            id?: string | null;
-        };
-        /**
-         * RotateBody
-         * @description For how many seconds the old URL still works.
-         */
-        MonitorsRotateBody: {
-            /** @default 0 */
-            overlap?: number;
         };
         /** NewEnrolment */
         NewEnrolment: {
@@ -6572,20 +6609,6 @@ export interface components {
             workflow_version?: number | null;
         };
         /**
-         * Point
-         * @description One step of time in which there were checks; a step without any has no point.
-         */
-        Point: {
-            at: string;
-            checks: number;
-            /** @default  */
-            message: string;
-            up: number;
-            values: {
-                [key: string]: components["schemas"]["Metric"];
-            };
-        };
-        /**
          * PointRecord
          * @description A value at a moment.
          */
@@ -6743,7 +6766,7 @@ export interface components {
         };
         /**
          * PushCredentials
-         * @description The secret of a push monitor, and the URL to be called.
+         * @description The secret of a push monitor, and its push URL.
          */
         PushCredentials: {
             id: string;
@@ -6751,10 +6774,10 @@ export interface components {
             url: string;
         };
         /**
-         * Pushed
-         * @description What the call did.
+         * PushResult
+         * @description The state of the monitor after the call.
          */
-        Pushed: {
+        PushResult: {
             message: string;
             state: string;
         };
@@ -6964,7 +6987,7 @@ export interface components {
         };
         /**
          * ResourceInMonitor
-         * @description What was seen.
+         * @description The status of the monitor.
          */
         ResourceInMonitor: {
             fails_count: number;
@@ -6995,6 +7018,22 @@ export interface components {
             on_lost: boolean;
             /** @default 0 */
             times: number;
+        };
+        /**
+         * RotateBody
+         * @description For how many seconds the old key still works.
+         */
+        RotateBody: {
+            /** @default 0 */
+            overlap?: number;
+        };
+        /**
+         * RotatePushUrlBody
+         * @description `overlap`: for how many seconds the old URL still works.
+         */
+        RotatePushUrlBody: {
+            /** @default 0 */
+            overlap?: number;
         };
         /**
          * RuleBody
@@ -7309,7 +7348,7 @@ export interface components {
         };
         /**
          * StartedByMonitor
-         * @description What an event of the monitor starts.
+         * @description A task or workflow that an event of the monitor starts.
          */
         StartedByMonitor: {
             event_name: string;
@@ -7336,6 +7375,24 @@ export interface components {
             state?: string | null;
             /** @default null */
             value?: string | number | components["schemas"]["Chart"] | null;
+        };
+        /**
+         * StateLog
+         * @description `kept`: older changes were deleted. `whole`: false if there are more changes since the
+         *         requested time than are listed.
+         */
+        StateLog: {
+            id: string;
+            kept: string;
+            turns: components["schemas"]["StateLogEntry"][];
+            whole: boolean;
+        };
+        /** StateLogEntry */
+        StateLogEntry: {
+            at: string;
+            from: string;
+            message: string;
+            state: string;
         };
         /**
          * StatsRecord
@@ -7443,9 +7500,9 @@ export interface components {
             headers?: {
                 [key: string]: string;
             } | null;
-            history?: components["schemas"]["TasksHistory"] | null;
+            history?: components["schemas"]["History"] | null;
             /** @default null */
-            host?: string | components["schemas"]["TasksHostBody"] | null;
+            host?: string | components["schemas"]["HostBody"] | null;
             host_id?: string | null;
             /** @default null */
             hostname?: string | null;
@@ -7571,7 +7628,7 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            history: components["schemas"]["TasksHistory"];
+            history: components["schemas"]["History"];
             host?: components["schemas"]["HostInTask"] | null;
             host_id?: string | null;
             hostname: string;
@@ -7615,26 +7672,6 @@ export interface components {
             user_inputs: boolean;
             user_inputs_members: string[];
             version: number;
-        };
-        /**
-         * History
-         * @description How many finished jobs are kept, and for how long.
-         */
-        TasksHistory: {
-            /** @default 1000 */
-            count: number;
-            /** @default 90 */
-            days: number;
-        };
-        /**
-         * HostBody
-         * @description A host inside a task, as records show it.
-         */
-        TasksHostBody: {
-            /** @default null */
-            _id?: string | null;
-            /** @default null */
-            id?: string | null;
         };
         /**
          * TheEyeScheduleData
@@ -7721,24 +7758,6 @@ export interface components {
             date: string;
             fault: string;
         };
-        /** Turn */
-        Turn: {
-            at: string;
-            from: string;
-            message: string;
-            state: string;
-        };
-        /**
-         * Turns
-         * @description `kept`: turns before this time are forgotten. `whole`: false where there are more than these
-         *         since the time that was asked for.
-         */
-        Turns: {
-            id: string;
-            kept: string;
-            turns: components["schemas"]["Turn"][];
-            whole: boolean;
-        };
         /**
          * Type
          * @enum {unknown}
@@ -7746,7 +7765,7 @@ export interface components {
         Type: "approval" | "dummy" | "notification" | "scraper" | "script";
         /**
          * UntilBody
-         * @description When it ends by itself; without it, somebody ends it.
+         * @description When the pause or mute ends; without it, somebody has to end it.
          */
         UntilBody: {
             /** @default null */
@@ -7831,25 +7850,6 @@ export interface components {
             runDate?: string | number | null;
             /** @default null */
             timezone?: string | null;
-        };
-        /**
-         * Window
-         * @description Either once, `start` to `end`; or on these `days` at `at` for so many `minutes`, by the
-         *         clock of `timezone`.
-         */
-        Window: {
-            /** @default  */
-            at?: string;
-            /** @default [] */
-            days?: string[];
-            /** @default  */
-            end?: string;
-            /** @default 0 */
-            minutes?: number;
-            /** @default  */
-            start?: string;
-            /** @default UTC */
-            timezone?: string;
         };
         /**
          * WorkflowBody
@@ -14204,7 +14204,7 @@ export interface operations {
     post_monitor: {
         parameters: {
             query?: {
-                /** @description the host that checks, where the body does not say it */
+                /** @description the host that runs the check, if the body names none */
                 host_id?: string;
                 /** @description the organization's name */
                 customer?: string;
@@ -14797,7 +14797,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["MonitorsRotateBody"];
+                "application/json": components["schemas"]["RotatePushUrlBody"];
             };
         };
         responses: {
@@ -14833,9 +14833,9 @@ export interface operations {
     get_monitor_id_history: {
         parameters: {
             query?: {
-                /** @description a time; a day before the end without it */
+                /** @description start time; default: one day before the end */
                 from?: string;
-                /** @description a time; now without it */
+                /** @description end time; default: now */
                 to?: string;
                 /** @description 0 (single checks), 60000, 600000, 3600000 or 86400000 milliseconds */
                 step?: string;
@@ -14856,7 +14856,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MonitorsHistory"];
+                    "application/json": components["schemas"]["MonitorHistory"];
                 };
             };
             /** @description Refused. */
@@ -14949,9 +14949,9 @@ export interface operations {
     get_monitor_id_push_secret: {
         parameters: {
             query?: {
-                /** @description normal or failure; normal without */
+                /** @description normal or failure; default: normal */
                 state?: string;
-                /** @description a sentence to keep */
+                /** @description text to store with the result */
                 message?: string;
                 /** @description the organization's name */
                 customer?: string;
@@ -14971,7 +14971,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Pushed"];
+                    "application/json": components["schemas"]["PushResult"];
                 };
             };
             /** @description Refused. */
@@ -14988,9 +14988,9 @@ export interface operations {
     post_monitor_id_push_secret: {
         parameters: {
             query?: {
-                /** @description normal or failure; normal without */
+                /** @description normal or failure; default: normal */
                 state?: string;
-                /** @description a sentence to keep */
+                /** @description text to store with the result */
                 message?: string;
                 /** @description the organization's name */
                 customer?: string;
@@ -15014,7 +15014,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Pushed"];
+                    "application/json": components["schemas"]["PushResult"];
                 };
             };
             /** @description Refused. */
@@ -15065,7 +15065,7 @@ export interface operations {
     get_monitor_id_turns: {
         parameters: {
             query?: {
-                /** @description a time; all that is kept without it */
+                /** @description start time; default: everything that is stored */
                 from?: string;
                 /** @description the organization's name */
                 customer?: string;
@@ -15084,7 +15084,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Turns"];
+                    "application/json": components["schemas"]["StateLog"];
                 };
             };
             /** @description Refused. */
@@ -17545,7 +17545,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["AccessRotateBody"];
+                "application/json": components["schemas"]["RotateBody"];
             };
         };
         responses: {
@@ -19090,7 +19090,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["AccessRotateBody"];
+                "application/json": components["schemas"]["RotateBody"];
             };
         };
         responses: {

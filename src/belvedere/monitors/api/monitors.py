@@ -7,42 +7,40 @@ from belvedere.access.request import AnyRequest, Request, heavy_read
 from belvedere.access.searches import run_search
 from belvedere.base.clock import Millis, parse_iso
 from belvedere.base.errors import Fault
-from belvedere.legacy_agents import check_reports
-from belvedere.legacy_agents.check_reports import ReportBody
-from belvedere.monitors import history, service, store, turns
-from belvedere.monitors.api import push_urls
-from belvedere.monitors.api.records import MonitorRecord, record
+from belvedere.monitors import history, service, state_log, store
+from belvedere.monitors.api import agent_reports, push_urls
+from belvedere.monitors.api.records import MonitorRecord, to_record
 from belvedere.monitors.config.bodies import MonitorBody
-from belvedere.monitors.config.validation import refusal
-from belvedere.monitors.history import History
-from belvedere.monitors.turns import Turns
+from belvedere.monitors.config.validation import invalid_fields
+from belvedere.monitors.history import MonitorHistory
+from belvedere.monitors.state_log import StateLog
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination, query
 from belvedere.rest.route import Reply, Route
 
 
 class AlertsBody(msgspec.Struct):
-    """Whether people are told of it."""
+    """Whether state changes of the monitor send notifications."""
 
     alerts: bool
 
 
 class UntilBody(msgspec.Struct, forbid_unknown_fields=True):
-    """When it ends by itself; without it, somebody ends it."""
+    """When the pause or mute ends; without it, somebody has to end it."""
 
     until: str | None = None
 
 
-def _record(request: AnyRequest, shown: service.Shown) -> MonitorRecord:
-    return record(*shown, request.actor)
+def _record(request: AnyRequest, details: service.MonitorDetails) -> MonitorRecord:
+    return to_record(*details, request.actor)
 
 
 async def list_monitors(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.MONITORS)
-    listing = await run_search(request, store.fitted, request.actor, listing)
+    listing = await run_search(request, store.fit_to_budget, request.actor, listing)
     async with heavy_read(request, listing.size):
-        found, total = await run_search(request, service.listed, request.actor, listing)
-        records = [_record(request, one) for one in found]
+        rows, total = await run_search(request, service.list_page, request.actor, listing)
+        records = [_record(request, details) for details in rows]
     return pagination.answer(request, listing, records, total)
 
 
@@ -53,31 +51,31 @@ async def show(request: Request[None]) -> MonitorRecord:
 
 
 async def create(request: Request[MonitorBody]) -> MonitorRecord:
-    by_query = request.first("host_id")
-    made = await request.services.db.write(
-        service.create, request.services.keyring, request.actor, request.body, by_query
+    query_host_id = request.first("host_id")
+    details = await request.services.db.write(
+        service.create, request.services.keyring, request.actor, request.body, query_host_id
     )
-    return _record(request, made)
+    return _record(request, details)
 
 
 async def replace(request: Request[MonitorBody]) -> MonitorRecord:
-    return await _change(request, whole=True)
+    return await _change(request, replaces=True)
 
 
 async def change(request: Request[MonitorBody]) -> MonitorRecord:
-    return await _change(request, whole=False)
+    return await _change(request, replaces=False)
 
 
-async def _change(request: AnyRequest, *, whole: bool) -> MonitorRecord:
-    changed = await request.services.db.write(
+async def _change(request: AnyRequest, *, replaces: bool) -> MonitorRecord:
+    details = await request.services.db.write(
         service.change,
         request.actor,
         request.path["id"],
         request.body,
         request.if_match,
-        whole=whole,
+        replaces=replaces,
     )
-    return _record(request, changed)
+    return _record(request, details)
 
 
 async def delete(request: Request[None]) -> MonitorRecord:
@@ -93,7 +91,7 @@ def _until(request: AnyRequest) -> Millis | None:
         return parse_iso(request.body.until)
     except (ValueError, OverflowError):
         message = "Give a time such as 2026-01-31T08:00:00.000Z."
-        raise refusal([Fault("until", message)]) from None
+        raise invalid_fields([Fault("until", message)]) from None
 
 
 async def pause(request: Request[UntilBody]) -> MonitorRecord:
@@ -128,7 +126,7 @@ async def _mute(request: AnyRequest, *, alerts: bool, until: Millis | None) -> M
     return _record(request, muted)
 
 
-async def show_history(request: Request[None]) -> History:
+async def show_history(request: Request[None]) -> MonitorHistory:
     since, until, step = (request.first(name) for name in ("from", "to", "step"))
     return await run_search(
         request,
@@ -141,31 +139,21 @@ async def show_history(request: Request[None]) -> History:
     )
 
 
-async def show_turns(request: Request[None]) -> Turns:
+async def show_state_log(request: Request[None]) -> StateLog:
     since = request.first("from")
     return await run_search(
         request,
-        turns.turns,
+        state_log.read_state_log,
         request.actor,
         request.path["id"],
         None if since is None else query.time("from", since),
     )
 
 
-async def take_report(request: Request[ReportBody]) -> MonitorRecord:
-    """From an agent of the original."""
-    return _record(
-        request,
-        await request.services.db.write(
-            check_reports.report, request.actor, request.path["id"], request.body
-        ),
-    )
-
-
-def _switch(word: str, handler: object, summary: str, *, has_end: bool) -> Route:
+def _switch(action: str, handler: object, summary: str, *, has_end: bool) -> Route:
     return Route(
         "PUT",
-        f"/monitor/{{id}}/{word}",
+        f"/monitor/{{id}}/{action}",
         "admin",
         handler,  # type: ignore[arg-type]
         summary,
@@ -191,10 +179,10 @@ ROUTES: tuple[Route, ...] = (
         "/monitor",
         "admin",
         create,
-        "Make a monitor",
+        "Create a monitor",
         body=MonitorBody,
         answer=MonitorRecord,
-        query=(("host_id", "the host that checks, where the body does not say it"),),
+        query=(("host_id", "the host that runs the check, if the body names none"),),
     ),
     Route(
         "PUT",
@@ -230,25 +218,25 @@ ROUTES: tuple[Route, ...] = (
         "/monitor/{id}/alerts",
         "admin",
         set_alerts,
-        "Tell people of a monitor, or not",
+        "Turn alerts of a monitor on or off",
         body=AlertsBody,
         answer=MonitorRecord,
     ),
-    _switch("pause", pause, "Do not check it for a while", has_end=True),
-    _switch("resume", resume, "Check it again", has_end=False),
-    _switch("mute", mute, "Tell nobody of it for a while", has_end=True),
-    _switch("unmute", unmute, "Tell people of it again", has_end=False),
+    _switch("pause", pause, "Pause a monitor", has_end=True),
+    _switch("resume", resume, "Resume a monitor", has_end=False),
+    _switch("mute", mute, "Mute alerts of a monitor", has_end=True),
+    _switch("unmute", unmute, "Unmute alerts of a monitor", has_end=False),
     Route(
         "GET",
         "/monitor/{id}/history",
         "viewer",
         show_history,
-        "What a monitor saw over time, and its uptime",
-        answer=History,
+        "Show check results of a monitor over time, and its uptime",
+        answer=MonitorHistory,
         known=False,
         query=(
-            ("from", "a time; a day before the end without it"),
-            ("to", "a time; now without it"),
+            ("from", "start time; default: one day before the end"),
+            ("to", "end time; default: now"),
             ("step", "0 (single checks), 60000, 600000, 3600000 or 86400000 milliseconds"),
         ),
     ),
@@ -256,11 +244,11 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         "/monitor/{id}/turns",
         "viewer",
-        show_turns,
-        "When a monitor came into which state, newest first",
-        answer=Turns,
+        show_state_log,
+        "List state changes of a monitor, newest first",
+        answer=StateLog,
         known=False,
-        query=(("from", "a time; all that is kept without it"),),
+        query=(("from", "start time; default: everything that is stored"),),
     ),
     *push_urls.ROUTES,
     Route(
@@ -280,17 +268,6 @@ ROUTES: tuple[Route, ...] = (
         "The same as GET /monitor/{id}",
         answer=MonitorRecord,
     ),
-    *(
-        Route(
-            method,
-            path,
-            "agent",
-            take_report,
-            "Say what a check of this agent's host saw",
-            body=ReportBody,
-            answer=MonitorRecord,
-        )
-        for method, path in (("PATCH", "/resource/{id}/state"), ("PUT", "/resource/{id}"))
-    ),
+    *agent_reports.ROUTES,
     *acl_routes("monitor", "/monitor/{id}/acl", store.find),
 )

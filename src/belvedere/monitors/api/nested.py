@@ -1,4 +1,4 @@
-"""Nested monitors under the address that the original gave them."""
+"""Nested monitors under the path that TheEye uses for them."""
 
 from dataclasses import replace
 
@@ -9,50 +9,50 @@ from belvedere.monitors import store
 from belvedere.monitors.api import monitors
 from belvedere.monitors.api.records import MonitorRecord
 from belvedere.monitors.config.bodies import MonitorBody
-from belvedere.monitors.model import Type
+from belvedere.monitors.model import MonitorType
 from belvedere.rest import pagination
 from belvedere.rest.route import Handler, Reply, Route
 
-PLACE = "/monitor/nested"
+PATH = "/monitor/nested"
 
 
 async def list_nested(request: Request[None]) -> Reply:
-    request.query = {**request.query, "where[type]": [Type.NESTED.value]}
+    request.query = {**request.query, "where[type]": [MonitorType.NESTED.value]}
     return await monitors.list_monitors(request)
 
 
 async def create(request: Request[MonitorBody]) -> MonitorRecord:
-    request.body.type = Type.NESTED.value
+    request.body.type = MonitorType.NESTED.value
     return await monitors.create(request)
 
 
 async def show(request: Request[None]) -> MonitorRecord:
-    return await _with(request, monitors.show)
+    return await _call_for_nested(request, monitors.show)
 
 
 async def change(request: Request[MonitorBody]) -> MonitorRecord:
-    return await _with(request, monitors.replace)
+    return await _call_for_nested(request, monitors.replace)
 
 
 async def delete(request: Request[None]) -> MonitorRecord:
-    return await _with(request, monitors.delete)
+    return await _call_for_nested(request, monitors.delete)
 
 
-async def _with(request: AnyRequest, handler: Handler) -> MonitorRecord:
-    """Others are not there under this address."""
-    await request.services.db.read(_check, request.actor, request.path["id"])
-    found: MonitorRecord = await handler(request)
-    return found
+async def _call_for_nested(request: AnyRequest, handler: Handler) -> MonitorRecord:
+    """Under this path, monitors of other types do not exist."""
+    await request.services.db.read(_require_nested, request.actor, request.path["id"])
+    record: MonitorRecord = await handler(request)
+    return record
 
 
-def _check(tx: Tx, actor: Actor, monitor_id: str) -> None:
-    if store.find(tx, actor.customer_id, monitor_id).type != Type.NESTED:
-        raise store.missing()
+def _require_nested(tx: Tx, actor: Actor, monitor_id: str) -> None:
+    if store.find(tx, actor.customer_id, monitor_id).type != MonitorType.NESTED:
+        raise store.not_found()
 
 
 _LIST = Route(
     "GET",
-    PLACE,
+    PATH,
     "viewer",
     list_nested,
     "List nested monitors",
@@ -61,7 +61,7 @@ _LIST = Route(
 )
 _SHOW = replace(
     _LIST,
-    path=f"{PLACE}/{{id}}",
+    path=f"{PATH}/{{id}}",
     handler=show,
     summary="Show a nested monitor",
     answer=MonitorRecord,
@@ -70,10 +70,10 @@ _SHOW = replace(
 _CREATE = replace(
     _SHOW,
     method="POST",
-    path=PLACE,
+    path=PATH,
     level="admin",
     handler=create,
-    summary="Make a monitor of monitors",
+    summary="Create a nested monitor",
     body=MonitorBody,
 )
 _CHANGE = replace(

@@ -1,4 +1,4 @@
-"""The URL of a push monitor over HTTP: calling it, reading it, changing it."""
+"""Endpoints of push monitors: call the push URL, read it, rotate its secret."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from belvedere.access.limits.rate_limits import Kind
 from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Forbidden
 from belvedere.monitors import push
-from belvedere.monitors.push import Pushed
+from belvedere.monitors.push import PushResult
 from belvedere.rest.route import Route
 
 
@@ -17,15 +17,15 @@ class PushBody(msgspec.Struct):
 
 
 class PushCredentials(msgspec.Struct):
-    """The secret of a push monitor, and the URL to be called."""
+    """The secret of a push monitor, and its push URL."""
 
     id: str
     secret: str
     url: str
 
 
-class RotateBody(msgspec.Struct, forbid_unknown_fields=True):
-    """For how many seconds the old URL still works."""
+class RotatePushUrlBody(msgspec.Struct, forbid_unknown_fields=True):
+    """`overlap`: for how many seconds the old URL still works."""
 
     overlap: int = 0
 
@@ -34,22 +34,22 @@ async def admit_push(request: AnyRequest) -> None:
     await anonymous_requests.by_secret(request, "monitor", request.path["id"])
 
 
-async def push_state(request: Request[None | PushBody]) -> Pushed:
+async def push_state(request: Request[None | PushBody]) -> PushResult:
     body = request.body or PushBody()
-    said = (
+    report = (
         body.state or request.first("state") or "",
         body.message or request.first("message") or "",
     )
     limits, address, target = request.services.limits, request.actor.address, request.path["id"]
     proof = request.services.keyring.digest(request.path["secret"])
     try:
-        pushed: Pushed = await request.services.db.write(
+        pushed: PushResult = await request.services.db.write(
             push.push,
             request.services.keyring,
             request.customer,
             request.path["id"],
             request.path["secret"],
-            said,
+            report,
         )
     except Forbidden:
         limits.wrong(address, kind=Kind.SECRET, target=target, proof=proof)
@@ -71,7 +71,7 @@ async def reveal(request: Request[None]) -> PushCredentials:
     return _credentials(request, secret)
 
 
-async def rotate(request: Request[RotateBody]) -> PushCredentials:
+async def rotate(request: Request[RotatePushUrlBody]) -> PushCredentials:
     secret = await request.services.db.write(
         push.rotate,
         request.services.keyring,
@@ -82,7 +82,10 @@ async def rotate(request: Request[RotateBody]) -> PushCredentials:
     return _credentials(request, secret)
 
 
-_PUSHED = (("state", "normal or failure; normal without"), ("message", "a sentence to keep"))
+_PUSH_QUERY = (
+    ("state", "normal or failure; default: normal"),
+    ("message", "text to store with the result"),
+)
 
 ROUTES: tuple[Route, ...] = (
     Route(
@@ -90,7 +93,7 @@ ROUTES: tuple[Route, ...] = (
         "/monitor/{id}/credentials",
         "admin",
         reveal,
-        "Read the URL of a push monitor; the reading is audited",
+        "Read the URL of a push monitor; this is audited",
         answer=PushCredentials,
         codes=("no_push_url",),
         known=False,
@@ -100,8 +103,8 @@ ROUTES: tuple[Route, ...] = (
         "/monitor/{id}/credentials/rotate",
         "admin",
         rotate,
-        "Change the URL of a push monitor",
-        body=RotateBody,
+        "Rotate the secret in the URL of a push monitor",
+        body=RotatePushUrlBody,
         answer=PushCredentials,
         codes=("no_push_url",),
         known=False,
@@ -112,10 +115,10 @@ ROUTES: tuple[Route, ...] = (
         "anonymous",
         push_state,
         admit=admit_push,
-        summary="Say that what a push monitor watches is alive",
-        answer=Pushed,
+        summary="Report a state to a push monitor",
+        answer=PushResult,
         codes=("monitor_paused",),
-        query=_PUSHED,
+        query=_PUSH_QUERY,
     ),
     Route(
         "POST",
@@ -124,10 +127,10 @@ ROUTES: tuple[Route, ...] = (
         push_state,
         admit=admit_push,
         max_body=anonymous_requests.SMALL_BODY,
-        summary="Say how it is with what a push monitor watches",
+        summary="Report a state and a message to a push monitor",
         body=PushBody,
-        answer=Pushed,
+        answer=PushResult,
         codes=("monitor_paused",),
-        query=_PUSHED,
+        query=_PUSH_QUERY,
     ),
 )

@@ -1,4 +1,4 @@
-"""A monitor as the interface shows it: what is checked and what was seen, in one record."""
+"""Monitor records of the interface: definition and status in one record."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ from msgspec import UNSET, UnsetType
 
 from belvedere.access import Actor
 from belvedere.base.clock import iso, iso_or_none
-from belvedere.monitors.config.secrecy import may_hide, shown_config
+from belvedere.monitors.config.redaction import may_hold_credentials, redact
 from belvedere.monitors.model import KIND_NAMES
 from belvedere.monitors.store import MonitorView
 from belvedere.triggers.store import Trigger
 
 
 class ResourceInMonitor(msgspec.Struct):
-    """What was seen."""
+    """The status of the monitor."""
 
     id: str
     state: str
@@ -23,7 +23,7 @@ class ResourceInMonitor(msgspec.Struct):
 
 
 class MonitorInMonitor(msgspec.Struct):
-    """What is checked, where clients of the original look for it."""
+    """The definition of the monitor, where clients of TheEye expect it."""
 
     id: str
     also_id: str = msgspec.field(name="_id")
@@ -35,7 +35,7 @@ class MonitorInMonitor(msgspec.Struct):
 
 
 class StartedByMonitor(msgspec.Struct, omit_defaults=True):
-    """What an event of the monitor starts."""
+    """A task or workflow that an event of the monitor starts."""
 
     event_name: str
     task_id: str | UnsetType = UNSET
@@ -43,7 +43,7 @@ class StartedByMonitor(msgspec.Struct, omit_defaults=True):
 
 
 class MonitorRecord(msgspec.Struct, kw_only=True):
-    """A monitor; the fields of a web check only for one."""
+    """A monitor; fields that only some types have are left out for other types."""
 
     id: str
     also_id: str = msgspec.field(name="_id")
@@ -91,8 +91,8 @@ class MonitorRecord(msgspec.Struct, kw_only=True):
     monitors: list[str] | UnsetType = UNSET
 
 
-class _AtTop(msgspec.Struct):
-    """What of a configuration stands in the record itself too."""
+class _TopFields(msgspec.Struct):
+    """Configuration fields that are repeated at the top level of the record."""
 
     timeout: int | UnsetType = UNSET
     url: str | UnsetType = UNSET
@@ -103,26 +103,26 @@ class _AtTop(msgspec.Struct):
 
 
 _KINDS = {type_.value: name for type_, name in KIND_NAMES.items()}
-_at_top = msgspec.json.Decoder(_AtTop).decode
+_decode_top_fields = msgspec.json.Decoder(_TopFields).decode
 
 
 def _raw(text: str) -> Any:
-    """JSON from the database goes on as it is: a list of thousands must not read it all."""
+    """JSON from the database is passed on unparsed: parsing costs too much in long lists."""
     return msgspec.Raw(text.encode())
 
 
-def _shown(text: str) -> tuple[Any, _AtTop]:
-    """The configuration without credentials, and what of it stands at the top."""
-    if not may_hide(text):
-        return _raw(text), _at_top(text)
-    config = shown_config(msgspec.json.decode(text))
-    return config, msgspec.convert(config, _AtTop)
+def _redacted(text: str) -> tuple[Any, _TopFields]:
+    """The configuration without credentials, and its fields for the top level of the record."""
+    if not may_hold_credentials(text):
+        return _raw(text), _decode_top_fields(text)
+    config = redact(msgspec.json.decode(text))
+    return config, msgspec.convert(config, _TopFields)
 
 
-def record(
+def to_record(
     row: MonitorView, acl: list[str], triggers: list[Trigger], actor: Actor
 ) -> MonitorRecord:
-    config, top = _shown(row.config)
+    config, top = _redacted(row.config)
     last_event = _raw(row.last_event)
     return MonitorRecord(
         id=row.id,
@@ -156,7 +156,9 @@ def record(
         resource_id=row.id,
         monitor_id=row.id,
         acl=acl,
-        triggers=[_started(one) for one in triggers] if triggers and actor.sees_all else [],
+        triggers=[_trigger_record(trigger) for trigger in triggers]
+        if triggers and actor.sees_all
+        else [],
         tags=_raw(row.tags),
         version=row.version,
         user_id=row.user_id,
@@ -173,7 +175,7 @@ def record(
     )
 
 
-def _started(one: Trigger) -> StartedByMonitor:
-    if one.target == "task":
-        return StartedByMonitor(one.event_name, task_id=one.target_id)
-    return StartedByMonitor(one.event_name, workflow_id=one.target_id)
+def _trigger_record(trigger: Trigger) -> StartedByMonitor:
+    if trigger.target == "task":
+        return StartedByMonitor(trigger.event_name, task_id=trigger.target_id)
+    return StartedByMonitor(trigger.event_name, workflow_id=trigger.target_id)

@@ -1,4 +1,4 @@
-"""A monitor as it is sent: any of its fields, checked one by one."""
+"""Request bodies of monitors, and the columns and configuration that they set."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,9 +9,9 @@ from msgspec import UNSET, UnsetType
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Fault, Invalid
 from belvedere.monitors.config import maintenance as windows
-from belvedere.monitors.config.maintenance import Window
+from belvedere.monitors.config.maintenance import MaintenanceWindow
 from belvedere.monitors.config.types import CONFIGS
-from belvedere.monitors.config.validation import checked, refusal
+from belvedere.monitors.config.validation import invalid_fields, validate
 from belvedere.monitors.model import (
     FAIL_THRESHOLD,
     KIND_NAMES,
@@ -19,33 +19,33 @@ from belvedere.monitors.model import (
     MAX_FAIL_THRESHOLD,
     MAX_LOOPTIME,
     MIN_LOOPTIME,
-    Severity,
-    Type,
+    MonitorSeverity,
+    MonitorType,
 )
 from belvedere.rest import text_fields
 
 
-class HostBody(msgspec.Struct):
-    """A host inside a monitor, as records show it."""
+class MonitorHostBody(msgspec.Struct):
+    """The host of a monitor, in the form of a record."""
 
     id: str | None = None
 
 
 class MemberBody(msgspec.Struct):
-    """A member of a nested monitor, as the original writes it."""
+    """A member of a nested monitor, in the form that TheEye uses."""
 
     id: str | None = None
     also_id: str | None = msgspec.field(name="_id", default=None)
 
 
 class MonitorBody(msgspec.Struct, kw_only=True):
-    """A monitor, or any part of it. What is null is as if it were left out."""
+    """A monitor, or some of its fields. Null means that a field is left out."""
 
     name: str | None = None
     type: str | None = None
     kind: str | None = msgspec.field(name="_type", default=None)
     host_id: str | None = None
-    host: str | HostBody | None = None
+    host: str | MonitorHostBody | None = None
     hostname: str | None = None
     looptime: Millis | None = None
     fail_threshold: int | None = None
@@ -55,8 +55,8 @@ class MonitorBody(msgspec.Struct, kw_only=True):
     acl: list[str] | None = None
     enable: bool | None = None
     alerts: bool | None = None
-    maintenance: list[Window] | None = None
-    # What the type needs, here or below.
+    maintenance: list[MaintenanceWindow] | None = None
+    # The configuration of the type, in this object or in the fields below.
     config: dict[str, Any] | None = None
     timeout: Millis | None = None
     url: str | None = None
@@ -95,14 +95,16 @@ class MonitorBody(msgspec.Struct, kw_only=True):
     grace: Millis | None = None
 
 
-def type_of(body: MonitorBody) -> Type:
-    """From `type`, or from the `_type` of an old client."""
+def type_of(body: MonitorBody) -> MonitorType:
+    """The type from `type`, or from `_type` of clients of TheEye."""
     by_kind = {name.lower(): type_ for type_, name in KIND_NAMES.items()}
     word = (body.type or "").lower()
-    found = Type(word) if word in set(Type) else by_kind.get((body.kind or "").lower())
-    if found is None or (word and word not in set(Type)):
-        raise refusal([Fault("type", f"Give one of {', '.join(Type)}.")])
-    return found
+    monitor_type = (
+        MonitorType(word) if word in set(MonitorType) else by_kind.get((body.kind or "").lower())
+    )
+    if monitor_type is None or (word and word not in set(MonitorType)):
+        raise invalid_fields([Fault("type", f"Give one of {', '.join(MonitorType)}.")])
+    return monitor_type
 
 
 def _within(field: str, number: int, least: int, most: int) -> int:
@@ -112,16 +114,16 @@ def _within(field: str, number: int, least: int, most: int) -> int:
 
 
 def _severity(word: str) -> str:
-    if word.upper() not in set(Severity):
-        raise text_fields.bad("failure_severity", f"Give one of {', '.join(Severity)}.")
+    if word.upper() not in set(MonitorSeverity):
+        raise text_fields.bad("failure_severity", f"Give one of {', '.join(MonitorSeverity)}.")
     return word.upper()
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-# Field of the body -> column, and what the column keeps.
+# Field of the body -> column, and the function that makes the value of the column.
 FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "name": ("name", lambda text: text_fields.line("name", text, least=1)),
     "looptime": ("looptime", lambda n: _within("looptime", n, MIN_LOOPTIME, MAX_LOOPTIME)),
@@ -133,13 +135,13 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "description": ("description", lambda text: text_fields.prose("description", text)),
     "tags": ("tags", lambda tags: _json(text_fields.tags("tags", tags))),
     "alerts": ("alerts", int),
-    "maintenance": ("maintenance", lambda given: _json(windows.checked(given))),
+    "maintenance": ("maintenance", lambda values: _json(windows.validate_windows(values))),
 }
-# What a replacement starts from.
+# Values of columns that a new or replaced definition does not set.
 DEFAULTS: dict[str, Any] = {
     "looptime": LOOPTIME,
     "fail_threshold": FAIL_THRESHOLD,
-    "severity": Severity.LOW.value,
+    "severity": MonitorSeverity.LOW.value,
     "description": "",
     "tags": "[]",
     "alerts": 1,
@@ -148,43 +150,43 @@ DEFAULTS: dict[str, Any] = {
 
 
 def columns_in(body: MonitorBody) -> dict[str, Any]:
-    """The columns that the body sets; Invalid names every field that is wrong."""
-    found: dict[str, Any] = {}
+    """The columns that the body sets; raises Invalid with every wrong field."""
+    columns: dict[str, Any] = {}
     faults: list[Fault] = []
     for field, (column, check) in FIELDS.items():
-        given = getattr(body, field)
-        if given is None:
+        value = getattr(body, field)
+        if value is None:
             continue
         try:
-            found[column] = check(given)
-        except Invalid as refused:
-            faults += refused.faults
+            columns[column] = check(value)
+        except Invalid as error:
+            faults += error.faults
     if faults:
-        raise refusal(faults)
-    return found
+        raise invalid_fields(faults)
+    return columns
 
 
-def config_in(type_: Type, body: MonitorBody, old: dict[str, Any]) -> dict[str, Any]:
-    """The whole configuration: what the body says over what there was."""
+def config_in(type_: MonitorType, body: MonitorBody, old: dict[str, Any]) -> dict[str, Any]:
+    """The complete configuration: the old values, overwritten by those of the body."""
     values = {**old, **(body.config or {})}
     for field in CONFIGS[type_].__struct_fields__:
-        given = getattr(body, field, None)
-        if given is not UNSET and (given is not None or field in ("json_value", "most")):
-            values[field] = given
-    if type_ is Type.DSTAT:
-        said = {name: getattr(body, name) for name in ("cpu", "mem", "cache", "disk")}
-        limits = {name: number for name, number in said.items() if number is not None}
+        value = getattr(body, field, None)
+        if value is not UNSET and (value is not None or field in ("json_value", "most")):
+            values[field] = value
+    if type_ is MonitorType.DSTAT:
+        percentages = {name: getattr(body, name) for name in ("cpu", "mem", "cache", "disk")}
+        limits = {name: number for name, number in percentages.items() if number is not None}
         values["limit"] = {**(_dict(values.get("limit"))), **limits}
-    if type_ is Type.SCRAPER:
-        _spell(values)
-    if type_ is Type.NESTED:
+    if type_ is MonitorType.SCRAPER:
+        _normalize_scraper(values)
+    if type_ is MonitorType.NESTED:
         members = values.get("monitors") or []
-        values["monitors"] = [_member(one) for one in members]
-    return checked(type_, values)
+        values["monitors"] = [_member(member) for member in members]
+    return validate(type_, values)
 
 
-def _spell(values: dict[str, Any]) -> None:
-    """Clients send a status as a number, and compare with values of any kind."""
+def _normalize_scraper(values: dict[str, Any]) -> None:
+    """Clients send the status as a number, and JSON values of any type."""
     if "status_code" in values and isinstance(values["status_code"], int):
         values["status_code"] = str(values["status_code"])
     value = values.get("json_value")
@@ -194,11 +196,11 @@ def _spell(values: dict[str, Any]) -> None:
         values["method"] = values["method"].upper()
 
 
-def _member(one: Any) -> Any:
-    if isinstance(one, MemberBody):
-        return one.id or one.also_id or ""
-    return (one.get("id") or one.get("_id") or "") if isinstance(one, dict) else one
+def _member(member: object) -> Any:
+    if isinstance(member, MemberBody):
+        return member.id or member.also_id or ""
+    return (member.get("id") or member.get("_id") or "") if isinstance(member, dict) else member
 
 
-def _dict(value: Any) -> dict[str, Any]:
+def _dict(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}

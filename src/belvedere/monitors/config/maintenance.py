@@ -1,4 +1,4 @@
-"""Maintenance: times in which misses count for nothing. Once, or every week."""
+"""Maintenance windows, once or weekly: failed checks inside a window are ignored."""
 
 import re
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ MAX_MINUTES = 7 * 24 * 60
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
-class Window(msgspec.Struct, omit_defaults=True):
-    """Either once, `start` to `end`; or on these `days` at `at` for so many `minutes`, by the
-    clock of `timezone`."""
+class MaintenanceWindow(msgspec.Struct, omit_defaults=True):
+    """Either once, from `start` to `end`; or weekly on `days` at the time `at` of `timezone`, for
+    this number of `minutes`."""
 
     start: str = ""
     end: str = ""
@@ -27,29 +27,29 @@ class Window(msgspec.Struct, omit_defaults=True):
     timezone: str = "UTC"
 
 
-def checked(given: Sequence[Window]) -> list[Window]:
-    if len(given) > MAX_WINDOWS:
-        raise text_fields.bad("maintenance", f"Give at most {MAX_WINDOWS}.")
-    for n, window in enumerate(given):
+def validate_windows(windows: Sequence[MaintenanceWindow]) -> list[MaintenanceWindow]:
+    if len(windows) > MAX_WINDOWS:
+        raise text_fields.bad("maintenance", f"Give at most {MAX_WINDOWS} windows.")
+    for n, window in enumerate(windows):
         fault = _once_fault(window) if window.start or window.end else _weekly_fault(window)
         if fault:
             raise text_fields.bad(f"maintenance[{n}]", fault)
-    return list(given)
+    return list(windows)
 
 
-def _once_fault(window: Window) -> str:
+def _once_fault(window: MaintenanceWindow) -> str:
     try:
         is_good = parse_iso(window.start) < parse_iso(window.end)
     except (ValueError, OverflowError):
         is_good = False
     if is_good and not window.days and not window.at:
         return ""
-    return "Give start and end as times such as 2026-01-31T08:00:00.000Z, the end later."
+    return "Give start and a later end as times such as 2026-01-31T08:00:00.000Z."
 
 
-def _weekly_fault(window: Window) -> str:
+def _weekly_fault(window: MaintenanceWindow) -> str:
     if not 1 <= len(window.days) <= len(DAYS) or not set(window.days) <= set(DAYS):
-        return f"Give days out of {', '.join(DAYS)}, or a start and an end."
+        return f"Give days from {', '.join(DAYS)}, or start and end."
     if not re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", window.at):
         return "Give at as a time of day such as 22:30."
     if not 0 < window.minutes <= MAX_MINUTES:
@@ -57,31 +57,31 @@ def _weekly_fault(window: Window) -> str:
     try:
         ZoneInfo(window.timezone)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        return f"There is no time zone {window.timezone[:40]!r}."
+        return f"Unknown time zone {window.timezone[:40]!r}."
     return ""
 
 
 def is_open(maintenance: str, at: Millis) -> bool:
-    """Whether one of these windows (as JSON) is open at that moment."""
+    """Whether one of the windows (JSON) is open at that time."""
     if maintenance == "[]":
         return False
-    found = msgspec.json.decode(maintenance, type=list[Window])
-    return any(_holds(window, at) for window in found)
+    windows = msgspec.json.decode(maintenance, type=list[MaintenanceWindow])
+    return any(_covers(window, at) for window in windows)
 
 
-def _holds(window: Window, at: Millis) -> bool:
+def _covers(window: MaintenanceWindow, moment: Millis) -> bool:
     if window.start:
-        return parse_iso(window.start) <= at < parse_iso(window.end)
+        return parse_iso(window.start) <= moment < parse_iso(window.end)
     zone = ZoneInfo(window.timezone)
-    now = datetime.fromtimestamp(at / 1_000, UTC)
+    now = datetime.fromtimestamp(moment / 1_000, UTC)
     hour, minute = map(int, window.at.split(":"))
-    # One that began up to a week ago may still be open.
-    for back in range(window.minutes // (24 * 60) + 2):
-        day = now.astimezone(zone) - timedelta(days=back)
+    # A window that began up to a week ago may still be open.
+    for days_ago in range(window.minutes // (24 * 60) + 2):
+        day = now.astimezone(zone) - timedelta(days=days_ago)
         begin = day.replace(hour=hour, minute=minute, second=0, microsecond=0)
         if DAYS[begin.weekday()] not in window.days:
             continue
-        begun = round(begin.timestamp() * 1_000)
-        if begun <= at < begun + window.minutes * MINUTE:
+        begin_ms = round(begin.timestamp() * 1_000)
+        if begin_ms <= moment < begin_ms + window.minutes * MINUTE:
             return True
     return False

@@ -1,28 +1,28 @@
-"""What each type of monitor needs to know: one struct per type."""
+"""Configuration of each type of monitor: one struct per type."""
 
 import msgspec
 
 from belvedere.base.clock import Millis
-from belvedere.monitors.model import TIMEOUT, Type
+from belvedere.monitors.model import TIMEOUT, MonitorType
 
 
-class Nothing(msgspec.Struct):
-    """A host needs no more than itself."""
+class HostConfig(msgspec.Struct):
+    """Host monitors have no configuration."""
 
 
-class Scraper(msgspec.Struct):
-    """A web address is asked, and its answer compared."""
+class ScraperConfig(msgspec.Struct):
+    """A web request whose response is compared with expectations."""
 
     url: str = ""
     timeout: Millis = TIMEOUT
-    # A regular expression that the whole status must fit; empty: anything below 400.
+    # A regular expression that must match the complete status; empty: any status below 400.
     status_code: str = ""
-    # A regular expression that must be somewhere in the answer.
+    # A regular expression that must match somewhere in the response.
     pattern: str = ""
-    # `$.a.b[0]` in an answer that is JSON, and the value that must be there.
+    # `$.a.b[0]` in a JSON response, and the expected value there.
     json_path: str = ""
     json_value: str | None = None
-    # Milliseconds after which an answer counts as a miss; 0: only the timeout does.
+    # Milliseconds after which a response counts as a failure; 0: only the timeout does.
     max_ms: int = 0
     method: str = "GET"
     headers: dict[str, str] = {}
@@ -32,7 +32,7 @@ class Scraper(msgspec.Struct):
     parser: str = ""
 
 
-class Limits(msgspec.Struct):
+class DstatLimits(msgspec.Struct):
     """Percent."""
 
     cpu: float = 90
@@ -41,13 +41,13 @@ class Limits(msgspec.Struct):
     disk: float = 90
 
 
-class Dstat(msgspec.Struct):
-    limit: Limits = msgspec.field(default_factory=Limits)
+class DstatConfig(msgspec.Struct):
+    limit: DstatLimits = msgspec.field(default_factory=DstatLimits)
     timeout: Millis = TIMEOUT
 
 
-class Process(msgspec.Struct):
-    """Processes whose command line holds a text, or fits a regular expression."""
+class ProcessConfig(msgspec.Struct):
+    """Processes whose command line contains a text, or matches a regular expression."""
 
     raw_search: str = ""
     is_regexp: bool = False
@@ -56,8 +56,8 @@ class Process(msgspec.Struct):
     timeout: Millis = TIMEOUT
 
 
-class File(msgspec.Struct):
-    """A file that must be there, with these rights; `changed` when it becomes another one."""
+class FileConfig(msgspec.Struct):
+    """A file that must exist with this owner and mode; `changed` when its content changes."""
 
     path: str = ""
     permissions: str = ""
@@ -66,8 +66,8 @@ class File(msgspec.Struct):
     timeout: Millis = TIMEOUT
 
 
-class Script(msgspec.Struct):
-    """A stored script; its end and its last line say how it went."""
+class ScriptConfig(msgspec.Struct):
+    """A stored script; its exit code and its last line are the result."""
 
     script_id: str = ""
     script_arguments: list[str] = []
@@ -75,27 +75,27 @@ class Script(msgspec.Struct):
     timeout: Millis = TIMEOUT
 
 
-class Nested(msgspec.Struct):
-    """Good when all of these are."""
+class NestedConfig(msgspec.Struct):
+    """Normal if all members are normal."""
 
     monitors: list[str] = []
 
 
-class Tcp(msgspec.Struct):
-    """A port that takes connections."""
+class TcpConfig(msgspec.Struct):
+    """A port that must accept connections."""
 
     target: str = ""
     port: int = 0
     timeout: Millis = TIMEOUT
 
 
-class Ping(msgspec.Struct):
+class PingConfig(msgspec.Struct):
     target: str = ""
     timeout: Millis = TIMEOUT
 
 
-class Dns(msgspec.Struct):
-    """A name that has an address; with `address`, that one."""
+class DnsConfig(msgspec.Struct):
+    """A name that must resolve; with `address`, to that address."""
 
     target: str = ""
     record: str = "A"
@@ -103,8 +103,8 @@ class Dns(msgspec.Struct):
     timeout: Millis = TIMEOUT
 
 
-class Tls(msgspec.Struct):
-    """A certificate that is good, and for how many days it must still be."""
+class TlsConfig(msgspec.Struct):
+    """A certificate that must be valid for at least this number of days."""
 
     target: str = ""
     port: int = 443
@@ -112,23 +112,23 @@ class Tls(msgspec.Struct):
     timeout: Millis = TIMEOUT
 
 
-class Push(msgspec.Struct):
-    """A URL that must be called once per looptime, and so much later at most."""
+class PushConfig(msgspec.Struct):
+    """A URL that must be called once per looptime; `grace` is the allowed delay."""
 
     grace: Millis = 0
 
 
-CONFIGS: dict[Type, type[msgspec.Struct]] = {
-    Type.SCRAPER: Scraper,
-    Type.DSTAT: Dstat,
-    Type.HOST: Nothing,
-    Type.PROCESS: Process,
-    Type.FILE: File,
-    Type.SCRIPT: Script,
-    Type.NESTED: Nested,
-    Type.TCP: Tcp,
-    Type.PING: Ping,
-    Type.DNS: Dns,
-    Type.TLS: Tls,
-    Type.PUSH: Push,
+CONFIGS: dict[MonitorType, type[msgspec.Struct]] = {
+    MonitorType.SCRAPER: ScraperConfig,
+    MonitorType.DSTAT: DstatConfig,
+    MonitorType.HOST: HostConfig,
+    MonitorType.PROCESS: ProcessConfig,
+    MonitorType.FILE: FileConfig,
+    MonitorType.SCRIPT: ScriptConfig,
+    MonitorType.NESTED: NestedConfig,
+    MonitorType.TCP: TcpConfig,
+    MonitorType.PING: PingConfig,
+    MonitorType.DNS: DnsConfig,
+    MonitorType.TLS: TlsConfig,
+    MonitorType.PUSH: PushConfig,
 }

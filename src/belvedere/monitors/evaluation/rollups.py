@@ -1,7 +1,7 @@
-"""Samples over time: each as it was seen, and counted by the minute, ten minutes, hour and day."""
+"""Stored samples, and their aggregates per minute, ten minutes, hour and day."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import msgspec
 
@@ -9,26 +9,26 @@ from belvedere.base.clock import DAY, HOUR, MINUTE, Millis
 from belvedere.db import Tx
 
 STEPS: tuple[Millis, ...] = (MINUTE, 10 * MINUTE, HOUR, DAY)
-# How long each is kept; 0 stands for single samples.
-LIVES: dict[Millis, Millis] = {
+# How long each step is stored; 0 means single samples.
+RETENTION: dict[Millis, Millis] = {
     0: 6 * HOUR,
     MINUTE: 2 * DAY,
     10 * MINUTE: 14 * DAY,
     HOUR: 92 * DAY,
     DAY: 3 * 366 * DAY,
 }
-# Good checks, among the metrics: its average is the uptime.
+# The metric of successful checks: its average is the uptime.
 UP = "up"
 MAX_METRICS = 32
 MAX_NAME = 64
 MAX_MESSAGE = 1_000
-BATCH = 1_000
-# Larger numbers than any percentage, size or time.
-WIDEST = 1e300
+BATCH_SIZE = 1_000
+# Larger than any percentage, size or time.
+MAX_NUMBER = 1e300
 
 
-class Seen(msgspec.Struct, frozen=True):
-    """One sample as it is kept."""
+class StoredSample(msgspec.Struct, frozen=True):
+    """One row of `monitor_samples`."""
 
     monitor_id: str
     at: Millis
@@ -37,32 +37,37 @@ class Seen(msgspec.Struct, frozen=True):
     measured: dict[str, float]
 
 
-def metrics(given: dict[str, float]) -> dict[str, float]:
-    """What of an agent's numbers can be kept."""
+def valid_metrics(numbers: dict[str, float]) -> dict[str, float]:
+    """The numbers of an agent that can be stored."""
     return {
         name[:MAX_NAME]: float(number)
-        for name, number in list(given.items())[:MAX_METRICS]
-        if math.isfinite(number) and abs(number) < WIDEST and name.isprintable() and name != UP
+        for name, number in list(numbers.items())[:MAX_METRICS]
+        if math.isfinite(number) and abs(number) < MAX_NUMBER and name.isprintable() and name != UP
     }
 
 
-def add(tx: Tx, seen: Iterable[Seen]) -> None:
-    """Keep these, each once in every step."""
-    samples = list(seen)
+def add(tx: Tx, samples: Sequence[StoredSample]) -> None:
+    """Store the samples, and count each one once in every step."""
     tx.execute_many(
         "insert into monitor_samples (monitor_id, at, state, message, measured)"
         " values (?, ?, ?, ?, ?) on conflict (monitor_id, at) do nothing",
         [
-            (one.monitor_id, one.at, one.state, one.message[:MAX_MESSAGE], _text(one.measured))
-            for one in samples
+            (
+                sample.monitor_id,
+                sample.at,
+                sample.state,
+                sample.message[:MAX_MESSAGE],
+                _text(sample.measured),
+            )
+            for sample in samples
         ],
     )
     sums: dict[tuple[str, str, Millis, Millis], list[float]] = {}
-    for one in samples:
-        numbers = {UP: 0.0 if one.state == "failure" else 1.0, **one.measured}
+    for sample in samples:
+        numbers = {UP: 0.0 if sample.state == "failure" else 1.0, **sample.measured}
         for metric, number in numbers.items():
             for step in STEPS:
-                _count(sums, (one.monitor_id, metric, step, one.at // step * step), number)
+                _count(sums, (sample.monitor_id, metric, step, sample.at // step * step), number)
     tx.execute_many(
         "insert into monitor_rollups (monitor_id, metric, step, at, count, total, low, high)"
         " values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (monitor_id, metric, step, at) do update"
@@ -81,40 +86,40 @@ def _count(
     key: tuple[str, str, Millis, Millis],
     number: float,
 ) -> None:
-    held = sums.setdefault(key, [0, 0.0, number, number])
-    held[0] += 1
-    held[1] += number
-    held[2] = min(held[2], number)
-    held[3] = max(held[3], number)
+    aggregate = sums.setdefault(key, [0, 0.0, number, number])
+    aggregate[0] += 1
+    aggregate[1] += number
+    aggregate[2] = min(aggregate[2], number)
+    aggregate[3] = max(aggregate[3], number)
 
 
 def _text(measured: dict[str, float]) -> str:
     return msgspec.json.encode(measured).decode()
 
 
-def forget_old(tx: Tx) -> bool:
-    """Drop the next stretch of what is too old; whether there is more."""
-    gone = tx.execute(
+def purge_old(tx: Tx) -> bool:
+    """Delete one batch of old samples and aggregates; True if there may be more."""
+    deleted = tx.execute(
         "delete from monitor_samples where (monitor_id, at) in"
         " (select monitor_id, at from monitor_samples where at < ? order by at limit ?)",
-        tx.now - LIVES[0],
-        BATCH,
+        tx.now - RETENTION[0],
+        BATCH_SIZE,
     )
-    more = [gone == BATCH]
+    has_more = [deleted == BATCH_SIZE]
     for step in STEPS:
-        gone = tx.execute(
+        deleted = tx.execute(
             "delete from monitor_rollups where (monitor_id, metric, step, at) in"
             " (select monitor_id, metric, step, at from monitor_rollups"
             " where step = ? and at < ? order by at limit ?)",
             step,
-            tx.now - LIVES[step],
-            BATCH,
+            tx.now - RETENTION[step],
+            BATCH_SIZE,
         )
-        more.append(gone == BATCH)
-    return any(more)
+        has_more.append(deleted == BATCH_SIZE)
+    return any(has_more)
 
 
-def forget_monitor(tx: Tx, monitor_id: str) -> None:
+def delete_monitor(tx: Tx, monitor_id: str) -> None:
     tx.execute("delete from monitor_samples where monitor_id = ?", monitor_id)
     tx.execute("delete from monitor_rollups where monitor_id = ?", monitor_id)
     tx.execute("delete from monitors where id = ?", monitor_id)

@@ -1,4 +1,4 @@
-"""What agents saw: batches taken once each, in order, and what follows from every sample."""
+"""Check results of agents: each batch is processed once, in order."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,19 +11,19 @@ from belvedere.db import Tx
 from belvedere.monitors import model, store
 from belvedere.monitors.config import maintenance
 from belvedere.monitors.evaluation import rollups, state_changes, transitions
-from belvedere.monitors.evaluation.state_changes import Moved
+from belvedere.monitors.evaluation.state_changes import StateChange
 from belvedere.monitors.evaluation.transitions import Outcome
 from belvedere.monitors.model import MonitorRow
 from belvedere.protocol import Sample, Samples
 
-OLDEST: Millis = 1 * DAY
+MAX_AGE: Millis = 1 * DAY
 MAX_DATA = 32 * 1024
-MAX_WORD = 128
-MAX_STREAM = 64
+MAX_EVENT_NAME = 128
+MAX_STREAM_NAME = 64
 
 
-class Look(msgspec.Struct):
-    """One look at a monitor, with its moment."""
+class Observation(msgspec.Struct):
+    """The result of one check, with its time."""
 
     at: Millis
     state: Outcome
@@ -33,22 +33,24 @@ class Look(msgspec.Struct):
     measured: dict[str, float] = {}
 
 
-def note(tx: Tx, host_id: str, batches: Sequence[Samples], *, keeps_history: bool = True) -> int:
-    """Take what is new of an agent's batches, in order; how many samples counted."""
-    fresh = _unheard(tx, host_id, batches)
-    rows = {row.id: row for row in store.of_host(tx, host_id, hold=True)} if fresh else {}
-    looks = [
-        (rows[sample.monitor_id], look_of(sample, tx.now))
-        for batch in fresh
+def record_batches(
+    tx: Tx, host_id: str, batches: Sequence[Samples], *, keeps_history: bool = True
+) -> int:
+    """Record the new ones of an agent's batches, in order; returns the number of samples used."""
+    new_batches = _new_batches(tx, host_id, batches)
+    rows = {row.id: row for row in store.for_host(tx, host_id, lock=True)} if new_batches else {}
+    observations = [
+        (rows[sample.monitor_id], observation_from_sample(sample, tx.now))
+        for batch in new_batches
         for sample in batch.samples
-        if sample.monitor_id in rows and _is_of(rows[sample.monitor_id], sample)
+        if sample.monitor_id in rows and _is_current(rows[sample.monitor_id], sample)
     ]
-    look_at(tx, looks, keeps_history=keeps_history)
-    return len(looks)
+    record_observations(tx, observations, keeps_history=keeps_history)
+    return len(observations)
 
 
-def _unheard(tx: Tx, host_id: str, batches: Sequence[Samples]) -> list[Samples]:
-    """Those that did not arrive before; from now on they did."""
+def _new_batches(tx: Tx, host_id: str, batches: Sequence[Samples]) -> list[Samples]:
+    """The batches that did not arrive before; they are marked as received."""
     tx.execute(
         "insert into watches (host_id, number, stream, batch) values (?, 0, '', 0)"
         " on conflict (host_id) do nothing",
@@ -59,86 +61,98 @@ def _unheard(tx: Tx, host_id: str, batches: Sequence[Samples]) -> list[Samples]:
     )
     assert row is not None
     stream, number = row
-    fresh: list[Samples] = []
+    new_batches: list[Samples] = []
     for batch in batches:
-        name = json_text.clean(batch.stream)[:MAX_STREAM]
+        name = json_text.clean(batch.stream)[:MAX_STREAM_NAME]
         if name != stream:
             stream, number = name, 0
         if batch.number > number:
-            fresh.append(batch)
+            new_batches.append(batch)
             number = batch.number
-    if fresh:
+    if new_batches:
         tx.execute(
             "update watches set stream = ?, batch = ? where host_id = ?", stream, number, host_id
         )
-    return fresh
+    return new_batches
 
 
-def _is_of(row: MonitorRow, sample: Sample) -> bool:
-    """A check of what the monitor is now; one that was paused meanwhile says nothing."""
+def _is_current(row: MonitorRow, sample: Sample) -> bool:
+    """Whether the sample is for the current configuration of a monitor that is not paused."""
     return bool(row.enabled) and row.config_version == sample.version
 
 
-def look_of(sample: Sample, now: Millis) -> Look:
-    return Look(
-        now - min(max(sample.ago_ms, 0), OLDEST),
+def observation_from_sample(sample: Sample, now: Millis) -> Observation:
+    return Observation(
+        now - min(max(sample.ago_ms, 0), MAX_AGE),
         sample.state,
-        json_text.clean(sample.event)[:MAX_WORD],
+        json_text.clean(sample.event)[:MAX_EVENT_NAME],
         json_text.clean(sample.message)[: rollups.MAX_MESSAGE],
-        _bounded(sample.data),
-        rollups.metrics(sample.measured),
+        _limited_data(sample.data),
+        rollups.valid_metrics(sample.measured),
     )
 
 
-def _bounded(data: dict[str, Any]) -> dict[str, Any]:
-    written = json_text.clean(msgspec.json.encode(data).decode())
-    found: dict[str, Any] = msgspec.json.decode(written) if len(written) <= MAX_DATA else {}
-    return found
+def _limited_data(data: dict[str, Any]) -> dict[str, Any]:
+    text = json_text.clean(msgspec.json.encode(data).decode())
+    decoded: dict[str, Any] = msgspec.json.decode(text) if len(text) <= MAX_DATA else {}
+    return decoded
 
 
-def judge(row: MonitorRow, look: Look) -> Moved:
-    """What a check means for its monitor."""
-    before = state_changes.seen_of(row)
-    if look.state == "failure" and maintenance.is_open(row.maintenance, look.at):
-        # Expected, and told to nobody.
-        return state_changes.move(row, transitions.excused(before), (), look.at)
-    return state_changes.move(
-        row, *transitions.sampled(before, look.state, row.fail_threshold, look.at), look.at
+def evaluate(row: MonitorRow, observation: Observation) -> StateChange:
+    """Apply the result of a check to its monitor."""
+    before = state_changes.status_from_row(row)
+    if observation.state == "failure" and maintenance.is_open(row.maintenance, observation.at):
+        # An expected failure does not alert.
+        return state_changes.apply_status(
+            row, transitions.after_excused_failure(before), (), observation.at
+        )
+    return state_changes.apply_status(
+        row,
+        *transitions.after_sample(before, observation.state, row.fail_threshold, observation.at),
+        observation.at,
     )
 
 
-def look_at(
+def record_observations(
     tx: Tx,
-    looks: Sequence[tuple[MonitorRow, Look]],
-    verdict: Callable[[MonitorRow, Look], Moved] = judge,
+    observations: Sequence[tuple[MonitorRow, Observation]],
+    evaluation: Callable[[MonitorRow, Observation], StateChange] = evaluate,
     *,
     keeps_history: bool = True,
 ) -> None:
-    """Count every look, move every monitor, tell what happened: rows are held by the caller.
-    Without history, where the organization has no room left, states and alerts go on."""
-    moved: list[Moved] = []
-    kept: list[rollups.Seen] = []
-    for row, look in looks:
-        # Two looks in one millisecond, or a clock that was set back, still have an order.
-        look.at = row.checked_at = max(look.at, (row.checked_at or 0) + 1)
-        row.last_event = _last_event(look)
-        model.expect(row, look.at)
-        moved.append(verdict(row, look))
-        if not maintenance.is_open(row.maintenance, look.at):
-            kept.append(rollups.Seen(row.id, look.at, look.state, look.message, look.measured))
+    """Store the results, update the monitors and publish their changes; the caller has locked the
+    rows. Without history (the organization's storage is full), states and alerts still work."""
+    changes: list[StateChange] = []
+    stored: list[rollups.StoredSample] = []
+    for row, observation in observations:
+        # Results of the same millisecond, or after a clock change, still keep their order.
+        observation.at = row.checked_at = max(observation.at, (row.checked_at or 0) + 1)
+        row.last_event = _last_event(observation)
+        model.set_due(row, observation.at)
+        changes.append(evaluation(row, observation))
+        if not maintenance.is_open(row.maintenance, observation.at):
+            stored.append(
+                rollups.StoredSample(
+                    row.id,
+                    observation.at,
+                    observation.state,
+                    observation.message,
+                    observation.measured,
+                )
+            )
     if keeps_history:
-        rollups.add(tx, kept)
-    store.save_seen(tx, {row.id: row for row, _ in looks}.values())
-    state_changes.tell(tx, moved)
+        rollups.add(tx, stored)
+    store.save_status(tx, {row.id: row for row, _ in observations}.values())
+    state_changes.publish(tx, changes)
 
 
-def _last_event(look: Look) -> str:
-    said = {
-        "state": look.state,
-        "event": look.event or look.state,
-        "event_name": look.event or look.state,
-        "message": look.message,
-        "data": look.data,
-        "date": iso(look.at),
+def _last_event(observation: Observation) -> str:
+    event = {
+        "state": observation.state,
+        "event": observation.event or observation.state,
+        "event_name": observation.event or observation.state,
+        "message": observation.message,
+        "data": observation.data,
+        "date": iso(observation.at),
     }
-    return msgspec.json.encode(said).decode()
+    return msgspec.json.encode(event).decode()

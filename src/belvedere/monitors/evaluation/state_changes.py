@@ -1,4 +1,4 @@
-"""Writing down that a monitor is in another state, and telling whom it concerns."""
+"""Applying a new status to a monitor's row, and publishing state changes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,26 +10,26 @@ from belvedere.base.clock import Millis
 from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.monitors import store
-from belvedere.monitors.config.secrecy import shown_config
-from belvedere.monitors.evaluation.transitions import RECOVERED, STARTED, Seen
-from belvedere.monitors.model import MonitorRow, State
+from belvedere.monitors.config.redaction import redact
+from belvedere.monitors.evaluation.transitions import RECOVERED, STARTED, MonitorStatus
+from belvedere.monitors.model import MonitorRow, MonitorState
 from belvedere.triggers import store as triggers
 
 
-class Moved(msgspec.Struct):
-    """One step of a monitor: what it was, what it is, what is told of it."""
+class StateChange(msgspec.Struct):
+    """A status change: the state before and after, and the names of events to publish."""
 
     row: MonitorRow
     before: str
     names: tuple[str, ...] = ()
-    # As it was at this step; the row may have gone on.
+    # The state at this change; the row may have changed again since.
     after: str = ""
     last_event: str = "{}"
 
 
-def seen_of(row: MonitorRow) -> Seen:
-    return Seen(
-        State(row.state),
+def status_from_row(row: MonitorRow) -> MonitorStatus:
+    return MonitorStatus(
+        MonitorState(row.state),
         row.fails_count,
         bool(row.is_failing),
         msgspec.json.decode(row.flips, type=tuple[Millis, ...]),
@@ -37,89 +37,97 @@ def seen_of(row: MonitorRow) -> Seen:
     )
 
 
-def move(row: MonitorRow, seen: Seen, names: tuple[str, ...], at: Millis) -> Moved:
-    """Put what is known now into the row; it is saved by whoever called."""
+def apply_status(
+    row: MonitorRow, status: MonitorStatus, names: tuple[str, ...], at: Millis
+) -> StateChange:
+    """Put the status into the row; the caller saves it."""
     before = row.state
-    row.state = seen.state.value
+    row.state = status.state.value
     if row.state != before:
         row.state_at = at
-    row.fails_count = seen.fails
-    row.is_failing = int(seen.is_failing)
-    row.flips = msgspec.json.encode(seen.flips).decode()
-    row.is_flapping = int(seen.is_flapping)
+    row.fails_count = status.fails
+    row.is_failing = int(status.is_failing)
+    row.flips = msgspec.json.encode(status.flips).decode()
+    row.is_flapping = int(status.is_flapping)
     row.recovery_count += sum(name in (RECOVERED, STARTED) for name in names)
-    return Moved(row, before, names, row.state, row.last_event)
+    return StateChange(row, before, names, row.state, row.last_event)
 
 
-def tell(tx: Tx, moved: Sequence[Moved]) -> None:
-    """One `monitor.state` per change of state, one event per name, and what these start."""
-    told = [one for one in moved if one.before != one.after or one.names]
-    if not told:
+def publish(tx: Tx, changes: Sequence[StateChange]) -> None:
+    """Append one `monitor.state` per state change and one event per name, and fire triggers."""
+    published = [change for change in changes if change.before != change.after or change.names]
+    if not published:
         return
     events.append_all(
         tx,
         "monitor.state",
         [
-            (one.row.customer_id, one.row.id, {**_about(one), "from": one.before})
-            for one in told
-            if one.before != one.after
+            (change.row.customer_id, change.row.id, {**_event_data(change), "from": change.before})
+            for change in published
+            if change.before != change.after
         ],
     )
-    named = [(one, name) for one in told for name in one.names]
-    for name in dict.fromkeys(name for _, name in named):
+    named_changes = [(change, name) for change in published for name in change.names]
+    for name in dict.fromkeys(name for _, name in named_changes):
         events.append_all(
             tx,
             f"monitor.{name}",
-            [(one.row.customer_id, one.row.id, _about(one)) for one, word in named if word == name],
+            [
+                (change.row.customer_id, change.row.id, _event_data(change))
+                for change, event_name in named_changes
+                if event_name == name
+            ],
         )
-    _start(tx, named)
+    _fire_triggers(tx, named_changes)
 
 
-def _about(one: Moved) -> dict[str, Any]:
-    row = one.row
-    last = msgspec.json.decode(one.last_event)
+def _event_data(change: StateChange) -> dict[str, Any]:
+    row = change.row
+    last = msgspec.json.decode(change.last_event)
     return {
         "name": row.name,
         "type": row.type,
         "host_id": row.host_id,
-        "state": one.after,
+        "state": change.after,
         "failure_severity": row.severity,
-        # False: people want to hear nothing of it.
+        # False: the monitor is muted.
         "alerts": bool(row.alerts),
         "message": last.get("message", ""),
     }
 
 
-def _start(tx: Tx, named: list[tuple[Moved, str]]) -> None:
-    """Whatever hangs on these events gets one argument: what happened, as JSON."""
-    if not named:
+def _fire_triggers(tx: Tx, named_changes: list[tuple[StateChange, str]]) -> None:
+    """Start the tasks and workflows of these events, with the event as JSON in one argument."""
+    if not named_changes:
         return
-    hosts = store.hostnames(tx, {one.row.host_id for one, _ in named if one.row.host_id})
+    hosts = store.hostnames(
+        tx, {change.row.host_id for change, _ in named_changes if change.row.host_id}
+    )
     triggers.fire(
         tx,
         "monitor",
         [
             (
-                one.row.customer_id,
-                one.row.id,
+                change.row.customer_id,
+                change.row.id,
                 name,
-                {"arguments": [json_text.compact(_argument(one, name, hosts))]},
+                {"arguments": [json_text.compact(_trigger_argument(change, name, hosts))]},
             )
-            for one, name in named
+            for change, name in named_changes
         ],
     )
 
 
-def _argument(one: Moved, name: str, hosts: dict[str, str]) -> dict[str, Any]:
-    row = one.row
-    last = msgspec.json.decode(one.last_event)
+def _trigger_argument(change: StateChange, name: str, hosts: dict[str, str]) -> dict[str, Any]:
+    row = change.row
+    last = msgspec.json.decode(change.last_event)
     return {
         "type": row.type,
         "monitor_id": row.id,
         "name": row.name,
         "hostname": hosts.get(row.host_id or "", ""),
-        "state": one.after,
+        "state": change.after,
         "event_name": name,
         "output": {"message": last.get("message", ""), "data": last.get("data", {})},
-        "config": shown_config(row.settings),
+        "config": redact(row.settings),
     }

@@ -1,7 +1,7 @@
-"""Which state follows from what was seen, or not seen. Plain rules over values.
+"""Rules for the next state of a monitor after a result, or without one. Pure functions.
 
-No data is never good news: only a good check makes a monitor normal, and only a good check after a
-failure that was told makes it recovered.
+Missing data is never a success: only a successful check makes a monitor normal, and only a
+successful check after an alerted failure makes it recovered.
 """
 
 from typing import Literal
@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from belvedere.base.clock import MINUTE, Millis
-from belvedere.monitors.model import State
+from belvedere.monitors.model import MonitorState
 
 Outcome = Literal["normal", "failure", "changed"]
 FAILURE, RECOVERED = "failure", "recovered"
@@ -17,89 +17,97 @@ STOPPED, STARTED = "updates_stopped", "updates_started"
 CHANGED, FLAPPING = "changed", "flapping"
 EVENT_NAMES = (FAILURE, RECOVERED, STOPPED, STARTED, CHANGED, FLAPPING)
 
-# So many turns between good and bad within this time are too many to be told one by one ...
-MAX_FLIPS = 6
-FLIP_SPAN: Millis = 30 * MINUTE
-# ... until it has kept still for so long.
-CALM: Millis = 10 * MINUTE
+# A monitor is flapping after this number of changes between normal and failure in this period ...
+FLAPPING_FLIPS = 6
+FLAPPING_PERIOD: Millis = 30 * MINUTE
+# ... until it has not changed for this time.
+FLAPPING_CALM_TIME: Millis = 10 * MINUTE
 
 
-class Seen(msgspec.Struct, frozen=True):
-    """What is known of a monitor. `is_failing`: people were told of a failure, not of its end."""
+class MonitorStatus(msgspec.Struct, frozen=True):
+    """The status of a monitor. `is_failing`: a failure was alerted, its recovery was not."""
 
-    state: State = State.UNKNOWN
+    state: MonitorState = MonitorState.UNKNOWN
     fails: int = 0
     is_failing: bool = False
     flips: tuple[Millis, ...] = ()
     is_flapping: bool = False
 
 
-Move = tuple[Seen, tuple[str, ...]]
+Transition = tuple[MonitorStatus, tuple[str, ...]]
 replace = msgspec.structs.replace
 
 
-def sampled(seen: Seen, outcome: Outcome, threshold: int, at: Millis) -> Move:
-    """A check was made, with this outcome."""
-    told = (STARTED,) if seen.state is State.UPDATES_STOPPED else ()
+def after_sample(status: MonitorStatus, outcome: Outcome, threshold: int, at: Millis) -> Transition:
+    """The transition after a check with this outcome."""
+    restart_names = (STARTED,) if status.state is MonitorState.UPDATES_STOPPED else ()
     if outcome == "failure":
-        after = _missed(seen, threshold)
+        after = _after_failure(status, threshold)
     else:
-        after = replace(seen, state=State.NORMAL, fails=0)
-    after, verdict = _tell(_note_flip(seen, after, at), at)
-    return after, (*told, *verdict, *((CHANGED,) if outcome == "changed" else ()))
+        after = replace(status, state=MonitorState.NORMAL, fails=0)
+    after, alert_names = _alert(_record_flip(status, after, at), at)
+    return after, (*restart_names, *alert_names, *((CHANGED,) if outcome == "changed" else ()))
 
 
-def _missed(seen: Seen, threshold: int) -> Seen:
-    fails = seen.fails + 1
-    if fails >= threshold or seen.is_failing:
-        return replace(seen, state=State.FAILURE, fails=fails)
-    # A miss below the threshold changes nothing, except that data flows again.
-    state = State.UNKNOWN if seen.state is not State.NORMAL else State.NORMAL
-    return replace(seen, state=state, fails=fails)
+def _after_failure(status: MonitorStatus, threshold: int) -> MonitorStatus:
+    fails = status.fails + 1
+    if fails >= threshold or status.is_failing:
+        return replace(status, state=MonitorState.FAILURE, fails=fails)
+    # A failure below the threshold changes nothing, except that there are results again.
+    state = MonitorState.UNKNOWN if status.state is not MonitorState.NORMAL else MonitorState.NORMAL
+    return replace(status, state=state, fails=fails)
 
 
-def _note_flip(before: Seen, after: Seen, at: Millis) -> Seen:
-    recent = tuple(one for one in after.flips if at - one < FLIP_SPAN)
-    if {before.state, after.state} == {State.NORMAL, State.FAILURE}:
-        recent = (*recent, at)[-MAX_FLIPS:]
+def _record_flip(before: MonitorStatus, after: MonitorStatus, at: Millis) -> MonitorStatus:
+    recent = tuple(flip_at for flip_at in after.flips if at - flip_at < FLAPPING_PERIOD)
+    if {before.state, after.state} == {MonitorState.NORMAL, MonitorState.FAILURE}:
+        recent = (*recent, at)[-FLAPPING_FLIPS:]
     return replace(after, flips=recent)
 
 
-def _tell(seen: Seen, at: Millis) -> Move:
-    """What people hear: every turn, or, of one that turns too often, only that it does."""
-    if seen.is_flapping and (not seen.flips or at - seen.flips[-1] >= CALM):
-        seen = replace(seen, is_flapping=False, flips=())
-    elif not seen.is_flapping and len(seen.flips) >= MAX_FLIPS:
-        return replace(seen, is_flapping=True), (FLAPPING,)
-    if seen.is_flapping:
-        return seen, ()
-    if seen.state is State.FAILURE and not seen.is_failing:
-        return replace(seen, is_failing=True), (FAILURE,)
-    if seen.state is State.NORMAL and seen.is_failing:
-        return replace(seen, is_failing=False), (RECOVERED,)
-    return seen, ()
+def _alert(status: MonitorStatus, at: Millis) -> Transition:
+    """Add the names of events to alert; while a monitor is flapping, only that it is."""
+    if status.is_flapping and (not status.flips or at - status.flips[-1] >= FLAPPING_CALM_TIME):
+        status = replace(status, is_flapping=False, flips=())
+    elif not status.is_flapping and len(status.flips) >= FLAPPING_FLIPS:
+        return replace(status, is_flapping=True), (FLAPPING,)
+    if status.is_flapping:
+        return status, ()
+    if status.state is MonitorState.FAILURE and not status.is_failing:
+        return replace(status, is_failing=True), (FAILURE,)
+    if status.state is MonitorState.NORMAL and status.is_failing:
+        return replace(status, is_failing=False), (RECOVERED,)
+    return status, ()
 
 
-def silent(seen: Seen) -> Move:
-    """The agent is there, the check says nothing."""
-    if seen.state in (State.UPDATES_STOPPED, State.PAUSED):
-        return seen, ()
-    return replace(seen, state=State.UPDATES_STOPPED, fails=0), (STOPPED,)
+def after_silence(status: MonitorStatus) -> Transition:
+    """The transition if the agent is connected but the check reports nothing."""
+    if status.state in (MonitorState.UPDATES_STOPPED, MonitorState.PAUSED):
+        return status, ()
+    return replace(status, state=MonitorState.UPDATES_STOPPED, fails=0), (STOPPED,)
 
 
-def unseen(seen: Seen) -> Seen:
-    """Its host is down, or the check is another one: nobody knows. Nobody is told either."""
-    return seen if seen.state is State.PAUSED else replace(seen, state=State.UNKNOWN, fails=0)
+def to_unknown(status: MonitorStatus) -> MonitorStatus:
+    """The host is down, or the check was changed: the state is unknown, without an alert."""
+    return (
+        status
+        if status.state is MonitorState.PAUSED
+        else replace(status, state=MonitorState.UNKNOWN, fails=0)
+    )
 
 
-def excused(seen: Seen) -> Seen:
-    """A miss while maintenance goes on: it counts for nothing, and is no good news either."""
-    return replace(seen, state=State.UNKNOWN, fails=0) if seen.state is not State.FAILURE else seen
+def after_excused_failure(status: MonitorStatus) -> MonitorStatus:
+    """A failure during maintenance is ignored, but does not count as a success either."""
+    return (
+        replace(status, state=MonitorState.UNKNOWN, fails=0)
+        if status.state is not MonitorState.FAILURE
+        else status
+    )
 
 
-def paused(seen: Seen) -> Seen:
-    return replace(seen, state=State.PAUSED, fails=0)
+def to_paused(status: MonitorStatus) -> MonitorStatus:
+    return replace(status, state=MonitorState.PAUSED, fails=0)
 
 
-def resumed(seen: Seen) -> Seen:
-    return replace(seen, state=State.UNKNOWN, fails=0)
+def to_resumed(status: MonitorStatus) -> MonitorStatus:
+    return replace(status, state=MonitorState.UNKNOWN, fails=0)

@@ -1,7 +1,7 @@
-"""What the server sees by itself: silence, hosts that are down or back, nested ones, ended pauses.
+"""Checks of the server itself: silent monitors, hosts down or up, nested monitors, ended pauses.
 
-Everything here is read from the rows as they are, so that a turn which was missed, or made by
-another server, changes nothing.
+Every decision is made from the current rows, so that a run which was skipped, or done by another
+server, makes no difference.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,13 +14,13 @@ from belvedere.db import Tx
 from belvedere.monitors import model, store, watch_changes
 from belvedere.monitors.config import maintenance
 from belvedere.monitors.evaluation import samples, state_changes, transitions
-from belvedere.monitors.evaluation.samples import Look
-from belvedere.monitors.evaluation.state_changes import Moved
+from belvedere.monitors.evaluation.samples import Observation
+from belvedere.monitors.evaluation.state_changes import StateChange
 from belvedere.monitors.evaluation.transitions import Outcome
-from belvedere.monitors.model import MonitorRow, State
+from belvedere.monitors.model import MonitorRow, MonitorState
 
-# A host whose agent said goodbye gets this long to come back: a restart is no alert.
-ABSENCE: Millis = 30_000
+# Time for an agent to reconnect after it disconnected: a restart must not alert.
+RECONNECT_GRACE: Millis = 30_000
 
 _HOST = "select 1 from hosts h where h.id = monitors.host_id and h.deleted_at is null"
 _DOWN = (
@@ -32,54 +32,59 @@ _ENDED_PAUSE = "paused_until <= ? and enabled = 0"
 _ENDED_MUTE = "muted_until <= ? and alerts = 0"
 _HOST_DOWN = f"type = 'host' and enabled = 1 and (state <> ? or checked_at <= ?) and {_DOWN}"
 _HOST_UP = f"type = 'host' and enabled = 1 and (state <> 'normal' or checked_at <= ?) and {_UP}"
-_UNSEEN = f"type <> 'host' and state not in ('unknown', 'paused') and {_DOWN}"
-_EXPECTED = f"type <> 'host' and state = 'unknown' and due_at is null and {_UP}"
+_UNDER_DEAD_HOST = f"type <> 'host' and state not in ('unknown', 'paused') and {_DOWN}"
+_UNDER_RETURNED_HOST = f"type <> 'host' and state = 'unknown' and due_at is null and {_UP}"
 _SILENT = f"due_at <= ? and enabled = 1 and (host_id is null or {_UP})"
 _NESTED = "type = 'nested' and enabled = 1"
 
 
-def waits(tx: Tx) -> bool:
-    """Whether `watch` would find anything; a read is cheaper than an empty write."""
-    now, gone, minute = tx.now, tx.now - ABSENCE, tx.now - model.LOOPTIME
+def has_work(tx: Tx) -> bool:
+    """Whether `run` would change anything; a read is cheaper than an empty write."""
+    now, gone_since, minute = tx.now, tx.now - RECONNECT_GRACE, tx.now - model.LOOPTIME
     return (
-        store.is_any(tx, _ENDED_PAUSE, now)
-        or store.is_any(tx, _ENDED_MUTE, now)
-        or store.is_any(tx, _HOST_DOWN, State.UPDATES_STOPPED.value, minute, gone)
-        or store.is_any(tx, _HOST_UP, minute)
-        or store.is_any(tx, _UNSEEN, gone)
-        or store.is_any(tx, _EXPECTED)
-        or store.is_any(tx, _SILENT, now)
-        or store.is_any(tx, _NESTED)
+        store.exists(tx, _ENDED_PAUSE, now)
+        or store.exists(tx, _ENDED_MUTE, now)
+        or store.exists(tx, _HOST_DOWN, MonitorState.UPDATES_STOPPED.value, minute, gone_since)
+        or store.exists(tx, _HOST_UP, minute)
+        or store.exists(tx, _UNDER_DEAD_HOST, gone_since)
+        or store.exists(tx, _UNDER_RETURNED_HOST)
+        or store.exists(tx, _SILENT, now)
+        or store.exists(tx, _NESTED)
     )
 
 
-def watch(tx: Tx) -> None:
-    """One turn."""
-    now, gone, minute = tx.now, tx.now - ABSENCE, tx.now - model.LOOPTIME
-    _each(tx, store.chosen(tx, _ENDED_PAUSE, now), resume)
-    _each(tx, store.chosen(tx, _ENDED_MUTE, now), unmute)
-    _host_down(tx, store.chosen(tx, _HOST_DOWN, State.UPDATES_STOPPED.value, minute, gone))
-    _host_up(tx, store.chosen(tx, _HOST_UP, minute))
-    _unseen(tx, store.chosen(tx, _UNSEEN, gone))
-    _expect(tx, store.chosen(tx, _EXPECTED))
-    _silent(tx, store.chosen(tx, _SILENT, now))
-    _nested(tx, store.chosen(tx, _NESTED))
+def run(tx: Tx) -> None:
+    """Run all checks once."""
+    now, gone_since, minute = tx.now, tx.now - RECONNECT_GRACE, tx.now - model.LOOPTIME
+    _apply(tx, store.select_locked(tx, _ENDED_PAUSE, now), resume)
+    _apply(tx, store.select_locked(tx, _ENDED_MUTE, now), unmute)
+    _report_host_down(
+        tx,
+        store.select_locked(tx, _HOST_DOWN, MonitorState.UPDATES_STOPPED.value, minute, gone_since),
+    )
+    _report_host_up(tx, store.select_locked(tx, _HOST_UP, minute))
+    _set_unknown(tx, store.select_locked(tx, _UNDER_DEAD_HOST, gone_since))
+    _restart_deadlines(tx, store.select_locked(tx, _UNDER_RETURNED_HOST))
+    _report_silence(tx, store.select_locked(tx, _SILENT, now))
+    _evaluate_nested(tx, store.select_locked(tx, _NESTED))
 
 
-def _each(tx: Tx, rows: Sequence[MonitorRow], verb: Callable[[Tx, MonitorRow], None]) -> None:
+def _apply(tx: Tx, rows: Sequence[MonitorRow], operation: Callable[[Tx, MonitorRow], None]) -> None:
     for row in rows:
-        verb(tx, row)
+        operation(tx, row)
 
 
 def resume(tx: Tx, row: MonitorRow) -> None:
-    """Checked again, by a person or because the time is up."""
+    """Resume checks at the end of a pause."""
     row.enabled, row.paused_until = 1, None
-    model.expect(row, tx.now)
-    moved = state_changes.move(row, transitions.resumed(state_changes.seen_of(row)), (), tx.now)
+    model.set_due(row, tx.now)
+    changes = state_changes.apply_status(
+        row, transitions.to_resumed(state_changes.status_from_row(row)), (), tx.now
+    )
     _save(tx, row)
-    watch_changes.changed(tx, row.host_id, row.id)
+    watch_changes.record(tx, row.host_id, row.id)
     events.append(tx, row.customer_id, "monitor.resumed", row.id, {"name": row.name})
-    state_changes.tell(tx, [moved])
+    state_changes.publish(tx, [changes])
 
 
 def unmute(tx: Tx, row: MonitorRow) -> None:
@@ -94,85 +99,97 @@ def _save(tx: Tx, row: MonitorRow) -> None:
     store.save(tx, row)
 
 
-def _host_down(tx: Tx, rows: Sequence[MonitorRow]) -> None:
-    """The one alert of a dead host."""
-    look = Look(tx.now, "failure", "host:down", "The agent is gone.")
-    looks = [(row, msgspec.structs.replace(look)) for row in rows]
-    samples.look_at(tx, looks, _agent_gone)
+def _report_host_down(tx: Tx, rows: Sequence[MonitorRow]) -> None:
+    """A host that is down causes one alert, that of its host monitor."""
+    observation = Observation(tx.now, "failure", "host:down", "The agent is disconnected.")
+    observations = [(row, msgspec.structs.replace(observation)) for row in rows]
+    samples.record_observations(tx, observations, _evaluate_absence)
 
 
-def _agent_gone(row: MonitorRow, look: Look) -> Moved:
-    seen, names = transitions.silent(state_changes.seen_of(row))
-    is_expected = maintenance.is_open(row.maintenance, look.at)
-    return state_changes.move(row, seen, () if is_expected else names, look.at)
+def _evaluate_absence(row: MonitorRow, observation: Observation) -> StateChange:
+    status, names = transitions.after_silence(state_changes.status_from_row(row))
+    is_expected = maintenance.is_open(row.maintenance, observation.at)
+    return state_changes.apply_status(row, status, () if is_expected else names, observation.at)
 
 
-def _host_up(tx: Tx, rows: Sequence[MonitorRow]) -> None:
-    samples.look_at(tx, [(row, Look(tx.now, "normal", "host:up")) for row in rows])
+def _report_host_up(tx: Tx, rows: Sequence[MonitorRow]) -> None:
+    samples.record_observations(
+        tx, [(row, Observation(tx.now, "normal", "host:up")) for row in rows]
+    )
 
 
-def _unseen(tx: Tx, rows: Sequence[MonitorRow]) -> None:
-    """Under a dead host nobody knows anything, and nobody is told so one by one."""
-    moved = []
+def _set_unknown(tx: Tx, rows: Sequence[MonitorRow]) -> None:
+    """Monitors of a host that is down are unknown, without an alert for each."""
+    changes = []
     for row in rows:
         row.due_at = None
-        moved.append(
-            state_changes.move(row, transitions.unseen(state_changes.seen_of(row)), (), tx.now)
+        changes.append(
+            state_changes.apply_status(
+                row, transitions.to_unknown(state_changes.status_from_row(row)), (), tx.now
+            )
         )
-    store.save_seen(tx, rows)
-    state_changes.tell(tx, moved)
+    store.save_status(tx, rows)
+    state_changes.publish(tx, changes)
 
 
-def _expect(tx: Tx, rows: Sequence[MonitorRow]) -> None:
-    """The agent is back: from now on the check's own silence counts."""
+def _restart_deadlines(tx: Tx, rows: Sequence[MonitorRow]) -> None:
+    """The agent is connected again: from now on its checks have to report."""
     for row in rows:
-        model.expect(row, tx.now)
-    store.save_seen(tx, rows)
+        model.set_due(row, tx.now)
+    store.save_status(tx, rows)
 
 
-def _silent(tx: Tx, rows: Sequence[MonitorRow]) -> None:
-    moved: list[Moved] = []
+def _report_silence(tx: Tx, rows: Sequence[MonitorRow]) -> None:
+    changes: list[StateChange] = []
     for row in rows:
         if maintenance.is_open(row.maintenance, tx.now):
-            model.expect(row, tx.now)
+            model.set_due(row, tx.now)
             continue
         row.due_at = None
-        moved.append(
-            state_changes.move(row, *transitions.silent(state_changes.seen_of(row)), tx.now)
+        changes.append(
+            state_changes.apply_status(
+                row, *transitions.after_silence(state_changes.status_from_row(row)), tx.now
+            )
         )
-    store.save_seen(tx, rows)
-    state_changes.tell(tx, moved)
+    store.save_status(tx, rows)
+    state_changes.publish(tx, changes)
 
 
-def _nested(tx: Tx, rows: Sequence[MonitorRow]) -> None:
-    """Good when all members are; bad when one is; otherwise nobody knows."""
-    looks, lost = [], []
+def _evaluate_nested(tx: Tx, rows: Sequence[MonitorRow]) -> None:
+    """Normal if all members are normal, failure if one fails, otherwise unknown."""
+    observations, unknown = [], []
     for row in rows:
-        outcome = _together(tx, row)
+        outcome = _nested_outcome(tx, row)
         is_due = (row.checked_at or 0) + row.looptime <= tx.now
         if outcome is None:
-            lost += [row] if row.state != State.UNKNOWN else []
+            unknown += [row] if row.state != MonitorState.UNKNOWN else []
         elif is_due or row.state != outcome:
-            looks.append((row, Look(tx.now, outcome, message=_named(tx, row))))
-    _unseen(tx, lost)
-    samples.look_at(tx, looks)
+            observations.append(
+                (row, Observation(tx.now, outcome, message=_failing_names(tx, row)))
+            )
+    _set_unknown(tx, unknown)
+    samples.record_observations(tx, observations)
 
 
-def _together(tx: Tx, row: MonitorRow) -> Outcome | None:
-    found = _members(tx, row)
-    seen = {state for state in found.values() if state != State.PAUSED}
-    if State.FAILURE in seen:
+def _nested_outcome(tx: Tx, row: MonitorRow) -> Outcome | None:
+    member_states = _member_states(tx, row)
+    states = {state for state in member_states.values() if state != MonitorState.PAUSED}
+    if MonitorState.FAILURE in states:
         return "failure"
-    return "normal" if seen == {State.NORMAL} else None
+    return "normal" if states == {MonitorState.NORMAL} else None
 
 
-def _members(tx: Tx, row: MonitorRow) -> dict[str, str]:
-    found = store.states(tx, row.customer_id, row.settings["monitors"])
-    return {monitor_id: state for monitor_id, (state, _) in found.items()}
+def _member_states(tx: Tx, row: MonitorRow) -> dict[str, str]:
+    states = store.states(tx, row.customer_id, row.settings["monitors"])
+    return {monitor_id: state for monitor_id, (state, _) in states.items()}
 
 
-def _named(tx: Tx, row: MonitorRow) -> str:
-    failing = [one for one, state in _members(tx, row).items() if state == State.FAILURE]
+def _failing_names(tx: Tx, row: MonitorRow) -> str:
+    failing = [
+        monitor_id
+        for monitor_id, state in _member_states(tx, row).items()
+        if state == MonitorState.FAILURE
+    ]
     if not failing:
         return ""
     rows = tx.rows(

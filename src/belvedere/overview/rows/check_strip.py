@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from belvedere.base.clock import HOUR, MINUTE, Millis
 from belvedere.db import Tx
 from belvedere.db.interface import Row
-from belvedere.monitors.evaluation.rollups import LIVES, UP
-from belvedere.monitors.model import MonitorRow, Type
+from belvedere.monitors.evaluation.rollups import RETENTION, UP
+from belvedere.monitors.model import MonitorRow, MonitorType
 from belvedere.overview.rows.queries import Series, latest_rows
 
 MAX_CHECKS = 30
@@ -34,11 +34,11 @@ def checks_from_rollups(tx: Tx, rows: Sequence[MonitorRow]) -> dict[str, list[tu
 def is_periodic(row: MonitorRow) -> bool:
     """Host and nested monitors are recorded only when their state changes, so gaps and uptimes
     have no meaning for them."""
-    return row.type not in (Type.HOST, Type.NESTED)
+    return row.type not in (MonitorType.HOST, MonitorType.NESTED)
 
 
 def has_long_interval(row: MonitorRow) -> bool:
-    return MAX_CHECKS * row.looptime > LIVES[0]
+    return MAX_CHECKS * row.looptime > RETENTION[0]
 
 
 def _step(row: MonitorRow) -> Millis:

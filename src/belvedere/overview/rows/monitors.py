@@ -83,7 +83,7 @@ def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[MonitorLine]
     """A page of complete rows with a constant number of queries."""
     require(actor, Level.VIEWER)
     total = store.count(tx, actor, listing) if listing.count else None
-    return _lines(tx, store.page(tx, actor, listing)), total
+    return _lines(tx, store.select_page(tx, actor, listing)), total
 
 
 def _lines(tx: Tx, views: list[MonitorView]) -> list[MonitorLine]:

@@ -7,7 +7,7 @@ import msgspec
 
 from belvedere.db.signals import Signal
 from belvedere.monitors import agent_config
-from belvedere.monitors.agent_config import Position
+from belvedere.monitors.agent_config import ListPosition
 from belvedere.monitors.evaluation import samples
 from belvedere.protocol import Noted, Samples, Watch
 from belvedere.server.agents.close_reasons import Goodbye
@@ -34,11 +34,11 @@ class Watcher:
         # From the hello; an older agent gets the whole list in one frame.
         self.takes_changes = False
         # How far the agent has been told.
-        self._at = Position()
+        self._at = ListPosition()
         self._is_rung = self._is_telling = self._needs_list = False
         self._lists = 0
         # What the last beat said that the agent has, if that was not what it was sent.
-        self._behind: tuple[int, Position] | None = None
+        self._behind: tuple[int, ListPosition] | None = None
         self._waiting: list[Samples] = []
         self._waiting_bytes = 0
         self._is_busy = False
@@ -63,7 +63,7 @@ class Watcher:
                     await asyncio.sleep(GATHER_S)
                 self._is_rung = False
                 if self._needs_list:
-                    self._at, self._needs_list = Position(), False
+                    self._at, self._needs_list = ListPosition(), False
                 await (self._send_news() if self.takes_changes else self._send_whole())
         finally:
             self._is_telling = False
@@ -84,9 +84,9 @@ class Watcher:
 
     async def _send_whole(self) -> None:
         runtime = self._link.runtime
-        watch = await runtime.db.read(agent_config.of_host, self._link.host_id, runtime.keyring)
+        watch = await runtime.db.read(agent_config.full_list, self._link.host_id, runtime.keyring)
         if watch.number > self.number:
-            self._at = Position(watch.number)
+            self._at = ListPosition(watch.number)
             await self._send_frame(watch)
 
     async def _send_frame(self, watch: Watch) -> None:
@@ -131,7 +131,7 @@ class Watcher:
                     self._link.customer_id, count * SAMPLE_BYTES
                 )
                 await self._link.runtime.db.write(
-                    samples.note, self._link.host_id, batches, keeps_history=has_room
+                    samples.record_batches, self._link.host_id, batches, keeps_history=has_room
                 )
                 last = batches[-1]
                 self._link.push(Noted(last.stream, last.number))

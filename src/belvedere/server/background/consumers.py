@@ -76,27 +76,27 @@ REACTIONS = (
     EventConsumer(
         "a host has a monitor of its own",
         frozenset({"host.connected"}),
-        lambda tx, _, event: housekeeping.host_came(tx, event.customer_id, event.object_id),
+        lambda tx, _, event: housekeeping.on_host_connected(tx, event.customer_id, event.object_id),
     ),
     EventConsumer(
         "monitors of deleted hosts go",
         frozenset({"host.deleted"}),
-        lambda tx, _, event: housekeeping.host_went(tx, event.object_id),
+        lambda tx, _, event: housekeeping.on_host_deleted(tx, event.object_id),
     ),
     EventConsumer(
         "agents hear whether they may look inside",
         frozenset({"customer.changed"}),
-        lambda tx, _, event: agent_config.customer_changed(tx, event.customer_id),
+        lambda tx, _, event: agent_config.on_customer_changed(tx, event.customer_id),
     ),
     EventConsumer(
         "agents get the scripts of their monitors anew",
         frozenset({"file.changed", "file.deleted"}),
-        lambda tx, _, event: agent_config.script_changed(tx, event.customer_id, event.object_id),
+        lambda tx, _, event: agent_config.on_script_changed(tx, event.customer_id, event.object_id),
     ),
     EventConsumer(
         "agents get the secrets of their web checks",
         frozenset({"secret.changed", "secret.deleted"}),
-        lambda tx, _, event: agent_config.secret_changed(tx, event.customer_id),
+        lambda tx, _, event: agent_config.on_secret_changed(tx, event.customer_id),
     ),
     EventConsumer(
         "secrets of deleted tasks go",

@@ -186,8 +186,8 @@ async def forget_values(runtime: ServerRuntime) -> None:
 
 async def watch_monitors(runtime: ServerRuntime) -> None:
     """Silence, dead hosts, nested ones, pauses that are over."""
-    if await runtime.db.read(watchdog.waits):
-        await judge(runtime, watchdog.watch)
+    if await runtime.db.read(watchdog.has_work):
+        await judge(runtime, watchdog.run)
 
 
 async def tell_watches(runtime: ServerRuntime) -> None:
@@ -203,7 +203,7 @@ async def tell_watches(runtime: ServerRuntime) -> None:
 
 async def forget_samples(runtime: ServerRuntime) -> None:
     """Old samples, and all of those whose monitor is gone."""
-    for verb in (rollups.forget_old, monitor_retention.purge):
+    for verb in (rollups.purge_old, monitor_retention.purge):
         while await runtime.db.write(verb):
             await asyncio.sleep(0)
 

@@ -14,7 +14,7 @@ from belvedere.db import Tx
 from belvedere.definitions import store as definitions
 from belvedere.jobs.approvals import plan
 from belvedere.monitors import store as monitors
-from belvedere.monitors.config import secrecy
+from belvedere.monitors.config import redaction
 from belvedere.schedules import store as schedules
 from belvedere.tasks import store as tasks
 from belvedere.webhooks.deliveries import store
@@ -84,7 +84,7 @@ def _audited(tx: Tx, text: str, row: Row) -> str:
     kept = request_masking.shown(said)
     if isinstance(said.get("config"), dict):
         kept["config"] = request_masking.shown(said["config"])
-    kept = audit.without_secrets(secrecy.shown_config(kept))
+    kept = audit.without_secrets(redaction.redact(kept))
     return text if kept == said else msgspec.json.encode(kept).decode()
 
 
@@ -120,7 +120,7 @@ PLACES = (
     Place(
         *("monitors", "config", ("id",)),
         lambda tx, text, row: monitors.sealed_config(tx, row[0], text),
-        lambda row: monitors.about(row[0]),
+        lambda row: monitors.seal_context(row[0]),
     ),
     Place(
         *("workflows", "spec", ("id",)),

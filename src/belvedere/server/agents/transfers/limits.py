@@ -80,9 +80,9 @@ def check_samples(batch: Samples) -> int:
 def _cut_sample(sample: Sample) -> int:
     """Its bytes without `data`, in characters."""
     sample.monitor_id = sample.monitor_id[:MAX_WORD]
-    sample.event = sample.event[: samples.MAX_WORD]
+    sample.event = sample.event[: samples.MAX_EVENT_NAME]
     sample.message = sample.message[: rollups.MAX_MESSAGE]
-    sample.measured = rollups.metrics(sample.measured)
+    sample.measured = rollups.valid_metrics(sample.measured)
     texts = (sample.monitor_id, sample.event, sample.message, *sample.measured)
     return SAMPLE_BYTES * (1 + len(sample.measured)) + sum(map(len, texts))
 

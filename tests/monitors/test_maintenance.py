@@ -5,7 +5,7 @@ import pytest
 from belvedere.base.clock import parse_iso
 from belvedere.base.errors import Invalid
 from belvedere.monitors.config import maintenance
-from belvedere.monitors.config.maintenance import Window
+from belvedere.monitors.config.maintenance import MaintenanceWindow
 
 ONCE = '[{"start":"2026-02-01T20:00:00Z","end":"2026-02-01T22:00:00Z"}]'
 # Saturday 23:30 for two hours, in Berlin.
@@ -41,19 +41,19 @@ def test_a_long_one_reaches_over_days() -> None:
 @pytest.mark.parametrize(
     "window",
     [
-        Window(),
-        Window(start="2026-02-01T20:00:00Z"),
-        Window(start="2026-02-01T20:00:00Z", end="2026-02-01T20:00:00Z"),
-        Window(start="yesterday", end="today"),
-        Window(days=["sat"], at="24:00", minutes=5),
-        Window(days=["sat"], at="12:00"),
-        Window(days=["sat"], at="12:00", minutes=20_000),
-        Window(days=["sat"], at="12:00", minutes=5, timezone="Moon/Sea"),
-        Window(days=["sat"], at="12:00", minutes=5, timezone="../etc/passwd"),
-        Window(days=["day"], at="12:00", minutes=5),
-        Window(start="2026-02-01T20:00:00Z", end="2026-02-01T22:00:00Z", days=["sat"]),
+        MaintenanceWindow(),
+        MaintenanceWindow(start="2026-02-01T20:00:00Z"),
+        MaintenanceWindow(start="2026-02-01T20:00:00Z", end="2026-02-01T20:00:00Z"),
+        MaintenanceWindow(start="yesterday", end="today"),
+        MaintenanceWindow(days=["sat"], at="24:00", minutes=5),
+        MaintenanceWindow(days=["sat"], at="12:00"),
+        MaintenanceWindow(days=["sat"], at="12:00", minutes=20_000),
+        MaintenanceWindow(days=["sat"], at="12:00", minutes=5, timezone="Moon/Sea"),
+        MaintenanceWindow(days=["sat"], at="12:00", minutes=5, timezone="../etc/passwd"),
+        MaintenanceWindow(days=["day"], at="12:00", minutes=5),
+        MaintenanceWindow(start="2026-02-01T20:00:00Z", end="2026-02-01T22:00:00Z", days=["sat"]),
     ],
 )
-def test_one_that_makes_no_sense_is_refused(window: Window) -> None:
+def test_one_that_makes_no_sense_is_refused(window: MaintenanceWindow) -> None:
     with pytest.raises(Invalid):
-        maintenance.checked([window])
+        maintenance.validate_windows([window])

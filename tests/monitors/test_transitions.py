@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from belvedere.monitors.evaluation import transitions
-from belvedere.monitors.evaluation.transitions import Move, Seen
-from belvedere.monitors.model import State
+from belvedere.monitors.evaluation.transitions import MonitorStatus, Transition
+from belvedere.monitors.model import MonitorState
 
 INPUTS = (
     "normal",
@@ -22,22 +22,22 @@ series = st.lists(st.sampled_from(INPUTS), max_size=60)
 MINUTE = 60_000
 
 
-def step(seen: Seen, word: str, threshold: int, at: int) -> Move:
+def step(seen: MonitorStatus, word: str, threshold: int, at: int) -> Transition:
     if word in ("normal", "failure", "changed"):
-        if seen.state is State.PAUSED:
+        if seen.state is MonitorState.PAUSED:
             return seen, ()
-        return transitions.sampled(seen, word, threshold, at)  # type: ignore[arg-type]
+        return transitions.after_sample(seen, word, threshold, at)  # type: ignore[arg-type]
     if word == "silent":
-        return transitions.silent(seen)
+        return transitions.after_silence(seen)
     if word == "unseen":
-        return transitions.unseen(seen), ()
+        return transitions.to_unknown(seen), ()
     if word == "pause":
-        return transitions.paused(seen), ()
-    return (transitions.resumed(seen), ()) if seen.state is State.PAUSED else (seen, ())
+        return transitions.to_paused(seen), ()
+    return (transitions.to_resumed(seen), ()) if seen.state is MonitorState.PAUSED else (seen, ())
 
 
 def told(words: list[str], threshold: int = 1, every: int = MINUTE) -> list[str]:
-    seen, found = Seen(), list[str]()
+    seen, found = MonitorStatus(), list[str]()
     for n, word in enumerate(words):
         seen, events = step(seen, word, threshold, n * every)
         found += events
@@ -66,11 +66,11 @@ def test_a_failure_that_a_dead_host_hid_recovers_only_with_a_good_check() -> Non
 
 @given(series, st.integers(1, 4))
 def test_no_data_is_never_up(words: list[str], threshold: int) -> None:
-    seen = Seen()
+    seen = MonitorStatus()
     is_up = False
     misses = 0
     for n, word in enumerate(words):
-        was_paused = seen.state is State.PAUSED
+        was_paused = seen.state is MonitorState.PAUSED
         seen, _ = step(seen, word, threshold, n * MINUTE)
         if word in ("silent", "unseen", "pause") or (word == "resume" and was_paused):
             is_up, misses = False, 0
@@ -79,14 +79,14 @@ def test_no_data_is_never_up(words: list[str], threshold: int) -> None:
         elif not was_paused and word == "failure":
             misses += 1
             is_up = is_up and misses < threshold and not seen.is_failing
-        assert (seen.state is State.NORMAL) == is_up, (n, word)
+        assert (seen.state is MonitorState.NORMAL) == is_up, (n, word)
 
 
 @given(series, st.integers(1, 4))
 def test_recovered_follows_a_failure_and_comes_with_a_good_check(
     words: list[str], threshold: int
 ) -> None:
-    seen = Seen()
+    seen = MonitorStatus()
     open_failure = is_silent = False
     for n, word in enumerate(words):
         seen, events = step(seen, word, threshold, n * MINUTE)
@@ -98,7 +98,9 @@ def test_recovered_follows_a_failure_and_comes_with_a_good_check(
                 assert word in ("normal", "changed") and open_failure
                 open_failure = False
             elif event == "updates_stopped":
-                assert word == "silent" and not is_silent or seen.state is State.UPDATES_STOPPED
+                assert (
+                    word == "silent" and not is_silent or seen.state is MonitorState.UPDATES_STOPPED
+                )
                 is_silent = True
             elif event == "updates_started":
                 assert word in ("normal", "failure", "changed") and is_silent

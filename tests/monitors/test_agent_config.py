@@ -83,7 +83,7 @@ def test_a_script_travels_with_its_monitor(tower: Tower) -> None:
     before = tower.watch().number
     change = FileChange(content=b"#!/bin/sh\necho better\n")
     tower.db.write_blocking(file_service.change, tower.cast.ada, script, change)
-    tower.db.write_blocking(agent_config.script_changed, tower.cast.acme.id, script)
+    tower.db.write_blocking(agent_config.on_script_changed, tower.cast.acme.id, script)
     after = tower.watch()
     assert after.number > before
     assert b"better" in base64.b64decode(after.monitors[0].config["source"])
@@ -127,7 +127,7 @@ def test_an_organization_can_forbid_inner_addresses(tower: Tower) -> None:
     assert "outer_only" not in tower.watch().monitors[0].config
     before = tower.watch().number
     tower.db.write_blocking(customers.allow_inner, tower.cast.olga, False)
-    tower.db.write_blocking(agent_config.customer_changed, tower.cast.acme.id)
+    tower.db.write_blocking(agent_config.on_customer_changed, tower.cast.acme.id)
     assert tower.watch().monitors[0].config["outer_only"] is True
     assert tower.watch().number > before
     tower.db.write_blocking(customers.allow_inner, tower.cast.olga, True)
