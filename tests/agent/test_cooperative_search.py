@@ -5,9 +5,8 @@ import random
 
 import pytest
 
-from belvedere.base.text.regex import compiled
-from belvedere.base.text.search import found
-from belvedere.base.text.seeker import Seeker
+from belvedere.base.text.regex import compile_pattern
+from belvedere.base.text.search import CooperativeSearch, contains_match
 
 TEXTS = ["", "b", "ab", "xx ab", "a" * 300 + "b", "ba " * 500, "a\nb", "x" * 1_000 + "ab"]
 
@@ -15,9 +14,9 @@ TEXTS = ["", "b", "ab", "xx ab", "a" * 300 + "b", "ba " * 500, "a\nb", "x" * 1_0
 @pytest.mark.parametrize("pattern", ["ab", "a+b$", "^a", r"\bb", "a.{40}b", "^$", "(a|b)*c"])
 async def test_it_finds_what_a_single_look_finds(pattern: str) -> None:
     """Also in the second text, after what it learned from the first."""
-    seeker = Seeker(compiled(pattern))
-    assert [await seeker.finds(text) for text in TEXTS] == [
-        found(compiled(pattern), text) for text in TEXTS
+    search = CooperativeSearch(compile_pattern(pattern))
+    assert [await search.contains_match(text) for text in TEXTS] == [
+        contains_match(compile_pattern(pattern), text) for text in TEXTS
     ]
 
 
@@ -34,6 +33,6 @@ async def test_a_dear_pattern_lets_others_work_and_can_be_ended() -> None:
     text = "".join(random.Random(1).choices("ab", k=400_000))
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(1):
-            await Seeker(compiled("(.*a){8}.{90}c")).finds(text)
+            await CooperativeSearch(compile_pattern("(.*a){8}.{90}c")).contains_match(text)
     busy.cancel()
     assert turns > 3

@@ -13,11 +13,11 @@ from belvedere.base import websocket_frames
 from belvedere.base.websocket_frames import (
     BINARY,
     CLOSE,
-    CONTINUED,
+    CONTINUATION,
     PING,
     PONG,
     TEXT,
-    Broken,
+    FrameError,
     Reader,
 )
 
@@ -41,7 +41,7 @@ def heard(protocol: ServerProtocol | ClientProtocol, data: bytes) -> list[tuple[
 
 
 def read(data: bytes, *, masked: bool, pieces: int = 0) -> list[tuple[int, bytes]]:
-    reader = Reader(masked=masked, longest=LONGEST)
+    reader = Reader(masked=masked, max_size=LONGEST)
     step = pieces or len(data) or 1
     found: list[tuple[int, bytes]] = []
     for at in range(0, len(data), step):
@@ -85,8 +85,8 @@ def test_a_message_in_several_frames_with_a_ping_between() -> None:
     data = parts(
         (TEXT, b"one ", False),
         (PING, b"?", True),
-        (CONTINUED, b"", False),
-        (CONTINUED, b"two", True),
+        (CONTINUATION, b"", False),
+        (CONTINUATION, b"two", True),
     )
     assert read(data, masked=True) == [(PING, b"?"), (TEXT, b"one two")]
     assert read(data * 2, masked=True, pieces=3) == [(PING, b"?"), (TEXT, b"one two")] * 2
@@ -99,12 +99,12 @@ BAD = {
     "an unknown control": (b"\x8b\x80\0\0\0\0", 1002),
     "a ping in parts": (b"\x09\x80\0\0\0\0", 1002),
     "a long ping": (websocket_frames.pack(PING, b"x" * 126, masked=True), 1002),
-    "a continuation of nothing": (parts((CONTINUED, b"x", True)), 1002),
+    "a continuation of nothing": (parts((CONTINUATION, b"x", True)), 1002),
     "a message within a message": (parts((TEXT, b"x", False), (TEXT, b"y", True)), 1002),
     "too long": (websocket_frames.pack(BINARY, b"x" * (LONGEST + 1), masked=True), 1009),
     "longer than can be": (b"\x82\xff\xff\xff\xff\xff\xff\xff\xff\xff", 1009),
     "too long in parts": (
-        parts((BINARY, b"x" * LONGEST, False), (CONTINUED, b"y", True)),
+        parts((BINARY, b"x" * LONGEST, False), (CONTINUATION, b"y", True)),
         1009,
     ),
 }
@@ -114,21 +114,21 @@ BAD = {
 def test_what_cannot_be_is_refused(what: str) -> None:
     data, code = BAD[what]
     for pieces in (0, 50_000):
-        with pytest.raises(Broken) as refusal:
+        with pytest.raises(FrameError) as refusal:
             read(data, masked=True, pieces=pieces)
         assert refusal.value.code == code
 
 
 def test_too_long_is_known_before_it_has_arrived() -> None:
-    with pytest.raises(Broken):
-        Reader(masked=True, longest=100).feed(b"\x82\xfe\x01\x00")
+    with pytest.raises(FrameError):
+        Reader(masked=True, max_size=100).feed(b"\x82\xfe\x01\x00")
 
 
 @given(st.binary(max_size=60))
 def test_garbage_is_refused_or_waited_for(data: bytes) -> None:
     try:
         read(data, masked=True)
-    except Broken as refusal:
+    except FrameError as refusal:
         assert refusal.code in (1002, 1009)
 
 
@@ -146,6 +146,6 @@ def test_goodbyes() -> None:
 
 def test_text_is_utf_8() -> None:
     assert websocket_frames.decode("ü".encode()) == "ü"
-    with pytest.raises(Broken) as refusal:
+    with pytest.raises(FrameError) as refusal:
         websocket_frames.decode(b"\xff")
     assert refusal.value.code == 1007

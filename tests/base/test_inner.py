@@ -90,23 +90,23 @@ OUTER = [
 
 @pytest.mark.parametrize("text", INNER)
 def test_it_works(text: str) -> None:
-    found = networks.read(text)
+    found = networks.parse_address(text)
     assert found is not None
-    assert networks.is_inner(found)
+    assert networks.is_internal(found)
     assert not networks.may_call(found, ())
 
 
 @pytest.mark.parametrize("text", OUTER)
 def test_the_world_is_not_inside(text: str) -> None:
-    found = networks.read(text)
+    found = networks.parse_address(text)
     assert found is not None
-    assert not networks.is_inner(found)
+    assert not networks.is_internal(found)
     assert networks.may_call(found, ())
 
 
 @pytest.mark.parametrize("text", ["", "localhost", "example.com", "0x7f.1", "127.1", "2130706433"])
 def test_a_name_is_no_address(text: str) -> None:
-    assert networks.read(text) is None
+    assert networks.parse_address(text) is None
 
 
 @pytest.mark.parametrize(
@@ -122,12 +122,12 @@ def test_a_name_is_no_address(text: str) -> None:
     ],
 )
 def test_a_network_can_be_allowed(address: str, is_allowed: bool) -> None:
-    found = networks.read(address)
+    found = networks.parse_address(address)
     assert found is not None
-    assert networks.may_call(found, networks.networks("10.1.0.0/16, fd12::/64")) is is_allowed
+    assert networks.may_call(found, networks.parse_networks("10.1.0.0/16, fd12::/64")) is is_allowed
 
 
 def test_what_is_no_network_is_named() -> None:
-    assert networks.networks(" ") == ()
-    with pytest.raises(ValueError, match="'printer' is no network"):
-        networks.networks("10.0.0.1, printer")
+    assert networks.parse_networks(" ") == ()
+    with pytest.raises(ValueError, match="'printer' is not a network"):
+        networks.parse_networks("10.0.0.1, printer")

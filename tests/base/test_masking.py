@@ -17,8 +17,14 @@ import hypothesis.strategies as st
 import pytest
 
 from belvedere.base.text import masking
-from belvedere.base.text.masking import FEW, MARK, Masker
-from belvedere.base.text.secret_forms import MAX_FORMS, MAX_LINES, SHORTEST, _written, disguises
+from belvedere.base.text.masking import MARK, MAX_SEARCHED_FORMS, Masker
+from belvedere.base.text.secret_forms import (
+    MAX_FORMS,
+    MAX_LINES,
+    MIN_LENGTH,
+    _quoted_forms,
+    encoded_forms,
+)
 
 SECRET = 'pässwörd/with+all "kinds" of=things?'
 KEY = "\n".join(
@@ -43,7 +49,7 @@ def by_hand(values: list[str], stream: bytes) -> bytes:
     """Letter by letter: what the rule says, without any cleverness."""
     hidden = [False] * len(stream)
     joined = [False] * len(stream)
-    for form in {form for value in values for form in disguises(value)}:
+    for form in {form for value in values for form in encoded_forms(value)}:
         for at in range(len(stream) - len(form) + 1):
             if stream[at : at + len(form)] == form:
                 hidden[at : at + len(form)] = [True] * len(form)
@@ -63,15 +69,15 @@ def cut(stream: bytes, places: list[int]) -> list[bytes]:
 
 
 # Few letters, so that secrets overlap themselves and each other, and begin again and again.
-secrets = st.text("abc", min_size=SHORTEST, max_size=24)
+secrets = st.text("abc", min_size=MIN_LENGTH, max_size=24)
 letters = st.characters(exclude_categories=["Cs"])
 cuts = st.lists(st.integers(0, 10_000), max_size=12)
 
 
 @st.composite
 def streams(draw: st.DrawFn, values: list[str]) -> bytes:
-    """Text full of the secrets, of parts of them, and of their disguises."""
-    forms = sorted({form for value in values for form in disguises(value)})
+    """Text full of the secrets, of parts of them, and of their encoded_forms."""
+    forms = sorted({form for value in values for form in encoded_forms(value)})
     parts = st.one_of(
         st.sampled_from(forms),
         st.sampled_from(forms).flatmap(
@@ -93,7 +99,7 @@ def test_pieces_make_no_difference(data: st.DataObject) -> None:
     shown = masked(values, *cut(stream, data.draw(cuts)))
     assert shown == masked(values, stream) == by_hand(values, stream)
     if b"*" not in stream:
-        assert not [form for value in values for form in disguises(value) if form in shown]
+        assert not [form for value in values for form in encoded_forms(value) if form in shown]
 
 
 @hypothesis.given(st.data())
@@ -102,9 +108,9 @@ def test_the_sieve_finds_the_same(data: st.DataObject) -> None:
     stem = data.draw(st.text("ab", min_size=12, max_size=20))
     values = [stem[n % 5 :] + letters for n, letters in enumerate(data.draw(many))]
     stream = data.draw(streams(values[:6]))
-    assert len({form for value in values for form in disguises(value)}) > FEW
+    assert len({form for value in values for form in encoded_forms(value)}) > MAX_SEARCHED_FORMS
     pieces = cut(stream, data.draw(cuts))
-    with mock.patch.object(masking, "MUCH", data.draw(st.integers(0, 50))):
+    with mock.patch.object(masking, "INDEX_AFTER_BYTES", data.draw(st.integers(0, 50))):
         shown = masked(values, *pieces)
     assert shown == masked(values, stream) == by_hand(values, stream)
 
@@ -112,7 +118,7 @@ def test_the_sieve_finds_the_same(data: st.DataObject) -> None:
 many = st.lists(st.text("abc", min_size=4, max_size=9), min_size=8, max_size=12, unique=True)
 
 
-@hypothesis.given(st.text(letters, min_size=SHORTEST, max_size=40), cuts)
+@hypothesis.given(st.text(letters, min_size=MIN_LENGTH, max_size=40), cuts)
 def test_any_text_is_hidden_in_its_usual_forms(value: str, places: list[int]) -> None:
     hypothesis.assume(value == value.strip() and "*" not in value)
     raw = value.encode()
@@ -266,8 +272,8 @@ def test_what_bash_prints_of_a_secret_is_hidden(value: str, leftover: bytes) -> 
 
 
 def test_the_number_of_forms_is_bounded() -> None:
-    assert len(_written(NASTY, NASTY.encode())) <= MAX_FORMS
+    assert len(_quoted_forms(NASTY, NASTY.encode())) <= MAX_FORMS
     many = "\n".join(f"{n:05d} it's" for n in range(1_500))
-    forms = disguises(many)
+    forms = encoded_forms(many)
     assert len(forms) < MAX_LINES * MAX_FORMS
     assert masked([many], b"say 01400 it's!") == b"say ***!"

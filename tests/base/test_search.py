@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.base.text.regex import compiled
-from belvedere.base.text.search import Search, found
+from belvedere.base.text.regex import compile_pattern
+from belvedere.base.text.search import PatternSearch, contains_match
 
 PATTERNS = (
     "ab",
@@ -25,8 +25,8 @@ PATTERNS = (
 
 
 def test_it_works() -> None:
-    assert found(compiled("all is (well|fine)"), "<p>all is fine</p>")
-    assert not found(compiled("all is (well|fine)"), "<p>all is lost</p>")
+    assert contains_match(compile_pattern("all is (well|fine)"), "<p>all is fine</p>")
+    assert not contains_match(compile_pattern("all is (well|fine)"), "<p>all is lost</p>")
 
 
 @given(
@@ -40,13 +40,13 @@ def test_it_finds_what_the_standard_engine_finds(
         return
     expected = re.search(pattern, text) is not None
     if whole:
-        assert found(compiled(pattern), text) == expected
+        assert contains_match(compile_pattern(pattern), text) == expected
         return
-    search = Search(compiled(pattern))
+    search = PatternSearch(compile_pattern(pattern))
     for start in range(0, len(text), size):
         search.feed(text[start : start + size])
     assert search.feed("", last=True) == expected
 
 
 def test_a_pattern_that_would_keep_the_standard_engine_busy_for_years() -> None:
-    assert not found(compiled("(a+)+b"), "a" * 200_000)
+    assert not contains_match(compile_pattern("(a+)+b"), "a" * 200_000)

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from belvedere.base import networks as inner
+from belvedere.base import networks
 from belvedere.egress.asking import MAX_ANSWER
 from belvedere.egress.messages import Parcel
 from belvedere.egress.network_guard import Guard, Stopped
@@ -94,7 +94,7 @@ async def test_what_is_no_address_is_refused(url: str) -> None:
 def test_an_open_line_leads_only_inside() -> None:
     """Who could change an answer on its way would decide who gets in."""
     guard = Guard()
-    guard.allow(inner.networks("10.0.0.0/8"), only_inner=True)
+    guard.allow(networks.parse_networks("10.0.0.0/8"), only_inner=True)
     guard.check_address(("10.1.2.3", 80))
     for address in ("8.8.8.8", "192.168.0.1"):
         with pytest.raises(Stopped):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from belvedere.base.text.secret_forms import disguises
+from belvedere.base.text.secret_forms import encoded_forms
 from belvedere.db import Database, Tx
 from belvedere.server import routes
 from contract.client import Client
@@ -27,7 +27,7 @@ REQUEST: dict[str, Any] = {
     "headers": HEADERS,
     "body": f'{{"page": 1, "login": {{"password": "{CANARY}"}}, "tokens": ["{CANARY}"]}}',
 }
-FORMS = sorted(disguises(CANARY) | {QUOTED.encode()})
+FORMS = sorted(encoded_forms(CANARY) | {QUOTED.encode()})
 
 
 def leaks(data: bytes) -> list[bytes]:

@@ -44,7 +44,7 @@ def is_refused(response: Any, field: str) -> bool:
     return (
         response.status == 400
         and response.json["code"] == "masked_value"
-        and f"{field}: *** stands for a hidden value" in response.json["message"]
+        and f"{field}: *** is the mask of a hidden value" in response.json["message"]
     )
 
 
@@ -133,11 +133,11 @@ async def test_rows_of_earlier_versions_are_hidden_as_well(world: World, ada: Cl
 
 def test_arguments_that_move_keep_their_values() -> None:
     moved = ["--password", "***", "--host", "db-2", "--api-key=***"]
-    assert argument_masking.restored(moved, ARGUMENTS) == [
+    assert argument_masking.restore(moved, ARGUMENTS) == [
         *("--password", WORD, "--host", "db-2", f"--api-key={WORD}"),
     ]
     # Another option gets nothing.
-    assert argument_masking.restored(["--token", "***"], ARGUMENTS) == ["--token", "***"]
+    assert argument_masking.restore(["--token", "***"], ARGUMENTS) == ["--token", "***"]
     assert argument_masking.has_mask(["--token", "***"])
     assert not argument_masking.has_mask(["***", "--verbose"])
 

@@ -51,8 +51,8 @@ async def _task(ada: Client, *texts: str) -> Answer:
 
 @pytest.mark.parametrize("text", BOMBS)
 def test_a_pattern_that_grows_is_refused_before_anything_is_built(text: str) -> None:
-    plain = steps(lambda: regex_syntax.parsed("[a-z]+-[0-9]{1,8}"))
-    for check in (regex_syntax.parsed, regex.Pattern, matcher.Pattern):
+    plain = steps(lambda: regex_syntax.parse_pattern("[a-z]+-[0-9]{1,8}"))
+    for check in (regex_syntax.parse_pattern, regex.Pattern, matcher.Pattern):
 
         def refused(check: Any = check) -> None:
             with pytest.raises(Invalid, match="The pattern cannot be used"):
@@ -152,8 +152,8 @@ async def test_a_text_cannot_make_a_host_search_without_end(
 ) -> None:
     """The text of a web page is chosen by a stranger."""
     monkeypatch.setattr(search, "MAX_VISITS", 200_000)
-    costly = regex.compiled("(.*a){8}.{90}c")
-    one = search.Search(costly)
+    costly = regex.compile_pattern("(.*a){8}.{90}c")
+    one = search.PatternSearch(costly)
     letters = iter(_noise())
     with pytest.raises(search.TooCostly):
         while not one.feed(next(letters)):

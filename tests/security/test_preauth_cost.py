@@ -292,12 +292,12 @@ async def test_a_large_body_is_parsed_in_a_thread(
 
 def test_values_are_counted_outside_of_strings(engine: str) -> None:
     most = 10
-    json_text.parse(b"[" + b"1," * 9 + b"1]", most=most)
-    json_text.parse(b'["' + b",[{" * 1_000 + b'"]', most=most)
-    json_text.parse(b'["a\\",[\\\\", 1]', most=most)
+    json_text.parse(b"[" + b"1," * 9 + b"1]", max_elements=most)
+    json_text.parse(b'["' + b",[{" * 1_000 + b'"]', max_elements=most)
+    json_text.parse(b'["a\\",[\\\\", 1]', max_elements=most)
     for refused in (b"[" + b"1," * 10 + b"1]", b"[" * 11 + b"]" * 11, b'["a",' + b'"b",' * 10):
         with pytest.raises(Invalid, match="more than 10 values"):
-            json_text.parse(refused, most=most)
+            json_text.parse(refused, max_elements=most)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

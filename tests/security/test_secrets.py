@@ -193,7 +193,7 @@ async def test_one_credential_can_be_replaced_without_seeing_the_others(
 async def test_a_mask_gets_no_value_of_another_name(world: World, ada: Client) -> None:
     old = {"url": "https://h/?api_key=one&token=two", "body": "password=three&x=4"}
     given = {"url": "https://h/?token=***", "body": "token=***&x=5"}
-    assert request_masking.restored(given, old) == {
+    assert request_masking.restore(given, old) == {
         "url": "https://h/?token=two",
         "body": "token=***&x=5",
     }
@@ -316,9 +316,9 @@ def test_the_audit_hides_credentials_in_any_address() -> None:
     ["user=a&password=hunter22", "<login><password>hunter22</password></login>", "pwd: hunter22"],
 )
 def test_bodies_of_other_kinds_are_hidden(body: str) -> None:
-    shown = request_masking.shown({"body": body})
+    shown = request_masking.mask({"body": body})
     assert "hunter22" not in shown["body"]
-    assert request_masking.restored(shown, {"body": body}) == {"body": body}
+    assert request_masking.restore(shown, {"body": body}) == {"body": body}
 
 
 def run_request(asked: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ import pytest
 from belvedere.access.crypto import password_hash
 from belvedere.access.people import naming
 from belvedere.base.errors import Invalid
-from belvedere.base.text.normalization import MAX_MARKS, TooManyMarks, normalized
+from belvedere.base.text.normalization import MAX_MARKS, TooManyMarks, normalize
 from belvedere.egress import http_calls
 from belvedere.monitors.config import validation as monitors
 from belvedere.monitors.config.types import ScraperConfig
@@ -85,9 +85,9 @@ async def test_nobody_blocks_the_server_by_signing_in(
 
 def test_text_of_every_language_is_normalized() -> None:
     for text in ("", "abc", "Muñoz", "Muñoz", "Tiếng Việt", "한글", "a" + "\u0301" * MAX_MARKS):
-        assert normalized("NFC", text) == unicodedata.normalize("NFC", text)
+        assert normalize("NFC", text) == unicodedata.normalize("NFC", text)
     with pytest.raises(TooManyMarks):
-        normalized("NFC", "a" + "\u0301" * (MAX_MARKS + 1))
+        normalize("NFC", "a" + "\u0301" * (MAX_MARKS + 1))
 
 
 def test_a_long_password_of_composed_letters_still_fits() -> None:

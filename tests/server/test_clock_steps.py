@@ -9,7 +9,7 @@ import engines
 from belvedere import hosts
 from belvedere.access import Keyring
 from belvedere.access.limits.rate_limits import Window
-from belvedere.base.clock import HOUR, MINUTE, SECOND, Shared, parse_iso
+from belvedere.base.clock import HOUR, MINUTE, SECOND, SharedClock, parse_iso
 from belvedere.db import clock_steps
 from belvedere.db.migrate import open_database
 from belvedere.indicators.store import any_going_stale
@@ -31,7 +31,7 @@ class Server:
 
     def __init__(self, runtime: ServerRuntime, source: HandClock) -> None:
         self.runtime, self.source = runtime, source
-        runtime.db.clock = runtime.clock = Shared(source, source.steady)
+        runtime.db.clock = runtime.clock = SharedClock(source, source.steady)
 
     async def follow(self) -> None:
         await server_clock.follow(self.runtime)

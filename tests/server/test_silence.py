@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from belvedere.base.clock import AGREE_EVERY, Shared, wall
-from belvedere.base.steady import Observed
+from belvedere.base.clock import SYNC_INTERVAL, ObservedDurations, SharedClock, wall
 from belvedere.db import Database
 from belvedere.server.background import loops
 from contract.fakeagent import FakeAgent
@@ -19,7 +18,10 @@ class Watch:
 
     def __init__(self, world: World) -> None:
         self.runtime, self.seconds = world.runtime, 0.0
-        world.runtime.silent, world.runtime.overdue = Observed(self.time), Observed(self.time)
+        world.runtime.silent, world.runtime.overdue = (
+            ObservedDurations(self.time),
+            ObservedDurations(self.time),
+        )
 
     def time(self) -> float:
         return self.seconds
@@ -105,22 +107,22 @@ async def test_a_silent_host_is_gone_although_the_clock_was_set_back(
 
 
 def test_the_shared_clock_goes_on_by_itself() -> None:
-    clock = Shared()
+    clock = SharedClock()
     assert clock.is_due()
     assert abs(clock() - wall()) < 60_000
-    clock.tell(1_000_000)
+    clock.synchronize(1_000_000)
     assert 1_000_000 <= clock() < 1_060_000
     assert not clock.is_due()
-    assert AGREE_EVERY == 10_000
+    assert SYNC_INTERVAL == 10_000
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 async def test_servers_on_one_database_have_its_time(db: Database) -> None:
     """However wrong the clock of the machine is."""
-    clock = Shared()
+    clock = SharedClock()
     db.clock = clock
-    clock.tell(5)
-    clock._told_at = None
+    clock.synchronize(5)
+    clock._synced_at = None
     await db.read(lambda tx: tx.value("select 1"))
     theirs = await db.read(
         lambda tx: tx.value("select (extract(epoch from clock_timestamp()) * 1000)::bigint")

@@ -8,8 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from belvedere.access.actor import Actor, Level
-from belvedere.base.clock import Shared
-from belvedere.base.steady import Observed
+from belvedere.base.clock import ObservedDurations, SharedClock
 from belvedere.db.signals import Signal, SignalBus
 from belvedere.server import clock as server_clock
 from belvedere.server import wiring
@@ -55,7 +54,7 @@ class ServerProcess(Process):
         self.loop: VirtualLoop = VirtualLoop(world, self)  # type: ignore[abstract]
         self.stores = jobs, logs
         unused: Any = None
-        clock = Shared(self.clock, lambda: int(self.loop.time() * 1_000))
+        clock = SharedClock(self.clock, lambda: int(self.loop.time() * 1_000))
         self.db = VirtualSqlite(self, jobs, clock)
         runtime = ServerRuntime(
             unused,
@@ -67,7 +66,10 @@ class ServerProcess(Process):
             unused,
             clock,
         )
-        runtime.silent, runtime.overdue = Observed(self.loop.time), Observed(self.loop.time)
+        runtime.silent, runtime.overdue = (
+            ObservedDurations(self.loop.time),
+            ObservedDurations(self.loop.time),
+        )
         runtime.handshakes = Handshakes(lambda: int(self.loop.time() * 1_000))
         runtime.agents = AgentRegistry("http://belvedere.test", unused)
         runtime.credentials = Credentials()  # type: ignore[assignment]

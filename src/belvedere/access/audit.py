@@ -9,7 +9,7 @@ import msgspec
 from belvedere.access.actor import Actor
 from belvedere.base.clock import HOUR, Millis
 from belvedere.base.ids import new_id
-from belvedere.base.text.credentials import MASK, in_text, is_named_secret, masked
+from belvedere.base.text.credentials import MASK, is_named_secret, mask_value, replace_in_text
 from belvedere.db import Tx, columns
 from belvedere.rest.listing import escaped
 from belvedere.rest.response_budget import RECORD_BYTES, Budget
@@ -140,7 +140,11 @@ def without_secrets(value: Any) -> Any:
         }
     if isinstance(value, list | tuple):
         return [without_secrets(item) for item in value]
-    return in_text(_CREDENTIAL.sub(MASK, value), masked) if isinstance(value, str) else value
+    return (
+        replace_in_text(_CREDENTIAL.sub(MASK, value), mask_value)
+        if isinstance(value, str)
+        else value
+    )
 
 
 def _is_secret(field: str) -> bool:

@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def do(settings: Settings) -> int:
     """Run here, or become a service of this machine."""
-    secret_environment.forget([TOKEN_VARIABLE])
+    secret_environment.remove([TOKEN_VARIABLE])
     if settings.action == "run":
         return run(settings)
     from belvedere.agent.setup.install import install

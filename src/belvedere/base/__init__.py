@@ -1,1 +1,1 @@
-"""What knows nothing of the product: errors, clock, ids, JSON text."""
+"""Code that is independent of the product: errors, clock, ids, JSON text."""

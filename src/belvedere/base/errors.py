@@ -1,19 +1,19 @@
-"""The one tree of errors that a person may see.
+"""All errors that a caller of the interface may see.
 
 Refused
   Invalid            the input is wrong; nothing was changed            400
     TooLarge         the body or a field is over its limit              413
     AddressTooLong   the address of the request is over its limit       414
     HeadersTooLarge  the headers of the request are over their limit    431
-    BadMediaType     the content type cannot be read here               415
-    KeyReused        an idempotency key came back with another body     422
-  Unauthenticated    no credential, or one that is not good             401
-  Forbidden          a good credential that may not do this             403
-  NotFound           not there, or another organization's               404
+    BadMediaType     the content type is not supported here             415
+    KeyReused        an idempotency key was used with another body      422
+  Unauthenticated    no credential, or an invalid one                   401
+  Forbidden          the credential has no permission for this          403
+  NotFound           does not exist, or in another organization         404
   NotAllowed         the path exists, the method does not               405
-  Conflict           the wrong moment, or the name is taken             409
+  Conflict           not possible in this state, or the name is in use  409
   Stale              the record changed since it was read               412
-  TooMany            slow down; `retry_after_s` says how long           429
+  TooMany            rate limit; retry after `retry_after_s` seconds    429
   Unavailable        the server cannot do it now; try again             503
 """
 
@@ -22,14 +22,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One field at fault."""
+    """One invalid field."""
 
     field: str
     message: str
 
 
 class Refused(Exception):
-    """The root: a refusal that says what to do next."""
+    """Base class: the request is refused; the message says what to do."""
 
     code = "refused"
 
@@ -82,7 +82,7 @@ class NotAllowed(Refused):
     code = "method_not_allowed"
 
     def __init__(self, allow: tuple[str, ...]) -> None:
-        super().__init__(f"This path takes {', '.join(allow)}.")
+        super().__init__(f"This path supports {', '.join(allow)}.")
         self.allow = allow
 
 

@@ -1,7 +1,7 @@
-"""A lane: how many calls of each organization run at once, and who is next.
+"""A lane limits how many calls run at once, in total and for each organization.
 
-One organization cannot delay another: it has a share of the places of a lane, and a place that
-becomes free goes to the next organization in turn.
+One organization cannot delay another: it gets at most its share of the places of a lane, and a
+place that becomes free goes to the next organization in turn.
 """
 
 import asyncio
@@ -12,17 +12,17 @@ from typing import Protocol
 
 
 class LaneFull(Exception):
-    """Too many calls of this organization wait already."""
+    """Too many calls of this organization are waiting already."""
 
 
-class Limits(Protocol):
+class LaneLimits(Protocol):
     @property
     def places(self) -> int:
         """Calls at once."""
 
     @property
     def share(self) -> int:
-        """Of these, calls of one organization."""
+        """Calls of one organization at once."""
 
     @property
     def queue(self) -> int:
@@ -30,7 +30,7 @@ class Limits(Protocol):
 
 
 class Lane:
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: LaneLimits) -> None:
         self.limits = limits
         self.running: Counter[str] = Counter()
         # In the order in which organizations get their turns.
@@ -43,7 +43,8 @@ class Lane:
 
     @asynccontextmanager
     async def place(self, customer_id: str, *, is_admitted: bool = False) -> AsyncIterator[None]:
-        """`is_admitted`: the next step of a call that had a place; it waits, and is not refused."""
+        """`is_admitted`: a further step of a call that already had a place. It waits even if the
+        queue is full."""
         await self._enter(customer_id, is_admitted)
         try:
             yield
@@ -63,10 +64,10 @@ class Lane:
             await turn
         except BaseException:
             if turn.done() and not turn.cancelled():
-                # The place was given at the same moment; the next one gets it.
+                # The place was assigned at the same moment; pass it to the next call.
                 self._leave(customer_id)
             else:
-                self._forget(customer_id, turn)
+                self._remove(customer_id, turn)
             raise
 
     def _has_room(self, customer_id: str) -> bool:
@@ -77,25 +78,27 @@ class Lane:
         self.running[customer_id] -= 1
         if not self.running[customer_id]:
             del self.running[customer_id]
-        while (following := self._next()) is not None:
-            self._start(following)
+        while (next_customer := self._next()) is not None:
+            self._start(next_customer)
 
     def _next(self) -> str | None:
-        return next((one for one in self._waiting if self._has_room(one)), None)
+        return next(
+            (customer_id for customer_id in self._waiting if self._has_room(customer_id)), None
+        )
 
     def _start(self, customer_id: str) -> None:
         queue = self._waiting.pop(customer_id)
         turn = queue.popleft()
         if queue:
-            # Behind all others.
+            # To the end of the order.
             self._waiting[customer_id] = queue
         if turn.cancelled():
-            # Its caller was cancelled and has not run since; a place given to it would be lost.
+            # The caller was cancelled but has not run since; a place assigned to it would be lost.
             return
         self.running[customer_id] += 1
         turn.set_result(None)
 
-    def _forget(self, customer_id: str, turn: "asyncio.Future[None]") -> None:
+    def _remove(self, customer_id: str, turn: "asyncio.Future[None]") -> None:
         queue = self._waiting.get(customer_id)
         if queue is not None and turn in queue:
             queue.remove(turn)

@@ -28,7 +28,7 @@ def ids(clock: Callable[[], Millis] = wall) -> Ids:
             now = clock()
             if now > last_ms:
                 last_ms = now
-                # Half of the room stays free, so that counting up cannot overflow in this tick.
+                # The upper half of the range stays free, so that counting up cannot overflow.
                 tail = int.from_bytes(os.urandom(6)) >> 1
             else:
                 tail += 1

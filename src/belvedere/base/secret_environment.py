@@ -1,8 +1,8 @@
-"""Secrets that come by environment variables, without leaving them where others can read them.
+"""Secrets in environment variables, without leaving them where other processes can read them.
 
 /proc/<pid>/environ shows the variables that a program was started with for as long as it runs,
-whatever the program does to them later. So a program that finds secrets among them starts itself
-again without them, under the same process id, and gets them from a pipe.
+even if the program deletes them later. So a program that has secrets among them executes itself
+again without them, under the same process id, and reads them from a pipe.
 """
 
 import json
@@ -11,43 +11,43 @@ import stat
 import sys
 from collections.abc import Iterable
 
-# Names the descriptor of the pipe, between the two starts.
+# The descriptor of the pipe, for the second start.
 VARIABLE = "BELVEDERE_PRIVATE_FD"
-# What a pipe takes without a reader, on every system.
+# A pipe buffers at least this much without a reader on every system.
 MAX_BYTES = 16 * 1024
 
 
 def hide(names: Iterable[str]) -> None:
-    """After this, os.environ has these variables and the process's initial environment has not.
-    Does not return where they are still in it: the program starts again."""
+    """Remove these variables from the initial environment of the process; os.environ keeps them.
+    Does not return on the first start: the program executes itself again."""
     fd = os.environ.pop(VARIABLE, "")
     if fd.isdigit():
-        os.environ.update(_received(int(fd)))
+        os.environ.update(_read_pipe(int(fd)))
         return
     secrets = {name: os.environ[name] for name in names if os.environ.get(name)}
     data = json.dumps(secrets).encode()
     if secrets and sys.executable and len(data) <= MAX_BYTES:
-        _start_again(secrets, data)
+        _restart(secrets, data)
 
 
-def forget(names: Iterable[str]) -> None:
-    """They were read: no process that is started from now on gets them."""
+def remove(names: Iterable[str]) -> None:
+    """Delete these variables after they were read, so that no child process inherits them."""
     for name in names:
         os.environ.pop(name, None)
 
 
-def _received(fd: int) -> dict[str, str]:
+def _read_pipe(fd: int) -> dict[str, str]:
     try:
         if not stat.S_ISFIFO(os.fstat(fd).st_mode):
             return {}
         with open(fd, "rb") as pipe:
-            received: dict[str, str] = json.loads(pipe.read(MAX_BYTES))
+            secrets: dict[str, str] = json.loads(pipe.read(MAX_BYTES))
     except (OSError, ValueError):
         return {}
-    return received
+    return secrets
 
 
-def _start_again(secrets: dict[str, str], data: bytes) -> None:
+def _restart(secrets: dict[str, str], data: bytes) -> None:
     reader, writer = os.pipe()
     os.write(writer, data)
     os.close(writer)
@@ -57,5 +57,5 @@ def _start_again(secrets: dict[str, str], data: bytes) -> None:
     try:
         os.execve(sys.executable, words, {**rest, VARIABLE: str(reader)})
     except OSError:
-        # Then they stay where they are; the program works all the same.
+        # The secrets stay in the initial environment; the program still works.
         os.close(reader)

@@ -1,7 +1,7 @@
-"""WebSocket frames (RFC 6455) without handshake and extensions: what the agents' link needs.
+"""WebSocket frames (RFC 6455) without handshake and extensions, for the connections of agents.
 
-`websockets` is made for everything that may come, and takes a fifth of a lone job's time for six
-small frames. It still makes the connection; what then goes to and fro is packed and read here.
+`websockets` supports the complete protocol and takes a fifth of the time of a single job for six
+small frames. It still opens the connection; frames are packed and read here.
 """
 
 import os
@@ -13,24 +13,25 @@ try:
 except ImportError:
     from websockets.utils import apply_mask
 
-CONTINUED: Final = 0
+CONTINUATION: Final = 0
 TEXT: Final = 1
 BINARY: Final = 2
 CLOSE: Final = 8
 PING: Final = 9
 PONG: Final = 10
 
-NORMAL, GOING_AWAY, PROTOCOL_ERROR, NO_TEXT, TOO_BIG, RESTART = 1000, 1001, 1002, 1007, 1009, 1012
+NORMAL, GOING_AWAY, PROTOCOL_ERROR = 1000, 1001, 1002
+INVALID_TEXT, TOO_BIG, RESTART = 1007, 1009, 1012
 FINAL, RESERVED, MASKED = 0x80, 0x70, 0x80
-LONGEST_CONTROL = 125
-# Frames of one message. Empty ones count too: they add no byte, so no limit on size ends them.
+MAX_CONTROL_BYTES = 125
+# Frames of one message. Empty ones count too, because the limit on bytes does not stop them.
 MAX_FRAGMENTS = 4_096
 
-Found = tuple[int, bytes]
+FrameMessage = tuple[int, bytes]
 
 
-class Broken(Exception):
-    """What came is no WebSocket, or more than we take: the code to hang up with."""
+class FrameError(Exception):
+    """The peer violated the protocol or a limit; `code` is the close code to send."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(reason)
@@ -39,7 +40,7 @@ class Broken(Exception):
 
 
 def pack(opcode: int, data: bytes, *, masked: bool) -> bytes:
-    """One whole frame; `masked` for what a client says."""
+    """One complete frame; frames of a client are masked."""
     size, mark = len(data), MASKED if masked else 0
     if size < 126:
         head = bytes((FINAL | opcode, mark | size))
@@ -54,105 +55,109 @@ def pack(opcode: int, data: bytes, *, masked: bool) -> bytes:
 
 
 def pack_close(code: int, reason: str, *, masked: bool) -> bytes:
-    data = struct.pack(">H", code) + reason.encode()[: LONGEST_CONTROL - 2]
+    data = struct.pack(">H", code) + reason.encode()[: MAX_CONTROL_BYTES - 2]
     return pack(CLOSE, data, masked=masked)
 
 
 def unpack_close(data: bytes) -> tuple[int | None, str]:
-    """The code and the words; None where neither was said."""
+    """Code and reason of a close frame; code None if the frame has neither."""
     if len(data) < 2:
         return None, ""
     return int.from_bytes(data[:2], "big"), data[2:].decode("utf-8", "replace")
 
 
 class Reader:
-    """Bytes as they arrive, into whole messages and the frames that control the connection."""
+    """Assembles arriving bytes into complete messages and control frames."""
 
-    __slots__ = ("_kept", "_longest", "_mark", "_need", "_opcode", "_parts", "_size")
+    __slots__ = ("_buffer", "_max_size", "_mark", "_bytes_needed", "_opcode", "_parts", "_size")
 
-    def __init__(self, *, masked: bool, longest: int) -> None:
+    def __init__(self, *, masked: bool, max_size: int) -> None:
         self._mark = MASKED if masked else 0
-        self._longest = longest
-        # The beginning of a frame, and how many bytes it must have before it is worth a look.
-        self._kept = bytearray()
-        self._need = 0
+        self._max_size = max_size
+        # The beginning of a frame, and how many bytes are needed to continue with it.
+        self._buffer = bytearray()
+        self._bytes_needed = 0
         # A message in several frames.
         self._opcode = 0
         self._parts: list[bytes] = []
         self._size = 0
 
-    def feed(self, data: bytes) -> list[Found]:
-        """(opcode, payload) of what is complete now; Broken when it is none of ours."""
-        if self._kept:
-            self._kept += data
-            if len(self._kept) < self._need:
+    def feed(self, data: bytes) -> list[FrameMessage]:
+        """(opcode, payload) of each message that is complete now; raises FrameError."""
+        if self._buffer:
+            self._buffer += data
+            if len(self._buffer) < self._bytes_needed:
                 return []
-            data, self._kept = bytes(self._kept), bytearray()
-        found: list[Found] = []
+            data, self._buffer = bytes(self._buffer), bytearray()
+        messages: list[FrameMessage] = []
         at, size = 0, len(data)
         while at < size:
-            end = self._frame(data, at, found)
+            end = self._frame(data, at, messages)
             if end == at:
-                self._kept += data[at:]
+                self._buffer += data[at:]
                 break
             at = end
-        return found
+        return messages
 
-    def _frame(self, data: bytes, at: int, found: list[Found]) -> int:
-        """The frame that begins here, taken; where the next one begins, or here if it is not all
-        there yet."""
-        have = len(data)
-        if have < at + 2:
-            self._need = 2
+    def _frame(self, data: bytes, at: int, messages: list[FrameMessage]) -> int:
+        """Read the frame that begins at `at`. Returns where the next one begins, or `at` if the
+        frame is not complete."""
+        available = len(data)
+        if available < at + 2:
+            self._bytes_needed = 2
             return at
         first, second = data[at], data[at + 1]
         size, start = second & 0x7F, at + 2
-        if size > LONGEST_CONTROL:
+        if size > MAX_CONTROL_BYTES:
             start += 2 if size == 126 else 8
-            size = int.from_bytes(data[at + 2 : start], "big") if have >= start else 0
-        if first & RESERVED or second & MASKED != self._mark or size > self._longest:
-            raise self._refusal(first, second)
+            size = int.from_bytes(data[at + 2 : start], "big") if available >= start else 0
+        if first & RESERVED or second & MASKED != self._mark or size > self._max_size:
+            raise self._header_error(first, second)
         start += 4 if self._mark else 0
         end = start + size
-        if have < end:
-            self._need = end - at
+        if available < end:
+            self._bytes_needed = end - at
             return at
         payload = data[start:end]
         if self._mark:
             payload = apply_mask(payload, data[start - 4 : start])
-        self._take(first, payload, found)
+        self._accept(first, payload, messages)
         return end
 
-    def _refusal(self, first: int, second: int) -> Broken:
+    def _header_error(self, first: int, second: int) -> FrameError:
         if first & RESERVED:
-            return Broken(PROTOCOL_ERROR, "a frame with an extension that nobody agreed on")
+            return FrameError(PROTOCOL_ERROR, "frame uses an extension that was not negotiated")
         if second & MASKED != self._mark:
-            return Broken(PROTOCOL_ERROR, "a frame with a mask that must not have one, or without")
-        return Broken(TOO_BIG, f"a frame of more than {self._longest} bytes")
+            return FrameError(
+                PROTOCOL_ERROR, "frame is masked but must not be, or is not masked but must be"
+            )
+        return FrameError(TOO_BIG, f"frame has more than {self._max_size} bytes")
 
-    def _take(self, first: int, payload: bytes, found: list[Found]) -> None:
+    def _accept(self, first: int, payload: bytes, messages: list[FrameMessage]) -> None:
         opcode, is_final = first & 0x0F, bool(first & FINAL)
         if opcode >= CLOSE:
-            if opcode > PONG or not is_final or len(payload) > LONGEST_CONTROL:
-                raise Broken(PROTOCOL_ERROR, "a control frame that cannot be")
-            found.append((opcode, payload))
-        elif opcode > BINARY or (opcode == CONTINUED) != bool(self._opcode):
-            raise Broken(PROTOCOL_ERROR, "a frame out of turn")
+            if opcode > PONG or not is_final or len(payload) > MAX_CONTROL_BYTES:
+                raise FrameError(PROTOCOL_ERROR, "invalid control frame")
+            messages.append((opcode, payload))
+        elif opcode > BINARY or (opcode == CONTINUATION) != bool(self._opcode):
+            raise FrameError(PROTOCOL_ERROR, "unexpected frame type")
         elif is_final and opcode:
-            found.append((opcode, payload))
+            messages.append((opcode, payload))
         else:
-            self._gather(opcode, payload, is_final, found)
+            self._add_fragment(opcode, payload, is_final, messages)
 
-    def _gather(self, opcode: int, payload: bytes, is_final: bool, found: list[Found]) -> None:
+    def _add_fragment(
+        self, opcode: int, payload: bytes, is_final: bool, messages: list[FrameMessage]
+    ) -> None:
         self._opcode = opcode or self._opcode
         self._parts.append(payload)
         self._size += len(payload)
-        if self._size > self._longest:
-            raise Broken(TOO_BIG, f"a message of more than {self._longest} bytes")
+        if self._size > self._max_size:
+            raise FrameError(TOO_BIG, f"message has more than {self._max_size} bytes")
         if len(self._parts) > MAX_FRAGMENTS:
-            raise Broken(TOO_BIG, f"a message of more than {MAX_FRAGMENTS} frames")
+            raise FrameError(TOO_BIG, f"message has more than {MAX_FRAGMENTS} frames")
         if is_final:
-            found.append((self._opcode, b"".join(self._parts)))
+            messages.append((self._opcode, b"".join(self._parts)))
             self._opcode, self._parts, self._size = 0, [], 0
 
 
@@ -160,4 +165,4 @@ def decode(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise Broken(NO_TEXT, "a text that is not UTF-8") from None
+        raise FrameError(INVALID_TEXT, "text message is not UTF-8") from None

@@ -10,7 +10,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import msgspec
 
-from belvedere.base.clock import STEP_LIMIT, Clock, Millis, Shared, Step
+from belvedere.base.clock import STEP_LIMIT, Clock, ClockStep, Millis, SharedClock
 from belvedere.db.interface import Tx
 
 P = ParamSpec("P")
@@ -50,7 +50,7 @@ def prepare(tx: Tx) -> None:
     )
 
 
-def record(tx: Tx, known: Steps, step: Step) -> Steps:
+def record(tx: Tx, known: Steps, step: ClockStep) -> Steps:
     """One step more; the row is held."""
     steps = Steps(known.offset + step.delta, known.since, known.until)
     if step.delta > 0:
@@ -68,7 +68,7 @@ def judged(
 
     The database is asked last: whatever another server had moved when this one read it is visible
     then."""
-    offset = clock.offset if isinstance(clock, Shared) else None
+    offset = clock.offset if isinstance(clock, SharedClock) else None
     if abs(clock() - tx.now) > STEP_LIMIT:
         raise ClockStepped
     result = verb(tx, *a, **k)

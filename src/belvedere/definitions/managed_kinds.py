@@ -90,7 +90,7 @@ class ManagedTasks:
             fields["task_arguments"] = task_given.unmasked(fields["task_arguments"], old_arguments)
             body = {**body, "task_arguments": msgspec.to_builtins(fields["task_arguments"])}
         if old is not None:
-            given_body, body = body, request_masking.restored(body, old)
+            given_body, body = body, request_masking.restore(body, old)
             request_masking.check_address(body, old, given_body)
             fields = {**fields, **{name: body[name] for name in FIELDS if body.get(name)}}
         if fields["type"] is Type.SCRAPER:
@@ -124,7 +124,7 @@ class ManagedTasks:
         arguments = convert(body, TaskBody).task_arguments
         if arguments:
             body = {**body, "task_arguments": msgspec.to_builtins(shown(arguments))}
-        return request_masking.shown(body) if body["type"] == Type.SCRAPER else body
+        return request_masking.mask(body) if body["type"] == Type.SCRAPER else body
 
 
 def _with_stored_script(tx: Tx, actor: Actor, body: Body, task: TaskBody, old: Body | None) -> Body:

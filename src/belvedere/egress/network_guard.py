@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from belvedere.base import networks as inner
+from belvedere.base import networks
 from belvedere.base.networks import Network
 
 # Channels come from people who must not reach the server's own machine through a library's options.
@@ -92,12 +92,12 @@ class Guard:
             # A socket that is connected already.
             return
         # A text is the path of a socket on this machine; a name would be resolved behind our back.
-        found = inner.read(str(given[0])) if isinstance(given, tuple) else None
+        found = networks.parse_address(str(given[0])) if isinstance(given, tuple) else None
         if found is None:
             self._refuse("A channel must lead to an address on the network.")
-        elif not self._is_open and not inner.may_call(found, self._allowed):
+        elif not self._is_open and not networks.may_call(found, self._allowed):
             self._refuse("The receiver lies in an inner network, which this server may not call.")
-        elif self._only_inner and not inner.is_inner(found):
+        elif self._only_inner and not networks.is_internal(found):
             self._refuse("Outside of inner networks only https is called.")
 
     def check_file(self, args: tuple[Any, ...]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from belvedere.base import networks as inner
+from belvedere.base import networks
 from belvedere.base.errors import Invalid
 from belvedere.base.fair_queue import Lane, LaneFull
 from belvedere.egress.lanes import Kind, LaneUsage
@@ -66,7 +66,7 @@ class EgressPool:
 
     def __post_init__(self) -> None:
         try:
-            inner.networks(self.networks)
+            networks.parse_networks(self.networks)
         except ValueError as fault:
             raise Invalid(f"BELVEDERE_INNER_NETWORKS: {fault}.") from None
         if self.mail and not self.mail.startswith(("mailto://", "mailtos://")):

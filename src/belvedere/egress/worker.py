@@ -50,7 +50,7 @@ def _take_stdout() -> BinaryIO:
 def carry(guard: Guard, line: bytes) -> Outcome:
     parcel = msgspec.json.decode(line, type=Parcel)
     guard.allow(
-        networks.networks(parcel.networks),
+        networks.parse_networks(parcel.networks),
         everywhere=parcel.is_operators,
         # An answer on which somebody is let in must not come over an open line of the world.
         only_inner=bool(parcel.method) and not parcel.url.startswith("https://"),

@@ -1,13 +1,13 @@
 """The clock was set: agents were last heard as long ago as before."""
 
-from belvedere.base.clock import MINUTE, Millis, Step
+from belvedere.base.clock import MINUTE, ClockStep, Millis
 from belvedere.db import Tx
 
 # Whether a host is silent is decided within this time. What is older is a date for people.
 RECENT: Millis = 1 * MINUTE
 
 
-def move(tx: Tx, step: Step) -> None:
+def move(tx: Tx, step: ClockStep) -> None:
     recent = step.before - RECENT
     tx.execute(
         "update hosts set seen_at = case when seen_at > ? and seen_at <= ? then seen_at + ?"

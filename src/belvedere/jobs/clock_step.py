@@ -1,11 +1,11 @@
 """The clock was set: what jobs wait for stays as far away as it was."""
 
-from belvedere.base.clock import Step
+from belvedere.base.clock import ClockStep
 from belvedere.db import Tx
 from belvedere.jobs.model import IS_OPEN
 
 
-def move(tx: Tx, step: Step) -> None:
+def move(tx: Tx, step: ClockStep) -> None:
     """Time limits, expiry and the pause before a retry are durations, not dates."""
     tx.execute(
         f"update jobs set expires_at = expires_at + ? where {IS_OPEN} and expires_at > 0",

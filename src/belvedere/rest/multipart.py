@@ -7,7 +7,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
 from belvedere.base.errors import BadMediaType, Fault, Invalid, TooLarge
-from belvedere.base.text.normalization import TooManyMarks, normalized
+from belvedere.base.text.normalization import TooManyMarks, normalize
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -60,7 +60,7 @@ def clean_name(name: str) -> str:
     if len(name) > MAX_PATH:
         raise _bad("filename", f"The file's name is longer than {MAX_NAME} bytes.")
     try:
-        bare = normalized("NFC", name).replace("\\", "/").rpartition("/")[2]
+        bare = normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
     except TooManyMarks as fault:
         raise _bad("filename", f"The file's name has {fault}.") from None
     kept = "".join(c for c in bare if c.isprintable() and not "\ud800" <= c <= "\udfff").strip()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from belvedere.base.errors import Fault, Invalid
-from belvedere.base.text.normalization import TooManyMarks, normalized
+from belvedere.base.text.normalization import TooManyMarks, normalize
 
 MAX_LINE = 256
 MAX_PROSE = 64 * 1024
@@ -22,7 +22,7 @@ def line(field: str, text: str, *, most: int = MAX_LINE, least: int = 0) -> str:
     if len(text) > COMPOSED * most + MAX_LINE:
         raise bad(field, f"Give {least} to {most} characters.")
     try:
-        found = normalized("NFC", text).strip()
+        found = normalize("NFC", text).strip()
     except TooManyMarks as fault:
         raise bad(field, f"The text has {fault}.") from None
     if not found.isprintable():

@@ -1,13 +1,13 @@
 """The clock was changed: intervals keep their remaining time, and no instant starts twice."""
 
-from belvedere.base.clock import Millis, Step
+from belvedere.base.clock import ClockStep, Millis
 from belvedere.db import Tx, columns
 from belvedere.schedules import run_history
 from belvedere.schedules.model import ScheduleRow
 from belvedere.schedules.timing import recurrence
 
 
-def move(tx: Tx, step: Step) -> None:
+def move(tx: Tx, step: ClockStep) -> None:
     """A step of 0 corrects what was written before the clock was set back while no server ran."""
     if step.delta <= 0:
         _reset_future(tx, step.now)
@@ -28,7 +28,7 @@ def _reset_future(tx: Tx, now: Millis) -> None:
     tx.execute("delete from schedule_runs where state = 'missed' and nominal_at > ?", now)
 
 
-def _move_row(tx: Tx, row: ScheduleRow, step: Step) -> None:
+def _move_row(tx: Tx, row: ScheduleRow, step: ClockStep) -> None:
     assert row.next_at is not None
     every = recurrence.interval(row.repeat_every or "")
     counted_from = row.counted_from
@@ -46,7 +46,7 @@ def _move_row(tx: Tx, row: ScheduleRow, step: Step) -> None:
         )
 
 
-def _next_of_interval(tx: Tx, row: ScheduleRow, every: Millis, step: Step) -> Millis:
+def _next_of_interval(tx: Tx, row: ScheduleRow, every: Millis, step: ClockStep) -> Millis:
     """The same time away as before, and at most one interval."""
     assert row.next_at is not None
     latest = step.now + every

@@ -5,7 +5,7 @@ import re
 import msgspec
 
 from belvedere.base.clock import Millis
-from belvedere.base.text.secret_forms import SHORTEST as SHORTEST_SECRET
+from belvedere.base.text.secret_forms import MIN_LENGTH
 from belvedere.rest.text_fields import bad
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
@@ -52,9 +52,9 @@ def check_value(value: str, *, is_secret: bool) -> None:
         raise bad("value", "It holds characters that no environment can carry.")
     if len(value.encode()) > MAX_VALUE:
         raise bad("value", f"Give at most {MAX_VALUE} bytes.")
-    if is_secret and len(value.strip().encode()) < SHORTEST_SECRET:
+    if is_secret and len(value.strip().encode()) < MIN_LENGTH:
         raise bad(
             "value",
-            f"A secret has at least {SHORTEST_SECRET} bytes: a shorter one cannot be hidden in"
+            f"A secret has at least {MIN_LENGTH} bytes: a shorter one cannot be hidden in"
             " output. Make it a variable if it may be seen.",
         )

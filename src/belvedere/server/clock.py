@@ -7,7 +7,7 @@ database see the same step; the first moves the deadlines, the others only take 
 import logging
 from functools import partial
 
-from belvedere.base.clock import STEP_LIMIT, Shared, Step
+from belvedere.base.clock import STEP_LIMIT, ClockStep, SharedClock
 from belvedere.db import Tx, clock_steps
 from belvedere.hosts import clock_step as hosts
 from belvedere.indicators import clock_step as indicators
@@ -32,9 +32,9 @@ MOVES = (
 
 async def follow(runtime: ServerRuntime) -> None:
     clock = runtime.db.clock
-    if not isinstance(clock, Shared):
+    if not isinstance(clock, SharedClock):
         return
-    clock.look()
+    clock.check_source()
     if clock.offset is None:
         await runtime.db.write(begin, clock)
         return
@@ -42,23 +42,23 @@ async def follow(runtime: ServerRuntime) -> None:
     if clock.step == 0 and steps.offset == clock.offset:
         return
     # The source is asked once more: what another server recorded happened before this question.
-    clock.look()
+    clock.check_source()
     step = await runtime.db.write(settle, clock, steps.offset)
     if step is not None:
         log.warning("the clock was set; deadlines were moved delta_ms=%d", step.delta)
 
 
-def begin(tx: Tx, clock: Shared) -> None:
+def begin(tx: Tx, clock: SharedClock) -> None:
     """A server starts: nobody knows whether the clock was set while none ran, but nothing can have
     happened in the future."""
     clock_steps.prepare(tx)
     offset = clock_steps.recorded(tx, hold=True).offset
-    schedules.move(tx, Step(0, tx.now))
-    hosts.move(tx, Step(0, tx.now))
+    schedules.move(tx, ClockStep(0, tx.now))
+    hosts.move(tx, ClockStep(0, tx.now))
     tx.after_commit(partial(clock.adopt, 0, offset))
 
 
-def settle(tx: Tx, clock: Shared, expected: int) -> Step | None:
+def settle(tx: Tx, clock: SharedClock, expected: int) -> ClockStep | None:
     """Move the deadlines by the part of the step that no other server has moved them by."""
     known = clock_steps.recorded(tx, hold=True)
     if known.offset != expected or clock.offset is None:
@@ -70,7 +70,7 @@ def settle(tx: Tx, clock: Shared, expected: int) -> Step | None:
     if own == 0 or abs(rest) <= STEP_LIMIT:
         tx.after_commit(partial(clock.adopt, own, known.offset))
         return None
-    step = Step(rest, tx.now + own)
+    step = ClockStep(rest, tx.now + own)
     for move in MOVES:
         move(tx, step)
     offset = clock_steps.record(tx, known, step).offset

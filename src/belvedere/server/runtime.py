@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from belvedere.access.request import AnyRequest
 from belvedere.access.services import Services
-from belvedere.base.clock import Millis
-from belvedere.base.steady import Observed
+from belvedere.base.clock import Millis, ObservedDurations
 from belvedere.server.agents.handshakes import Handshakes
 from belvedere.server.storage import Storage
 from belvedere.server.transport.proxies import Proxies
@@ -27,8 +26,8 @@ class ServerRuntime(Services):
 
     started_at: Millis = 0
     # Hosts that do not send and attempts past their deadline, and for how long already.
-    silent: Observed[str] = field(default_factory=Observed)
-    overdue: Observed[int] = field(default_factory=Observed)
+    silent: ObservedDurations[str] = field(default_factory=ObservedDurations)
+    overdue: ObservedDurations[int] = field(default_factory=ObservedDurations)
     # Agents that connect.
     handshakes: Handshakes = field(default_factory=Handshakes)
     # What organizations store.

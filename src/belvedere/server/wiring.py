@@ -8,7 +8,7 @@ from belvedere.access.crypto import key_file
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.limits.rate_limits import Limits, Window
 from belvedere.access.signin.password_checker import PasswordChecker
-from belvedere.base.clock import SECOND, Clock, Shared, wall
+from belvedere.base.clock import SECOND, Clock, SharedClock, wall
 from belvedere.db import Database
 from belvedere.db.migrate import migrate, open_database
 from belvedere.db.signals import ACCESS_CHANGED, Signal, SignalBus, Topic
@@ -56,7 +56,7 @@ def open_databases(settings: Settings) -> tuple[Database, Database]:
             _follow_timeline(db)
             return db, db
         logs = open_database(str(folder / "logs.db"))
-        db.clock = logs.clock = Shared(wall)
+        db.clock = logs.clock = SharedClock(wall)
         migrate(logs, "logs")
         return db, logs
     finally:

@@ -30,16 +30,16 @@ payloads = st.one_of(
 )
 
 
-def _read(pieces: list[bytes]) -> tuple[list[websocket_frames.Found], int]:
+def _read(pieces: list[bytes]) -> tuple[list[websocket_frames.FrameMessage], int]:
     """What was read, and the code of the refusal that ended it, or 0."""
-    reader = websocket_frames.Reader(masked=True, longest=LONGEST)
-    found: list[websocket_frames.Found] = []
+    reader = websocket_frames.Reader(masked=True, max_size=LONGEST)
+    found: list[websocket_frames.FrameMessage] = []
     for piece in pieces:
         try:
             found += reader.feed(piece)
-        except websocket_frames.Broken as refusal:
+        except websocket_frames.FrameError as refusal:
             return found, refusal.code
-        assert len(reader._kept) <= LONGEST + 14
+        assert len(reader._buffer) <= LONGEST + 14
     return found, 0
 
 

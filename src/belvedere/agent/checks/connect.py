@@ -6,7 +6,7 @@ import socket
 import ssl
 from typing import Any
 
-from belvedere.base.networks import is_inner, read
+from belvedere.base.networks import is_internal, parse_address
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -45,5 +45,5 @@ async def resolve(config: dict[str, Any], host: str) -> list[tuple[int, str]]:
 
 
 def _is_inner(text: str) -> bool:
-    address = read(text)
-    return address is None or is_inner(address)
+    address = parse_address(text)
+    return address is None or is_internal(address)

@@ -24,7 +24,7 @@ class Socket(asyncio.Protocol):
     def __init__(self, transport: Any, options: dict[str, Any]) -> None:
         self._loop = asyncio.get_running_loop()
         self._transport = transport
-        self._reader = websocket_frames.Reader(masked=False, longest=options["max_size"])
+        self._reader = websocket_frames.Reader(masked=False, max_size=options["max_size"])
         self._every: float = options["ping_interval"]
         self._patience: float = options["ping_timeout"]
         self._inbox: deque[str | bytes] = deque()
@@ -63,7 +63,7 @@ class Socket(asyncio.Protocol):
         try:
             for opcode, payload in self._reader.feed(data):
                 self._hear(opcode, payload)
-        except websocket_frames.Broken as fault:
+        except websocket_frames.FrameError as fault:
             self._transport.write(
                 websocket_frames.pack_close(fault.code, fault.reason, masked=True)
             )

@@ -1,1 +1,1 @@
-"""Texts: JSON with the product's rules, patterns in linear time, search in pieces, masking."""
+"""JSON with the product's rules, regular expressions in linear time, masking of credentials."""

@@ -1,49 +1,56 @@
-"""Arguments of a command without their credentials, and the way back.
+"""Mask the credentials in the arguments of a command, and restore them.
 
-An argument has no name of its own, so its neighbours decide: `--password x`, `--api-key=x`,
-`DB_PASSWORD=x`, and the credentials of an address in it.
+An argument has no name, so the text around it decides: `--password x`, `--api-key=x`,
+`DB_PASSWORD=x`, and the credentials of a URL in it.
 """
 
 import re
 from collections.abc import Sequence
 
 from belvedere.base.text import request_masking
-from belvedere.base.text.credentials import MASK, Hide, in_text, is_credential, is_reference, masked
+from belvedere.base.text.credentials import (
+    MASK,
+    Hide,
+    is_credential,
+    is_reference,
+    mask_value,
+    replace_in_text,
+)
 
 _NAMED = re.compile(r"(-{0,2}[A-Za-z_][A-Za-z0-9_.-]{0,127})=(.*)", re.DOTALL)
 _OPTION = re.compile(r"--?[A-Za-z][A-Za-z0-9_.-]{0,127}")
 
 
-def shown(arguments: Sequence[str]) -> list[str]:
-    return _replaced(arguments, masked)
+def mask(arguments: Sequence[str]) -> list[str]:
+    return _replace(arguments, mask_value)
 
 
-def restored(given: Sequence[str], old: Sequence[str]) -> list[str]:
-    """The arguments that were sent, with the stored values where they carry masks."""
+def restore(arguments: Sequence[str], old: Sequence[str]) -> list[str]:
+    """The arguments that were sent, with the stored values in place of masks."""
     stored: dict[str, list[str]] = {}
-    before = shown(old)
+    before = mask(old)
     for hidden, argument in zip(_keys(before), old, strict=True):
         stored.setdefault(hidden, []).append(argument)
     return [
         stored[key].pop(0) if MASK in argument and stored.get(key) else argument
-        for key, argument in zip(_keys(given), given, strict=True)
+        for key, argument in zip(_keys(arguments), arguments, strict=True)
     ]
 
 
 def has_mask(arguments: Sequence[str]) -> bool:
-    """Whether one of them is still the mask of a value that nobody sent."""
+    """Whether one of the arguments is a mask."""
     masks: list[str] = []
 
     def collect(_: str, value: str) -> str:
         masks.extend([value] if value == MASK else [])
         return value
 
-    _replaced(arguments, collect)
+    _replace(arguments, collect)
     return bool(masks)
 
 
 def literals(arguments: Sequence[str]) -> list[str]:
-    """Every credential that is written out, in the forms in which output may repeat it."""
+    """Every literal credential, in the forms in which output may repeat it."""
     values: list[str] = []
 
     def collect(_: str, value: str) -> str:
@@ -51,12 +58,12 @@ def literals(arguments: Sequence[str]) -> list[str]:
             values.extend(request_masking.spellings(value))
         return value
 
-    _replaced(arguments, collect)
+    _replace(arguments, collect)
     return list(dict.fromkeys(values))
 
 
 def _keys(arguments: Sequence[str]) -> list[str]:
-    """What finds a stored argument again: itself, and the option before it."""
+    """The keys of stored arguments: the argument and the option before it."""
     before = ["", *arguments[:-1]] if arguments else []
     return [
         f"{option if _OPTION.fullmatch(option) else ''}\0{argument}"
@@ -64,9 +71,9 @@ def _keys(arguments: Sequence[str]) -> list[str]:
     ]
 
 
-def _replaced(arguments: Sequence[str], hide: Hide) -> list[str]:
+def _replace(arguments: Sequence[str], hide: Hide) -> list[str]:
     before = ["", *arguments[:-1]] if arguments else []
-    return [_argument(a, one, hide) for a, one in zip(before, arguments, strict=True)]
+    return [_argument(a, argument, hide) for a, argument in zip(before, arguments, strict=True)]
 
 
 def _argument(before: str, argument: str, hide: Hide) -> str:
@@ -75,4 +82,4 @@ def _argument(before: str, argument: str, hide: Hide) -> str:
     is_value = _OPTION.fullmatch(before) is not None and is_credential(before)
     if is_value and not _OPTION.fullmatch(argument):
         return hide(before, argument)
-    return in_text(argument, hide)
+    return replace_in_text(argument, hide)

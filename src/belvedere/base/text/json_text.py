@@ -1,4 +1,4 @@
-"""JSON text with the product's manners: no duplicate keys, numbers keep their spelling."""
+"""JSON text with the product's rules: no duplicate keys, and numbers keep their notation."""
 
 import json
 import math
@@ -17,39 +17,40 @@ BLANK = " \t\n\r"
 
 
 class Number(str):
-    """A JSON number that keeps the text it was written in: 1.0, 1e5 and -0 stay so."""
+    """A JSON number that keeps the text it was written in: 1.0, 1e5 and -0 stay unchanged."""
 
     __slots__ = ()
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        keys: set[str] = set()
+        duplicate = next(key for key, _ in pairs if key in keys or keys.add(key))  # type: ignore[func-returns-value]
         raise Invalid(
-            f"The key {twice[:100]!r} occurs twice in one JSON object.", code="duplicate_key"
+            f"The key {duplicate[:100]!r} occurs twice in one JSON object.",
+            code="duplicate_key",
         )
-    return found
+    return members
 
 
 def _no_constant(word: str) -> Any:
     raise Invalid(f"{word} is not JSON.", code="malformed_json")
 
 
-def _finite(written: str) -> float:
-    if len(written) > MAX_NUMBER:
-        raise Invalid(f"The number {written[:40]}… is too long.", code="malformed_json")
-    number = float(written)
+def _parse_float(text: str) -> float:
+    if len(text) > MAX_NUMBER:
+        raise Invalid(f"The number {text[:40]}… is too long.", code="malformed_json")
+    number = float(text)
     if math.isinf(number):
-        raise Invalid(f"The number {written[:40]} is too large.", code="malformed_json")
+        raise Invalid(f"The number {text[:40]} is too large.", code="malformed_json")
     return number
 
 
-def _whole(written: str) -> int:
-    if len(written) > 64:
-        raise Invalid(f"The number {written[:40]}… is too large.", code="malformed_json")
-    return int(written)
+def _parse_int(text: str) -> int:
+    if len(text) > 64:
+        raise Invalid(f"The number {text[:40]}… is too large.", code="malformed_json")
+    return int(text)
 
 
 def _decoder(parse_float: Any, parse_int: Any) -> json.JSONDecoder:
@@ -61,22 +62,22 @@ def _decoder(parse_float: Any, parse_int: Any) -> json.JSONDecoder:
     )
 
 
-# Made once: json.loads would make one for every body.
-_EXACT, _PLAIN = _decoder(Number, Number), _decoder(_finite, _whole)
+# Built once: json.loads would build one for every body.
+_EXACT, _PLAIN = _decoder(Number, Number), _decoder(_parse_float, _parse_int)
 
 
 def _decode(decoder: json.JSONDecoder, text: str) -> Any:
-    """As `decoder.decode`, which looks for blanks around the text with two patterns: most bodies
-    have none there, and are read at once."""
+    """Like `decoder.decode`, which looks for blanks around the text with two patterns; most bodies
+    have none and are decoded directly."""
     if text[:1] in BLANK or text[-1] in BLANK:
         return decoder.decode(text)
     value, end = decoder.raw_decode(text)
-    # With something behind the value it is no JSON; decode says so, and where.
+    # Text after the value is an error; decode raises it with the position.
     return value if end == len(text) else decoder.decode(text)
 
 
 def check_depth(text: str, value: Any) -> None:
-    """Refuse what is nested deeper than anybody means; the usual body is not even walked."""
+    """Refuse values nested deeper than MAX_DEPTH; most bodies need no walk to decide it."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     level = [value] if isinstance(value, dict | list) else []
@@ -89,47 +90,47 @@ def check_depth(text: str, value: Any) -> None:
         ]
         if not level:
             return
-    raise Invalid(f"The JSON is nested more than {MAX_DEPTH} deep.", code="malformed_json")
+    raise Invalid(f"The JSON is nested more than {MAX_DEPTH} levels deep.", code="malformed_json")
 
 
-def check_elements(text: str, most: int) -> None:
+def check_elements(text: str, max_elements: int) -> None:
     """Refuse a text of more values than this before it is parsed, in linear time."""
-    if text.count(",") + text.count("[") + text.count("{") <= most:
+    if text.count(",") + text.count("[") + text.count("{") <= max_elements:
         return
     # Most of these may be in strings, which are cheap. Each pass of the loop is one string.
     count, strings, at = 0, 0, 0
     for string in _STRING.finditer(text):
         count += _separators(text, at, string.start())
         strings, at = strings + 1, string.end()
-        if count > most or strings > 2 * most + 2:
+        if count > max_elements or strings > 2 * max_elements + 2:
             break
     else:
         count += _separators(text, at, len(text))
-    if count > most or strings > 2 * most + 2:
-        raise Invalid(f"The JSON has more than {most} values.", code="malformed_json")
+    if count > max_elements or strings > 2 * max_elements + 2:
+        raise Invalid(f"The JSON has more than {max_elements} values.", code="malformed_json")
 
 
 def _separators(text: str, start: int, end: int) -> int:
     return text.count(",", start, end) + text.count("[", start, end) + text.count("{", start, end)
 
 
-def parse(body: bytes | str, *, exact: bool = True, most: int = MAX_ELEMENTS) -> Any:
-    """Any JSON value; raises Invalid with the position of the fault.
+def parse(body: bytes | str, *, exact: bool = True, max_elements: int = MAX_ELEMENTS) -> Any:
+    """Any JSON value; raises Invalid with the position of the error.
 
-    `exact` keeps numbers as `Number`, for values that go on to a script as they were written.
-    `most` is how many values the text may have.
+    `exact` keeps numbers as `Number`, for values that are passed to a script unchanged.
+    `max_elements` is how many values the text may have.
     """
     try:
         text = body if isinstance(body, str) else body.decode()
-        check_elements(text, most)
+        check_elements(text, max_elements)
         value = _decode(_EXACT if exact else _PLAIN, text)
         check_depth(text, value)
         if "\\ud" in text or "\\uD" in text:
-            # Half of a surrogate pair is JSON but no text; it could never be stored or sent on.
+            # An unpaired surrogate is valid JSON but cannot be stored or encoded.
             json.dumps(value, ensure_ascii=False).encode()
         return value
     except UnicodeEncodeError:
-        raise Invalid("The JSON holds half of a surrogate pair.", code="malformed_json") from None
+        raise Invalid("The JSON contains an unpaired surrogate.", code="malformed_json") from None
     except UnicodeDecodeError as fault:
         raise Invalid(
             f"The body is not UTF-8 (byte {fault.start}).", code="malformed_json"
@@ -144,7 +145,7 @@ def parse(body: bytes | str, *, exact: bool = True, most: int = MAX_ELEMENTS) ->
 
 
 def compact(value: Any) -> str:
-    """Compact JSON text; `Number`s are written as they came."""
+    """Compact JSON text; each `Number` keeps its notation."""
     if isinstance(value, Number):
         return str(value)
     if isinstance(value, str):
@@ -157,12 +158,12 @@ def compact(value: Any) -> str:
     return json.dumps(value, allow_nan=False)
 
 
-def clean(said: str) -> str:
-    """What a script or agent said, without what a database refuses: NUL, lone surrogates."""
-    if "\0" in said:
-        said = said.replace("\0", "\ufffd")
+def clean(text: str) -> str:
+    """Text of a script or agent without what a database refuses: NUL and unpaired surrogates."""
+    if "\0" in text:
+        text = text.replace("\0", "\ufffd")
     try:
-        said.encode()
+        text.encode()
     except UnicodeEncodeError:
-        return said.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    return said
+        return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return text

@@ -1,125 +1,128 @@
-"""Hiding secrets in a stream of bytes, however it is cut into pieces.
+"""Mask secrets in a stream of bytes that arrives in pieces.
 
-What is hidden: every byte of every occurrence of every form. Occurrences that overlap share one
-mark. That says nothing of pieces, so neither does the outcome. A byte leaves as soon as nothing
-that may follow can make it part of an occurrence: only the end of the stream that might be the
-beginning of a form is held back.
+Every byte of every occurrence of every form of a secret is hidden; occurrences that overlap share
+one mark. The output does not depend on how the stream is split. A byte is passed on as soon as it
+cannot be part of an occurrence: only an end of the stream that may be the beginning of a form is
+held back.
 """
 
 from __future__ import annotations
 
-from belvedere.base.text.secret_forms import disguises
+from belvedere.base.text.secret_forms import encoded_forms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MARK = b"***"
-# With more forms than this, looking for one after the other costs more than the sieve.
-FEW = 32
-MUCH = 1 << 20
-# The sieve looks at the stream in words of eight bytes; whatever is this long holds a whole one.
+# With more forms than this, searching for each of them costs more than using the index, which is
+# built after this many bytes.
+MAX_SEARCHED_FORMS = 32
+INDEX_AFTER_BYTES = 1 << 20
+# The index reads the stream in words of eight bytes. A form of at least this length contains a
+# complete word at any position.
 WORD = 8
-SIEVED = 2 * WORD - 1
+MIN_INDEXED = 2 * WORD - 1
 HEAD = 8
 
 
 class Masker:
-    """One stream. `feed` and `finish` give what may leave."""
+    """Masks one stream. `feed` and `finish` return the bytes that may be passed on."""
 
     __slots__ = (
-        *("_beginnings", "_covered", "_patience", "_plain", "_sieve", "_tail", "_tried"),
+        *("_beginnings", "_bytes_before_index", "_covered", "_index", "_long_forms", "_searched"),
+        "_tail",
         "longest",
     )
 
     def __init__(self, values: Iterable[str]) -> None:
-        forms = sorted({form for value in values for form in disguises(value)})
-        # Looked for one by one; long ones of many go through the sieve once it is worth its making.
-        self._tried = forms
-        self._sieve: dict[int, list[bytes]] = {}
+        forms = sorted({form for value in values for form in encoded_forms(value)})
+        # Searched one by one; with many forms the long ones move to the index later.
+        self._searched = forms
+        self._index: dict[int, list[bytes]] = {}
         self.longest = max(map(len, forms), default=0)
-        self._patience = MUCH if len(forms) > FEW else -1
-        # How forms begin: in a few bytes, to compare with the end of the stream at once, and those
-        # that are longer with their heads.
+        self._bytes_before_index = INDEX_AFTER_BYTES if len(forms) > MAX_SEARCHED_FORMS else -1
+        # How forms begin: in a few bytes, to compare with the end of the stream at once, and long
+        # forms with their first bytes.
         self._beginnings = {
             form[:size] for form in forms for size in range(1, min(HEAD, len(form)))
         }
-        self._plain = [(form[:HEAD], form) for form in forms if len(form) > HEAD]
-        # The end of the stream so far; so many bytes at its start are hidden and marked already.
+        self._long_forms = [(form[:HEAD], form) for form in forms if len(form) > HEAD]
+        # The end of the stream that is held back; `_covered` bytes of it are already masked.
         self._tail = b""
         self._covered = 0
 
     @property
     def is_idle(self) -> bool:
-        """There is nothing to hide."""
-        return not self._tried and not self._sieve
+        """Whether there is nothing to mask."""
+        return not self._searched and not self._index
 
     def feed(self, data: bytes) -> bytes:
         stream = self._tail + data if self._tail else data
         cut = self._open_end(stream)
-        shown, self._covered = self._hidden(stream, cut)
+        output, self._covered = self._mask(stream, cut)
         self._tail = stream[cut:]
-        return shown
+        return output
 
-    def _make_sieve(self) -> None:
-        self._sieve = _sieve([form for form in self._tried if len(form) >= SIEVED])
-        self._tried = [form for form in self._tried if len(form) < SIEVED]
+    def _move_to_index(self) -> None:
+        self._index = _build_index([form for form in self._searched if len(form) >= MIN_INDEXED])
+        self._searched = [form for form in self._searched if len(form) < MIN_INDEXED]
 
     def finish(self) -> bytes:
-        shown, self._covered = self._hidden(self._tail, len(self._tail))
+        output, self._covered = self._mask(self._tail, len(self._tail))
         self._tail = b""
-        return shown
+        return output
 
-    def _hidden(self, stream: bytes, cut: int) -> tuple[bytes, int]:
-        """The stream up to the cut without what is hidden; how far that goes beyond the cut."""
+    def _mask(self, stream: bytes, cut: int) -> tuple[bytes, int]:
+        """The masked stream up to the cut, and how many bytes after the cut are masked already."""
         places = self.places(stream)
         if not places and not self._covered:
             return (stream[:cut] if cut < len(stream) else stream), 0
-        shown: list[bytes] = []
+        pieces: list[bytes] = []
         end = self._covered
-        for begin, behind in places:
+        for begin, occurrence_end in places:
             if begin >= cut:
                 break
             if begin >= end:
-                shown += (stream[end:begin], MARK)
-            end = max(end, behind)
-        shown.append(stream[end:cut])
-        return b"".join(shown), max(0, end - cut)
+                pieces += (stream[end:begin], MARK)
+            end = max(end, occurrence_end)
+        pieces.append(stream[end:cut])
+        return b"".join(pieces), max(0, end - cut)
 
     def places(self, stream: bytes) -> list[tuple[int, int]]:
-        """Where forms begin and end, in order; of one form's that overlap, their union."""
-        if self._patience >= 0:
-            self._patience -= len(stream)
-            if self._patience < 0:
-                self._make_sieve()
-        found: list[tuple[int, int]] = []
-        for form in self._tried:
+        """Start and end of all occurrences, sorted; overlapping ones of one form are merged."""
+        if self._bytes_before_index >= 0:
+            self._bytes_before_index -= len(stream)
+            if self._bytes_before_index < 0:
+                self._move_to_index()
+        ranges: list[tuple[int, int]] = []
+        for form in self._searched:
             if form in stream:
-                found += _occurrences(stream, form)
-        for form in self._sifted(stream):
-            found += _occurrences(stream, form)
-        found.sort()
-        return found
+                ranges += _occurrences(stream, form)
+        for form in self._indexed_matches(stream):
+            ranges += _occurrences(stream, form)
+        ranges.sort()
+        return ranges
 
-    def _sifted(self, stream: bytes) -> set[bytes]:
-        """Long forms of which at least one word is there."""
-        sieve = self._sieve
-        if not sieve or len(stream) < WORD:
+    def _indexed_matches(self, stream: bytes) -> set[bytes]:
+        """Indexed forms of which at least one word occurs in the stream."""
+        index = self._index
+        if not index or len(stream) < WORD:
             return set()
         words = memoryview(stream)[: len(stream) // WORD * WORD].cast("Q")
-        if sieve.keys().isdisjoint(words):
+        if index.keys().isdisjoint(words):
             return set()
-        return {form for word in sieve.keys() & set(words) for form in sieve[word]}
+        return {form for word in index.keys() & set(words) for form in index[word]}
 
     def _open_end(self, stream: bytes) -> int:
-        """Where the longest end of the stream begins that a form could begin with."""
+        """The start of the longest end of the stream that may be the beginning of a form."""
         size = len(stream)
         cut = size
         for length in range(min(HEAD - 1, size), 0, -1):
             if stream[size - length :] in self._beginnings:
                 cut = size - length
                 break
-        for head, form in self._plain:
+        for head, form in self._long_forms:
             at = stream.find(head, max(0, size - len(form) + 1))
             while 0 <= at < cut:
                 if form.startswith(stream[at:]):
@@ -130,25 +133,25 @@ class Masker:
 
 
 def _occurrences(stream: bytes, form: bytes) -> list[tuple[int, int]]:
-    """Where the form is; a row of overlapping ones is followed by leaps, not letter by letter."""
-    found: list[tuple[int, int]] = []
+    """Occurrences of a form; overlapping ones are merged in steps of the size of the form."""
+    ranges: list[tuple[int, int]] = []
     size = len(form)
     at = stream.find(form)
     while at >= 0:
         last = at
-        while (further := stream.rfind(form, last + 1, last + 2 * size - 1)) >= 0:
-            last = further
-        found.append((at, last + size))
+        while (overlapping := stream.rfind(form, last + 1, last + 2 * size - 1)) >= 0:
+            last = overlapping
+        ranges.append((at, last + size))
         at = stream.find(form, last + size)
-    return found
+    return ranges
 
 
-def _sieve(forms: list[bytes]) -> dict[int, list[bytes]]:
-    """Each word that a form may show to the sieve, with the forms that hold it."""
-    found: dict[int, list[bytes]] = {}
+def _build_index(forms: list[bytes]) -> dict[int, list[bytes]]:
+    """Each word of a form at any alignment, with the forms that contain it."""
+    forms_by_word: dict[int, list[bytes]] = {}
     for form in forms:
         for shift in range(WORD):
             size = (len(form) - shift) // WORD * WORD
             for word in memoryview(form)[shift : shift + size].cast("Q"):
-                found.setdefault(word, []).append(form)
-    return found
+                forms_by_word.setdefault(word, []).append(form)
+    return forms_by_word

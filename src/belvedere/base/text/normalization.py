@@ -1,7 +1,7 @@
 """Unicode normalization whose time grows with the text.
 
-`unicodedata.normalize` sorts the marks behind a letter by moving each past the others: a text of
-100,000 marks takes it a minute, in which no other thread runs.
+`unicodedata.normalize` sorts the marks after a letter in quadratic time: a text of 100,000 marks
+takes a minute, during which no other thread runs.
 """
 
 import unicodedata
@@ -17,8 +17,8 @@ class TooManyMarks(ValueError):
     """More marks on one letter than any language has."""
 
 
-def normalized(form: Form, text: str) -> str:
-    """The normal form of a text; TooManyMarks when it has more than MAX_MARKS in a row."""
+def normalize(form: Form, text: str) -> str:
+    """The normal form of a text; raises TooManyMarks for more than MAX_MARKS in a row."""
     if text.isascii():
         return text
     run = 0

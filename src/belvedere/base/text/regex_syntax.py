@@ -1,4 +1,4 @@
-"""The syntax of patterns, and how large one may be, decided before anything is built from it."""
+"""The syntax and size of patterns, checked before anything is built from them."""
 
 import re
 import warnings
@@ -11,11 +11,11 @@ from belvedere.base.errors import Invalid
 
 # Characters of a pattern.
 MAX_PATTERN = 1_000
-# A pattern that is written out, each repetition as often as it counts: places where it can be.
+# States of a pattern with its repetitions expanded.
 MAX_STATES = 500
-# Parts that are visited while it is written out; groups and empty parts count here only.
+# Parts that are visited while it is expanded; groups and empty parts count here only.
 MAX_STEPS = 20_000
-# Groups and repetitions inside each other.
+# Levels of nested groups and repetitions.
 MAX_NESTING = 100
 
 _CHARACTERS = (sre.LITERAL, sre.NOT_LITERAL, sre.ANY, sre.IN, sre.AT)
@@ -29,50 +29,50 @@ _NAMES = {
     "POSSESSIVE_REPEAT": "a possessive repetition such as a++",
     "SUBPATTERN": "flags inside the pattern, (?i:…)",
 }
-_ADVICE = "Write the allowed texts out as alternatives (a|b), or let the script check the rest"
+_ADVICE = "List the allowed texts as alternatives (a|b), or check the rest in the script"
 
 
-def parsed(text: str) -> Any:
-    """The parts of a pattern; Invalid when it is none, or larger than allowed."""
+def parse_pattern(text: str) -> Any:
+    """The syntax tree of a pattern; raises Invalid if it is malformed or too large."""
     if len(text) > MAX_PATTERN:
-        raise bad(f"it is longer than {MAX_PATTERN} characters")
+        raise invalid_pattern(f"it is longer than {MAX_PATTERN} characters")
     tree = _tree(text)
     if tree.state.flags & ~(re.UNICODE | re.IGNORECASE | re.DOTALL):
-        raise bad("it sets a flag other than i or s; put (?i) or (?s) in front of it")
+        raise invalid_pattern("it sets a flag other than i or s; put (?i) or (?s) in front of it")
     states, steps = _size(tree, 0)
-    # One more for the end.
+    # Plus the final state.
     if states + 1 > MAX_STATES or steps > MAX_STEPS:
-        raise bad(
-            f"with its repetitions written out it is longer than {MAX_STATES} characters, sets and"
+        raise invalid_pattern(
+            f"with its repetitions expanded it has more than {MAX_STATES} characters, sets and"
             " anchors; use smaller numbers in {…}"
         )
     return tree
 
 
-def states_of(tree: Any) -> int:
-    """How many places there are in a pattern in which a match can be."""
+def count_states(tree: Any) -> int:
+    """The number of states of a pattern."""
     return _size(tree, 0)[0] + 1
 
 
 def _tree(text: str) -> Any:
     try:
         with warnings.catch_warnings():
-            # What a set may mean in a later version of Python is no concern of who wrote it.
+            # Warnings about sets whose meaning may change in a later Python do not help the user.
             warnings.simplefilter("ignore", FutureWarning)
             return _parser.parse(text)
     except (re.error, OverflowError) as fault:
-        raise bad(str(fault)) from None
+        raise invalid_pattern(str(fault)) from None
     except RecursionError:
-        raise bad(_DEEP) from None
+        raise invalid_pattern(_TOO_DEEP) from None
 
 
-_DEEP = f"it has more than {MAX_NESTING} groups and repetitions inside each other"
+_TOO_DEEP = f"it has more than {MAX_NESTING} levels of nested groups and repetitions"
 
 
 def _size(items: Any, depth: int) -> tuple[int, int]:
-    """States and steps of a sequence, without writing it out."""
+    """States and steps of a sequence, without expanding it."""
     if depth > MAX_NESTING:
-        raise bad(_DEEP)
+        raise invalid_pattern(_TOO_DEEP)
     states = steps = 0
     for op, value in items:
         more = _size_of(op, value, depth + 1)
@@ -89,20 +89,20 @@ def _size_of(op: Any, value: Any, depth: int) -> tuple[int, int]:
     if op is sre.SUBPATTERN and not value[1] and not value[2]:
         return _size(value[3], depth)
     if op in _REPEATS:
-        least, most, repeated = value
-        return _size_of_repeat(least, most, _size(repeated, depth))
-    raise unsupported(op)
+        minimum, maximum, repeated = value
+        return _size_of_repeat(minimum, maximum, _size(repeated, depth))
+    raise unsupported_syntax(op)
 
 
-def _size_of_repeat(least: int, most: int, once: tuple[int, int]) -> tuple[int, int]:
+def _size_of_repeat(minimum: int, maximum: int, once: tuple[int, int]) -> tuple[int, int]:
     states, steps = once
-    if most is sre.MAXREPEAT:
-        return 1 + states * (least + 1), steps * (least + 1)
-    return states * most + (most - least), steps * most + 1
+    if maximum is sre.MAXREPEAT:
+        return 1 + states * (minimum + 1), steps * (minimum + 1)
+    return states * maximum + (maximum - minimum), steps * maximum + 1
 
 
-def merged(ranges: Iterable[tuple[int, int]]) -> Sequence[tuple[int, int]]:
-    """The same codes as ranges that are in order and apart."""
+def merge_ranges(ranges: Iterable[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+    """The same codes as sorted ranges that do not touch."""
     joined: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
         if joined and low <= joined[-1][1] + 1:
@@ -112,10 +112,10 @@ def merged(ranges: Iterable[tuple[int, int]]) -> Sequence[tuple[int, int]]:
     return joined
 
 
-def unsupported(op: Any) -> Invalid:
+def unsupported_syntax(op: Any) -> Invalid:
     name = _NAMES.get(str(op), "something")
-    return bad(f"it uses {name}, which cannot be matched in a bounded time. {_ADVICE}")
+    return invalid_pattern(f"it uses {name}, which cannot be matched in a bounded time. {_ADVICE}")
 
 
-def bad(reason: str) -> Invalid:
+def invalid_pattern(reason: str) -> Invalid:
     return Invalid(f"The pattern cannot be used: {reason}.", code="bad_pattern")

@@ -1,7 +1,7 @@
-"""Web requests (`url`, `headers`, `body`) without their credentials, and the way back.
+"""Mask the credentials of web requests (`url`, `headers`, `body`), and restore them.
 
-Records show `shown(request)`. A form that sends such a record back is merged by `restored`, so that
-a mask never replaces the value that it hides.
+Records show `mask(request)`. When a form sends such a record back, `restore` puts the stored
+values in, so that a mask never replaces the value that it hides.
 """
 
 import re
@@ -15,50 +15,54 @@ from belvedere.base.text import json_text
 from belvedere.base.text.credentials import (
     MASK,
     Hide,
-    in_parameters,
-    in_text,
     is_credential,
     is_reference,
-    masked,
+    mask_value,
+    replace_in_parameters,
+    replace_in_text,
 )
 
 FIELDS = ("url", "headers", "body")
 _FORM = re.compile(r"[^=&\s]+=[^&\s]*(?:&[^=&\s]+=[^&\s]*)*")
-# A text of another kind (XML, for example) is hidden whole if it names a credential.
+# Other text (XML, for example) is hidden completely if it names a credential.
 _NAMED = re.compile("auth|cookie|token|secret|passw|passphrase|pwd|credential|api.?key", re.I)
 _AUTHORIZATION = re.compile(r"[A-Za-z][A-Za-z0-9-]*\s+(\S.*)")
 
 
-def shown(request: Mapping[str, Any]) -> dict[str, Any]:
-    """The request as anybody may see it."""
-    return {**request, **_replaced(request, masked)}
+def mask(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The request with masks in place of credentials."""
+    return {**request, **_replace(request, mask_value)}
 
 
 def credentials(request: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that hold any, as they may be shown."""
-    found = _replaced(request, masked)
-    return {name: value for name, value in found.items() if value != request[name]}
+    """The fields that contain credentials, masked."""
+    hidden = _replace(request, mask_value)
+    return {name: value for name, value in hidden.items() if value != request[name]}
 
 
-def restored(given: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
-    """The request that was sent, with the stored values where it carries masks."""
-    found = dict(given)
-    for name, restore in (("url", _text_again), ("headers", _headers_again), ("body", _body_again)):
-        if given.get(name) and old.get(name):
-            found[name] = restore(given[name], old[name])
-    return found
+def restore(request: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+    """The request that was sent, with the stored values in place of masks."""
+    result = dict(request)
+    for name, restore_field in (
+        ("url", _restore_text),
+        ("headers", _restore_headers),
+        ("body", _restore_body),
+    ):
+        if request.get(name) and old.get(name):
+            result[name] = restore_field(request[name], old[name])
+    return result
 
 
 def refuse_masks(request: Mapping[str, Any]) -> None:
-    """A mask that is left after `restored` hides nothing: somebody copied a record."""
+    """Refuse masks that `restore` could not resolve, for example in a copied record."""
     for field in FIELDS:
         if _has_mask({field: request.get(field)}):
-            raise left_mask(field)
+            raise unresolved_mask(field)
 
 
-def left_mask(field: str) -> Invalid:
+def unresolved_mask(field: str) -> Invalid:
     message = (
-        f"{MASK} stands for a hidden value, and there is no stored value for it here. Send the"
+        f"{MASK} is the mask of a hidden value, and no value is stored for it here. Send the"
         " value itself, or refer to a secret as {{secret:NAME}}."
     )
     return Invalid(f"{field}: {message}", code="masked_value", faults=(Fault(field, message),))
@@ -67,41 +71,41 @@ def left_mask(field: str) -> Invalid:
 def check_address(
     request: Mapping[str, Any], old: Mapping[str, Any], *entered: Mapping[str, Any]
 ) -> None:
-    """Refuse stored credentials at another scheme, host or port than they were entered for: who
-    may change the address could read them there. `entered` is what the caller sent; a credential
-    among it was entered again."""
+    """Refuse to send stored credentials to another scheme, host or port than they were entered
+    for: a user who may change the URL could read them there. `entered` are the values that the
+    caller sent; a credential among them was entered again."""
     before, after = _origin(old.get("url")), _origin(request.get("url"))
     if before == after:
         return
     stored = _values(old) & _values(request)
     if stored.difference(*map(_values, entered)):
-        raise _other_address(before, after)
+        raise _moved_credentials(before, after)
 
 
-def _other_address(before: str, after: str) -> Invalid:
+def _moved_credentials(before: str, after: str) -> Invalid:
     message = (
-        f"The hidden values were entered for {before or 'no address'} and are not sent to"
+        f"The hidden values were entered for {before or 'no URL'} and are not sent to"
         f" {after or 'another one'}. Enter them again (headers, body and credentials of the"
-        " address), or remove them."
+        " URL), or remove them."
     )
     return Invalid(f"url: {message}", code="masked_value", faults=(Fault("url", message),))
 
 
 def _origin(url: object) -> str:
-    """Scheme, host and port, the usual ports left out."""
+    """Scheme, host and port, without default ports."""
     text = url if isinstance(url, str) else ""
     try:
         parts = urlsplit(text)
         scheme, port = parts.scheme.lower(), parts.port
     except ValueError:
-        # A port that is no number, such as a reference to a secret.
+        # A port that is not a number, such as a reference to a secret.
         return text
     is_usual = port in (None, {"http": 80, "https": 443}.get(scheme))
     return f"{scheme}://{parts.hostname or ''}{'' if is_usual else f':{port}'}" if text else ""
 
 
 def _values(request: Mapping[str, Any]) -> set[str]:
-    """The credentials that are written out."""
+    """The literal credentials."""
     values: set[str] = set()
 
     def collect(_: str, value: str) -> str:
@@ -109,7 +113,7 @@ def _values(request: Mapping[str, Any]) -> set[str]:
             values.add(value)
         return value
 
-    _replaced(request, collect)
+    _replace(request, collect)
     return values
 
 
@@ -120,32 +124,32 @@ def _has_mask(request: Mapping[str, Any]) -> bool:
         masks.extend([value] if value == MASK else [])
         return value
 
-    _replaced(request, collect)
+    _replace(request, collect)
     return bool(masks)
 
 
 def literals(request: Mapping[str, Any]) -> list[str]:
-    """Every credential that is written out, in the forms in which an answer may repeat it."""
-    found: list[str] = []
+    """Every literal credential, in the forms in which a response may repeat it."""
+    values: list[str] = []
 
     def collect(_: str, value: str) -> str:
         if value and not is_reference(value):
-            found.extend(spellings(value))
+            values.extend(spellings(value))
         return value
 
-    _replaced(request, collect)
-    return list(dict.fromkeys(found))
+    _replace(request, collect)
+    return list(dict.fromkeys(values))
 
 
 def spellings(value: str) -> Iterator[str]:
-    """A credential in the forms in which an answer may repeat it."""
-    for one in (value, unquote_plus(value)):
-        yield one
-        if (scheme := _AUTHORIZATION.fullmatch(one)) is not None:
+    """A credential in the forms in which a response may repeat it."""
+    for text in (value, unquote_plus(value)):
+        yield text
+        if (scheme := _AUTHORIZATION.fullmatch(text)) is not None:
             yield scheme[1]
             yield from _basic(scheme[1])
-        elif ":" in one:
-            yield one.partition(":")[2]
+        elif ":" in text:
+            yield text.partition(":")[2]
 
 
 def _basic(written: str) -> Iterator[str]:
@@ -159,21 +163,21 @@ def _basic(written: str) -> Iterator[str]:
         yield pair.partition(":")[2]
 
 
-def _replaced(request: Mapping[str, Any], hide: Hide) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _replace(request: Mapping[str, Any], hide: Hide) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
     if isinstance(url := request.get("url"), str):
-        found["url"] = in_text(url, hide)
+        fields["url"] = replace_in_text(url, hide)
     if isinstance(headers := request.get("headers"), Mapping):
-        found["headers"] = {name: _header(name, one, hide) for name, one in headers.items()}
+        fields["headers"] = {name: _header(name, header, hide) for name, header in headers.items()}
     if isinstance(body := request.get("body"), str):
-        found["body"] = _body(body, hide)
-    return found
+        fields["body"] = _body(body, hide)
+    return fields
 
 
 def _header(name: str, value: Any, hide: Hide) -> Any:
     if not isinstance(value, str):
         return value
-    return hide(name, value) if is_credential(name) else in_text(value, hide)
+    return hide(name, value) if is_credential(name) else replace_in_text(value, hide)
 
 
 def _body(body: str, hide: Hide) -> str:
@@ -181,15 +185,15 @@ def _body(body: str, hide: Hide) -> str:
         return body
     content = _json(body)
     if content is not None:
-        hidden = _inside(content, hide)
+        hidden = _replace_in_json(content, hide)
         return body if hidden == content else json_text.compact(hidden)
     if _FORM.fullmatch(body):
-        return in_parameters(f"&{body}", hide)[1:]
-    return hide("", body) if _NAMED.search(body) else in_text(body, hide)
+        return replace_in_parameters(f"&{body}", hide)[1:]
+    return hide("", body) if _NAMED.search(body) else replace_in_text(body, hide)
 
 
 def _json(body: str) -> Any:
-    """The object or list that a body is; None for any other text."""
+    """The object or list of a JSON body; None for any other text."""
     if not body.lstrip().startswith(("{", "[")):
         return None
     try:
@@ -198,79 +202,85 @@ def _json(body: str) -> Any:
         return None
 
 
-def _inside(value: Any, hide: Hide, *, is_hidden: bool = False) -> Any:
+def _replace_in_json(value: Any, hide: Hide, *, is_hidden: bool = False) -> Any:
     if isinstance(value, dict):
         return {
-            key: _inside(one, hide, is_hidden=is_hidden or is_credential(key))
-            for key, one in value.items()
+            key: _replace_in_json(item, hide, is_hidden=is_hidden or is_credential(key))
+            for key, item in value.items()
         }
     if isinstance(value, list):
-        return [_inside(one, hide, is_hidden=is_hidden) for one in value]
+        return [_replace_in_json(item, hide, is_hidden=is_hidden) for item in value]
     if not isinstance(value, str):
         return value
-    return hide("", value) if is_hidden else in_text(value, hide)
+    return hide("", value) if is_hidden else replace_in_text(value, hide)
 
 
-def _text_again(given: str, old: str) -> str:
-    if given == in_text(old, masked):
+def _restore_text(text: str, old: str) -> str:
+    if text == replace_in_text(old, mask_value):
         return old
-    return _again(lambda hide: in_text(given, hide), lambda hide: in_text(old, hide))
+    return _restore_in_order(
+        lambda hide: replace_in_text(text, hide), lambda hide: replace_in_text(old, hide)
+    )
 
 
-def _again(given: Callable[[Hide], str], old: Callable[[Hide], str]) -> str:
-    """Masks get the old values of the same name, several of one name in their order."""
-    known: dict[str, list[str]] = {}
+def _restore_in_order(new: Callable[[Hide], str], old: Callable[[Hide], str]) -> str:
+    """Replace masks with the old values of the same name, in their order."""
+    stored: dict[str, list[str]] = {}
 
     def collect(name: str, value: str) -> str:
-        known.setdefault(name, []).append(value)
+        stored.setdefault(name, []).append(value)
         return value
 
     def fill(name: str, value: str) -> str:
-        was = known.get(name)
+        was = stored.get(name)
         before = was.pop(0) if was else value
         return before if value == MASK else value
 
     old(collect)
-    return given(fill)
+    return new(fill)
 
 
-def _headers_again(given: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
-    known = {name.lower(): value for name, value in old.items()}
+def _restore_headers(headers: Mapping[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+    stored = {name.lower(): value for name, value in old.items()}
     return {
-        name: _header_again(name, value, known[name.lower()]) if name.lower() in known else value
-        for name, value in given.items()
+        name: _restore_header(name, value, stored[name.lower()])
+        if name.lower() in stored
+        else value
+        for name, value in headers.items()
     }
 
 
-def _header_again(name: str, given: Any, old: Any) -> Any:
-    if not isinstance(given, str) or not isinstance(old, str):
-        return given
+def _restore_header(name: str, value: Any, old: Any) -> Any:
+    if not isinstance(value, str) or not isinstance(old, str):
+        return value
     if is_credential(name):
-        return old if given == MASK else given
-    return _text_again(given, old)
+        return old if value == MASK else value
+    return _restore_text(value, old)
 
 
-def _body_again(given: str, old: str) -> str:
-    if given in (MASK, _body(old, masked)):
+def _restore_body(body: str, old: str) -> str:
+    if body in (MASK, _body(old, mask_value)):
         return old
-    content, before = _json(given), _json(old)
+    content, before = _json(body), _json(old)
     if content is not None and before is not None:
-        filled = _filled(content, before)
-        return given if filled == content else json_text.compact(filled)
-    if _FORM.fullmatch(given) and _FORM.fullmatch(old):
-        filled = _again(
-            lambda hide: in_parameters(f"&{given}", hide),
-            lambda hide: in_parameters(f"&{old}", hide),
+        filled = _restore_json(content, before)
+        return body if filled == content else json_text.compact(filled)
+    if _FORM.fullmatch(body) and _FORM.fullmatch(old):
+        filled = _restore_in_order(
+            lambda hide: replace_in_parameters(f"&{body}", hide),
+            lambda hide: replace_in_parameters(f"&{old}", hide),
         )
         return filled[1:]
-    return given
+    return body
 
 
-def _filled(given: Any, old: Any) -> Any:
-    """JSON with the old values in the same places."""
-    if isinstance(given, dict) and isinstance(old, dict):
-        return {key: _filled(one, old.get(key)) for key, one in given.items()}
-    if isinstance(given, list) and isinstance(old, list):
-        behind = [None] * len(given)
-        return [_filled(one, was) for one, was in zip(given, [*old, *behind], strict=False)]
-    return old if given == MASK and isinstance(old, str) else given
+def _restore_json(content: Any, old: Any) -> Any:
+    """JSON with the old values in the same positions in place of masks."""
+    if isinstance(content, dict) and isinstance(old, dict):
+        return {key: _restore_json(item, old.get(key)) for key, item in content.items()}
+    if isinstance(content, list) and isinstance(old, list):
+        padding = [None] * len(content)
+        return [
+            _restore_json(item, was) for item, was in zip(content, [*old, *padding], strict=False)
+        ]
+    return old if content == MASK and isinstance(old, str) else content

@@ -36,7 +36,7 @@ def serve(args: Args) -> int:
 
 def _settings(args: Args) -> settings.Settings:
     server_settings = settings.load(vars(args))
-    secret_environment.forget(settings.SECRETS)
+    secret_environment.remove(settings.SECRETS)
     # The error of the TLS library does not name the file.
     for name in ("tls_cert", "tls_key"):
         path = getattr(server_settings, name)

@@ -12,7 +12,7 @@ import msgspec
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from belvedere.base.clock import Clock, Shared
+from belvedere.base.clock import Clock, SharedClock
 from belvedere.base.errors import Unavailable
 from belvedere.db.commit_hooks import follow
 from belvedere.db.interface import Row, Sealer, Tx
@@ -114,7 +114,7 @@ class Postgres:
         self._timeline: Timeline | None = None
         self._is_held = False
         # Whether a host is silent must not depend on which server's clock is wrong.
-        self.clock = clock or Shared()
+        self.clock = clock or SharedClock()
         self.before_commit: Callable[[Tx], None] | None = None
         self.on_signals: Callable[[set[Signal]], None] | None = None
         self.sealer: Sealer | None = None
@@ -240,14 +240,14 @@ class Postgres:
 
     def _agree(self, wire: Wire) -> None:
         """Ask for the database's own time when our copy is old."""
-        if not isinstance(self.clock, Shared) or not self.clock.is_due():
+        if not isinstance(self.clock, SharedClock) or not self.clock.is_due():
             return
         asked_at = time.monotonic()
         found: int = wire.rows(TIME)[0][0]
         # An answer that was held up shows a time that has passed; it would look like a clock that
         # was set back. The next transaction asks again.
         if time.monotonic() - asked_at <= MAX_TIME_ANSWER_S:
-            self.clock.tell(found)
+            self.clock.synchronize(found)
 
     def _close(self, tx: PostgresTx) -> None:
         if self.before_commit is None:

@@ -8,7 +8,7 @@ import msgspec
 
 from belvedere.access.crypto import sealed_values
 from belvedere.base.errors import Conflict, Invalid
-from belvedere.base.text.credentials import in_text, masked
+from belvedere.base.text.credentials import mask_value, replace_in_text
 from belvedere.db import Sealer, Tx
 from belvedere.jobs.model import JobRow
 from belvedere.tasks.definition import argument_values as arguments
@@ -67,7 +67,7 @@ def _decode(tx: Tx, text: str) -> Plan:
     by which somebody could test guesses of a secret."""
     return [
         msgspec.structs.replace(
-            one, url=in_text(one.url, masked), digest=keyed(tx.sealer, one.digest)
+            one, url=replace_in_text(one.url, mask_value), digest=keyed(tx.sealer, one.digest)
         )
         for one in _plan(text)
     ]
@@ -97,7 +97,7 @@ def planned(
         script_sha256=task.script_sha256,
         script_runas=task.spec.script_runas,
         os_user=task.spec.os_user,
-        url=in_text(task.spec.url, masked),
+        url=replace_in_text(task.spec.url, mask_value),
         arguments=None if given is None else _shown(task.spec, given, hidden),
         **where,
     )

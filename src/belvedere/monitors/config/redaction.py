@@ -27,16 +27,16 @@ def redacted_fields(text: str) -> dict[str, Any]:
     config = msgspec.json.decode(text)
     hidden = request_masking.credentials(config)
     arguments = config.get("script_arguments") or []
-    if (masked := argument_masking.shown(arguments)) != arguments:
+    if (masked := argument_masking.mask(arguments)) != arguments:
         hidden["script_arguments"] = masked
     return hidden
 
 
 def redact(config: dict[str, Any]) -> dict[str, Any]:
     """The configuration of a monitor, or a definition that contains one, without credentials."""
-    redacted = request_masking.shown(config) if "url" in config or "headers" in config else config
+    redacted = request_masking.mask(config) if "url" in config or "headers" in config else config
     if isinstance(arguments := redacted.get("script_arguments"), list):
-        redacted = {**redacted, "script_arguments": argument_masking.shown(arguments)}
+        redacted = {**redacted, "script_arguments": argument_masking.mask(arguments)}
     inner = redacted.get("config")
     return {**redacted, "config": redact(inner)} if isinstance(inner, dict) else redacted
 
@@ -45,10 +45,10 @@ def restore_redacted(config: dict[str, Any], old: dict[str, Any]) -> dict[str, A
     """Put stored values back in place of masks: clients send records back as they got them."""
     inner, before = config.get("config"), old.get("config")
     stored = {**before, **old} if isinstance(before, dict) else old
-    result = request_masking.restored(config, stored)
+    result = request_masking.restore(config, stored)
     arguments, stored_arguments = (c.get("script_arguments") for c in (result, stored))
     if isinstance(arguments, list) and isinstance(stored_arguments, list):
-        result["script_arguments"] = argument_masking.restored(arguments, stored_arguments)
+        result["script_arguments"] = argument_masking.restore(arguments, stored_arguments)
     return (
         {**result, "config": restore_redacted(inner, stored)} if isinstance(inner, dict) else result
     )
@@ -58,7 +58,7 @@ def reject_masks(config: dict[str, Any]) -> None:
     """Reject a mask that stands for no stored value."""
     request_masking.refuse_masks(config)
     if argument_masking.has_mask(config.get("script_arguments") or ()):
-        raise request_masking.left_mask("script_arguments")
+        raise request_masking.unresolved_mask("script_arguments")
 
 
 def resolve_script(config: dict[str, Any], values: Callable[[], dict[str, str]]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import msgspec
 
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.ids import is_id
-from belvedere.base.text.regex_syntax import parsed
+from belvedere.base.text.regex_syntax import parse_pattern
 from belvedere.monitors.config.types import (
     CONFIGS,
     DnsConfig,
@@ -82,7 +82,7 @@ def _url(url: str) -> Faults:
 
 def _pattern(name: str, text: str) -> Faults:
     try:
-        parsed(text)
+        parse_pattern(text)
     except Invalid as error:
         yield name, error.message
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from belvedere.base.clock import DAY, Millis, Step
+from belvedere.base.clock import DAY, ClockStep, Millis
 from belvedere.base.errors import NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
@@ -183,7 +183,7 @@ def purge_old(tx: Tx) -> bool:
     return deleted == PURGE_BATCH_SIZE
 
 
-def shift_times(tx: Tx, step: Step) -> None:
+def shift_times(tx: Tx, step: ClockStep) -> None:
     """The clock was set: messages wait as long as before. Retries and collected notices wait for a
     duration; the end of quiet hours is a date."""
     tx.execute(

@@ -15,7 +15,7 @@ from threading import Lock
 import re2
 
 from belvedere.base.errors import Invalid, Refused
-from belvedere.base.text.regex_syntax import bad, parsed, states_of
+from belvedere.base.text.regex_syntax import count_states, invalid_pattern, parse_pattern
 from belvedere.rest.patterns.alphabet import Alphabet, TooManyLetters
 from belvedere.rest.patterns.re2_syntax import by_byte, by_letter
 
@@ -38,7 +38,7 @@ class Pattern:
     """A compiled pattern; any thread may use it."""
 
     def __init__(self, text: str) -> None:
-        tree = parsed(text)
+        tree = parse_pattern(text)
         try:
             self._alphabet: Alphabet | None = Alphabet(tree)
         except TooManyLetters:
@@ -47,7 +47,7 @@ class Pattern:
         else:
             self._program = _compiled(by_byte(tree, self._alphabet), MAX_MEMORY, "LATIN1")
         # How much it costs to compile and to match it, see MAX_STATES.
-        self.size: int = max(states_of(tree), self._program.programsize // INSTRUCTIONS)
+        self.size: int = max(count_states(tree), self._program.programsize // INSTRUCTIONS)
 
     def matches(self, text: str) -> bool:
         """Whether the whole text fits."""
@@ -135,7 +135,9 @@ async def prepare(texts: Iterable[str]) -> None:
     be used is refused later, by `size`, where the field is known that holds it."""
     wanted = {text for text in texts if text}
     if sum(map(len, wanted)) > MAX_REQUEST:
-        raise bad(f"the patterns of one request have at most {MAX_REQUEST} characters in all")
+        raise invalid_pattern(
+            f"the patterns of one request have at most {MAX_REQUEST} characters in all"
+        )
     if wanted:
         await asyncio.to_thread(lambda: [_known(text) for text in wanted])
 
@@ -158,7 +160,7 @@ def _compiled(source: bytes, memory: int, encoding: str) -> "re2._Regexp":
     try:
         program = re2.compile(source, options)
     except re2.error:
-        raise bad("RE2 cannot compile it; make it shorter") from None
+        raise invalid_pattern("RE2 cannot compile it; make it shorter") from None
     finally:
         # The module keeps what it compiled by number, whatever its size; we keep our own.
         re2.purge()

@@ -5,7 +5,7 @@ from re import DOTALL, IGNORECASE
 from re import _constants as sre  # type: ignore[attr-defined]
 from typing import Any
 
-from belvedere.base.text.regex_syntax import bad, merged
+from belvedere.base.text.regex_syntax import invalid_pattern, merge_ranges
 from belvedere.rest.patterns.alphabet import Alphabet, parts_of
 
 # A character, a set or an anchor of the pattern as RE2 writes it.
@@ -43,7 +43,7 @@ def by_byte(tree: Any, alphabet: Alphabet) -> bytes:
 
     def write(op: Any, value: Any) -> str:
         members = alphabet.members(value if op is sre.IN else [(sre.LITERAL, value)])
-        return _set(merged((n, n) for n in members), is_not=_is_not(op, value))
+        return _set(merge_ranges((n, n) for n in members), is_not=_is_not(op, value))
 
     return _sequence(tree, _with_any(write, tree)).encode("ascii")
 
@@ -86,16 +86,18 @@ def _unicode(op: Any, value: Any) -> str:
     if sre.CATEGORY_NOT_WORD in categories:
         if len(items) == 1 and not _is_not(op, value):
             return _NO_WORD
-        raise bad(r"it has \W in a set, beside letters of many alphabets; write (?:\W|[…])")
+        raise invalid_pattern(
+            r"it has \W in a set, beside letters of many alphabets; write (?:\W|[…])"
+        )
     ranges = [(v, v) if o is sre.LITERAL else v for o, v in items if o is not sre.CATEGORY]
     more = "".join(_CATEGORIES[one] for one in categories)
-    return _set(merged(ranges), more, is_not=_is_not(op, value))
+    return _set(merge_ranges(ranges), more, is_not=_is_not(op, value))
 
 
 def _check_sets(tree: Any) -> None:
     categories = sum(op is sre.CATEGORY for op, _ in parts_of(tree))
     if categories > MAX_UNICODE_SETS:
-        raise bad(
+        raise invalid_pattern(
             rf"it has more than {MAX_UNICODE_SETS} \w, \d or \s beside letters of many alphabets"
         )
 
@@ -115,5 +117,5 @@ def _set(ranges: Iterable[tuple[int, int]], more: str = "", *, is_not: bool) -> 
 
 def _code(code: int) -> str:
     if 0xD800 <= code <= 0xDFFF:
-        raise bad("it holds half of a surrogate pair")
+        raise invalid_pattern("it contains an unpaired surrogate")
     return f"\\x{{{code:x}}}"

@@ -73,7 +73,7 @@ class Wire(asyncio.Protocol):
         # Why nothing is read at the moment: handshake, inbox, turn.
         self._pauses: set[str] = set()
         # Frames that wait for the next turn of this connection.
-        self._next: list[websocket_frames.Found] = []
+        self._next: list[websocket_frames.FrameMessage] = []
         # Pending while the other side takes nothing, and the deadline for that.
         self._full: asyncio.Future[None] | None = None
         self._stalled: asyncio.TimerHandle | None = None
@@ -120,12 +120,12 @@ class Wire(asyncio.Protocol):
         elif self._reader is not None:
             try:
                 found = self._reader.feed(data)
-            except websocket_frames.Broken as fault:
+            except websocket_frames.FrameError as fault:
                 self._break_off(fault)
                 return
             self._hear_all(found if not self._next else self._next + found)
 
-    def _hear_all(self, found: list[websocket_frames.Found]) -> None:
+    def _hear_all(self, found: list[websocket_frames.FrameMessage]) -> None:
         self._next = []
         if len(found) > MAX_FRAMES_PER_TURN:
             found, self._next = found[:MAX_FRAMES_PER_TURN], found[MAX_FRAMES_PER_TURN:]
@@ -134,7 +134,7 @@ class Wire(asyncio.Protocol):
         try:
             for opcode, payload in found:
                 self._hear(opcode, payload)
-        except websocket_frames.Broken as fault:
+        except websocket_frames.FrameError as fault:
             self._break_off(fault)
 
     def _take_turn(self) -> None:
@@ -145,7 +145,7 @@ class Wire(asyncio.Protocol):
         self._resume("turn")
         self._hear_all(self._next)
 
-    def _break_off(self, fault: websocket_frames.Broken) -> None:
+    def _break_off(self, fault: websocket_frames.FrameError) -> None:
         self._hang_up(fault.code, fault.reason)
         self._shut()
 
@@ -309,7 +309,7 @@ class Wire(asyncio.Protocol):
         if message["type"] == "websocket.send":
             self._say(message)
         else:
-            self._reader = websocket_frames.Reader(masked=True, longest=self._longest)
+            self._reader = websocket_frames.Reader(masked=True, max_size=self._longest)
             self._transport.write(
                 b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n"
                 b"connection: Upgrade\r\nsec-websocket-accept: %s\r\n\r\n" % self._accept

@@ -122,7 +122,7 @@ async def note_proxies(runtime: ServerRuntime) -> None:
 
 
 async def mark_silent(runtime: ServerRuntime) -> None:
-    silent = runtime.silent.look(await runtime.db.read(hosts.silent, BEAT_MS))
+    silent = runtime.silent.update(await runtime.db.read(hosts.silent, BEAT_MS))
     gone = [host_id for host_id, seconds in silent.items() if seconds >= SILENT_S]
     if gone:
         await judge(runtime, hosts.gone_quiet, UNREACHABLE_AFTER, gone)
@@ -139,7 +139,7 @@ def _marks_due(tx: Tx) -> tuple[bool, bool]:
 
 async def lose_overdue(runtime: ServerRuntime) -> None:
     late = {found.fence: found for found in await runtime.db.read(timeouts.overdue)}
-    seconds = runtime.overdue.look(late)
+    seconds = runtime.overdue.update(late)
     lost = [fence for fence in late if seconds[fence] * 1_000 >= late[fence].patience]
     if lost:
         await judge(runtime, timeouts.lose, lost)

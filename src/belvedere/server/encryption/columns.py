@@ -9,7 +9,7 @@ import msgspec
 from belvedere.access import audit
 from belvedere.access.crypto import sealed_values
 from belvedere.base.text import request_masking
-from belvedere.base.text.credentials import in_text, masked
+from belvedere.base.text.credentials import mask_value, replace_in_text
 from belvedere.db import Tx
 from belvedere.definitions import store as definitions
 from belvedere.jobs.approvals import plan
@@ -72,7 +72,10 @@ def _plan(tx: Tx, text: str, row: Row) -> str:
     """Addresses in the plans of approvals, whose credentials nobody needs, and plain hashes."""
     before = msgspec.json.decode(text)
     kept = [{**one, "digest": plan.keyed(tx.sealer, one["digest"])} for one in before]
-    kept = [{**one, "url": in_text(one["url"], masked)} if one.get("url") else one for one in kept]
+    kept = [
+        {**one, "url": replace_in_text(one["url"], mask_value)} if one.get("url") else one
+        for one in kept
+    ]
     return text if kept == before else msgspec.json.encode(kept).decode()
 
 
@@ -81,9 +84,9 @@ def _audited(tx: Tx, text: str, row: Row) -> str:
     if row[1] not in ("task", "monitor"):
         return text
     said = msgspec.json.decode(text)
-    kept = request_masking.shown(said)
+    kept = request_masking.mask(said)
     if isinstance(said.get("config"), dict):
-        kept["config"] = request_masking.shown(said["config"])
+        kept["config"] = request_masking.mask(said["config"])
     kept = audit.without_secrets(redaction.redact(kept))
     return text if kept == said else msgspec.json.encode(kept).decode()
 

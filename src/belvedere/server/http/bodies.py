@@ -55,7 +55,7 @@ def checked(route: Route, raw: bytes, headers: dict[bytes, bytes]) -> tuple[Any,
         raise BadMediaType("Send the body as application/json.")
     value = {}
     if raw.strip():
-        value = json_text.parse(raw, exact=route.exact_numbers, most=route.max_values)
+        value = json_text.parse(raw, exact=route.exact_numbers, max_elements=route.max_values)
     return converted(value, route.body, known=route.known), _customer(value)
 
 

@@ -17,14 +17,14 @@ def request_of(spec: TaskSpec) -> dict[str, Any]:
 
 
 def shown_spec(spec: TaskSpec) -> TaskSpec:
-    hidden = request_masking.shown(request_of(spec))
+    hidden = request_masking.mask(request_of(spec))
     return msgspec.structs.replace(spec, task_arguments=shown(spec.task_arguments), **hidden)
 
 
 def hidden_fields(text: str) -> dict[str, Any]:
     """What the database must not hold in clear, as it may be shown; by the field's name."""
     spec = decode(text)
-    hidden = {**request_masking.shown(request_of(spec)), "env": dict.fromkeys(spec.env, MASK)}
+    hidden = {**request_masking.mask(request_of(spec)), "env": dict.fromkeys(spec.env, MASK)}
     if any(one.masked for one in spec.task_arguments):
         hidden["task_arguments"] = msgspec.to_builtins(shown(spec.task_arguments))
     return hidden
@@ -33,7 +33,7 @@ def hidden_fields(text: str) -> dict[str, Any]:
 def restored(fields: dict[str, Any], old: TaskSpec) -> dict[str, Any]:
     """The fields of a body, with the stored credentials where it carries masks."""
     request = request_of(old)
-    filled = {**fields, **request_masking.restored(fields, request)}
+    filled = {**fields, **request_masking.restore(fields, request)}
     request_masking.check_address({**request, **filled}, request, fields)
     return filled
 
@@ -43,7 +43,7 @@ def refuse_masks(fields: dict[str, Any], type_: Type | None) -> None:
     if type_ is Type.SCRAPER:
         request_masking.refuse_masks(fields)
     if any(one.masked and one.value == MASK for one in fields.get("task_arguments") or ()):
-        raise request_masking.left_mask("task_arguments")
+        raise request_masking.unresolved_mask("task_arguments")
 
 
 def without_credentials(values: dict[str, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ import msgspec
 
 from belvedere.base.clock import DAY
 from belvedere.base.errors import Fault, Invalid
-from belvedere.base.text.regex_syntax import parsed
+from belvedere.base.text.regex_syntax import parse_pattern
 from belvedere.rest import text_fields
 from belvedere.rest.patterns import matcher
 from belvedere.tasks.definition import argument_types
@@ -137,8 +137,8 @@ def _scraper(spec: TaskSpec) -> Faults:
         yield Fault("url", "Give an address such as https://example.com/health.")
     yield from _choice("method", spec.method, METHODS)
     yield from _choice("parser", spec.parser, ("", "pattern"))
-    yield from _try("status_code", parsed, spec.status_code)
-    yield from _try("pattern", parsed, spec.pattern)
+    yield from _try("status_code", parse_pattern, spec.status_code)
+    yield from _try("pattern", parse_pattern, spec.pattern)
     if len(spec.headers) > MAX_HEADERS:
         yield Fault("headers", f"Give at most {MAX_HEADERS}.")
         return

@@ -6,9 +6,8 @@ from typing import Any
 
 from belvedere.agent.checks.outcome import Outcome, explain
 from belvedere.base.errors import Invalid
-from belvedere.base.text.regex import compiled
-from belvedere.base.text.search import TooCostly
-from belvedere.base.text.seeker import Seeker
+from belvedere.base.text.regex import compile_pattern
+from belvedere.base.text.search import CooperativeSearch, TooCostly
 
 # After so many processes other work gets its turn.
 BREATH = 200
@@ -34,14 +33,14 @@ async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
 
 async def _matching(config: dict[str, Any]) -> Any:
     wanted: str = config["raw_search"]
-    seeker = Seeker(compiled(wanted)) if config["is_regexp"] else None
+    search = CooperativeSearch(compile_pattern(wanted)) if config["is_regexp"] else None
     for n, name in enumerate(os.listdir("/proc")):
         if n % BREATH == BREATH - 1:
             await asyncio.sleep(0)
         if not name.isdigit():
             continue
         line = _command_line(name)
-        if wanted in line if seeker is None else line and await seeker.finds(line):
+        if wanted in line if search is None else line and await search.contains_match(line):
             yield int(name)
 
 

@@ -10,9 +10,8 @@ from urllib.parse import urljoin, urlsplit
 from belvedere.agent.checks.http_client import Answer, BadAnswer, fetch
 from belvedere.agent.checks.outcome import Outcome, explain, masked
 from belvedere.base.errors import Invalid
-from belvedere.base.text.regex import compiled
-from belvedere.base.text.search import TooCostly
-from belvedere.base.text.seeker import Seeker
+from belvedere.base.text.regex import compile_pattern
+from belvedere.base.text.search import CooperativeSearch, TooCostly
 
 MOST_REDIRECTS = 5
 # Headers that another origin may get, too.
@@ -88,7 +87,7 @@ def _origin(url: str) -> tuple[str, str, int]:
 
 def _is_wanted(config: dict[str, Any], status: int) -> bool:
     wanted = config["status_code"]
-    return bool(wanted) and compiled(wanted).matches(str(status))
+    return bool(wanted) and compile_pattern(wanted).matches(str(status))
 
 
 async def _fault(config: dict[str, Any], answer: Answer, took_ms: float) -> tuple[str, str]:
@@ -101,7 +100,9 @@ async def _fault(config: dict[str, Any], answer: Answer, took_ms: float) -> tupl
     text = answer.body.decode("utf-8", "replace")
     if config["pattern"]:
         try:
-            is_there = await Seeker(compiled(config["pattern"])).finds(text)
+            is_there = await CooperativeSearch(compile_pattern(config["pattern"])).contains_match(
+                text
+            )
         except (TooCostly, Invalid) as refusal:
             return "scraper:error:pattern", explain(refusal)
         if not is_there:
