@@ -14,7 +14,7 @@ from contract.world import World
 async def test_it_works(world: World, uma: Client) -> None:
     task = await world.task()
     async with world.agent() as agent:
-        [link] = world.runtime.agents.all()
+        [link] = world.runtime.agents.connections()
         link.is_closing = True
         job = await create(uma, task)
         link.is_closing = False

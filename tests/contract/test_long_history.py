@@ -92,7 +92,7 @@ VERBS: dict[str, Callable[[Tx], object]] = {
     "abandon a task": lambda tx: timeouts.abandon(tx, "task_id", "x"),
     "is_work_of": lambda tx: files.is_work_of(tx, "x", "x"),
     "content_for": lambda tx: queries.content_for(tx, "x", "0" * 64),
-    "wishes": lambda tx: queries.wishes(tx, "x"),
+    "wishes": lambda tx: queries.cancel_requests(tx, "x"),
 }
 
 

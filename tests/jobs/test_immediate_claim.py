@@ -22,7 +22,7 @@ from belvedere.jobs.lifecycle.create import Created, NewJob
 from belvedere.jobs.lifecycle.finish import Reported, finish
 from belvedere.jobs.model import JobRow
 from belvedere.protocol import Order, Report
-from belvedere.server.agents.connection import Link as AgentLink
+from belvedere.server.agents.connection import AgentConnection
 from belvedere.server.agents.registry import AgentRegistry
 from jobs.job_steps import Workshop
 from jobs.test_races import at_once
@@ -38,9 +38,9 @@ class Link:
         self.disk = ""
         self.given: list[Order] = []
 
-    takes_work = AgentLink.takes_work
+    takes_work = AgentConnection.takes_work
 
-    def give(self, orders: list[Order]) -> None:
+    def send_orders(self, orders: list[Order]) -> None:
         self.given += orders
 
     @property

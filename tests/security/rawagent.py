@@ -13,7 +13,7 @@ from typing import Any
 import uvicorn
 
 from belvedere.base import websocket_frames
-from belvedere.server.agents.websocket import Wire
+from belvedere.server.agents.websocket import AgentWebSocket
 from contract.fakeagent import hello
 from contract.world import World
 from server.listening import PATIENCE_S, listening
@@ -93,24 +93,32 @@ class Stage:
         self.agents.append(made)
         return made
 
-    async def session(self, hostname: str = "web-1", **more: Any) -> tuple[RawAgent, Wire]:
+    async def session(
+        self, hostname: str = "web-1", **more: Any
+    ) -> tuple[RawAgent, AgentWebSocket]:
         """An agent that has said hello, and the server's end of its connection."""
         before = set(self.wires())
         agent = self.agent(self.world.things.hosts[hostname].token)
         assert b" 101 " in await agent.connect()
         await agent.say(hello(hostname, **more))
         host_id = self.world.things.hosts[hostname].host_id
-        await until(lambda: self.world.runtime.agents.of(host_id) is not None)
+        await until(lambda: self.world.runtime.agents.for_host(host_id) is not None)
         [wire] = set(self.wires()) - before
         return agent, wire
 
-    def wires(self) -> list[Wire]:
-        return [one for one in self.server.server_state.connections if isinstance(one, Wire)]
+    def wires(self) -> list[AgentWebSocket]:
+        return [
+            one for one in self.server.server_state.connections if isinstance(one, AgentWebSocket)
+        ]
 
 
 @asynccontextmanager
 async def stage(world: World) -> AsyncIterator[Stage]:
-    options: dict[str, Any] = {"ws": Wire, "ws_max_size": LONGEST_FRAME, "http": "httptools"}
+    options: dict[str, Any] = {
+        "ws": AgentWebSocket,
+        "ws_max_size": LONGEST_FRAME,
+        "http": "httptools",
+    }
     async with listening(world.app, **options) as (port, server):
         made = Stage(port, server, world)
         try:

@@ -10,7 +10,7 @@ from typing import Any
 
 import uvicorn
 
-from belvedere.server.agents.websocket import Wire
+from belvedere.server.agents.websocket import AgentWebSocket
 from belvedere.server.transport.connections import Connections
 from belvedere.server.transport.http_protocol import HttpProtocol
 from server.listening import PATIENCE_S, listening
@@ -91,7 +91,7 @@ async def serving(app: Any, per_address: int = 1_000, room: int = 2_000) -> Asyn
     connections = Connections(per_address, room)
     options = {
         "http": partial(HttpProtocol, connections),
-        "ws": Wire,
+        "ws": AgentWebSocket,
         "server_header": False,
         "date_header": False,
     }

@@ -11,7 +11,7 @@ from belvedere.agent.connection.websocket import connect
 from belvedere.base import websocket_frames
 from belvedere.server.agents import endpoint as agents
 from belvedere.server.agents import handshakes, websocket
-from belvedere.server.agents.websocket import Wire
+from belvedere.server.agents.websocket import AgentWebSocket
 from contract.fakeagent import hello
 from contract.world import World
 from security.rawagent import LONGEST_FRAME, Stage, stage, until
@@ -74,7 +74,7 @@ async def test_nothing_is_answered_while_closing(world: World) -> None:
     async with stage(world) as ground:
         agent, end = await ground.session()
         host_id = world.things.hosts["web-1"].host_id
-        link = world.runtime.agents.of(host_id)
+        link = world.runtime.agents.for_host(host_id)
         assert link is not None
         link.close(4400, "enough")
         await until(lambda: end._closing is not None)
@@ -84,10 +84,10 @@ async def test_nothing_is_answered_while_closing(world: World) -> None:
         assert before < MAX_BUFFERED and b"x" * 125 not in await agent.rest()
 
 
-async def _fill(ground: Stage, end: Wire) -> None:
+async def _fill(ground: Stage, end: AgentWebSocket) -> None:
     """Send to the peer, which does not read, until the send buffer is full."""
     while end._full is None:
-        end.say("x" * 65_536)
+        end.send_now("x" * 65_536)
         await asyncio.sleep(0)
 
 
@@ -111,7 +111,7 @@ async def test_a_close_does_not_wait_for_a_peer_that_does_not_read(
     async with stage(world) as ground:
         _, end = await ground.session()
         await _fill(ground, end)
-        link = world.runtime.agents.of(world.things.hosts["web-1"].host_id)
+        link = world.runtime.agents.for_host(world.things.hosts["web-1"].host_id)
         assert link is not None
         link.close(4400, "enough")
         await until(lambda: not ground.wires())
@@ -224,12 +224,12 @@ class Sleeper:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         await receive()
         await send({"type": "websocket.accept"})
-        scope["extensions"]["wire"].hand_to(self.take)
+        scope["extensions"]["agent_socket"].deliver_to(self.take)
         await asyncio.Event().wait()
 
 
 async def test_frames_that_wait_are_limited_in_bytes(world: World) -> None:
-    options: dict[str, Any] = {"ws": Wire, "ws_max_size": LONGEST_FRAME}
+    options: dict[str, Any] = {"ws": AgentWebSocket, "ws_max_size": LONGEST_FRAME}
     async with listening(Sleeper(), **options) as (port, server):
         ground = Stage(port, server, world)
         agent = ground.agent()
@@ -253,7 +253,7 @@ async def test_one_connection_does_not_take_the_loop_for_itself(world: World) ->
         nonlocal taken
         taken += 1
 
-    options: dict[str, Any] = {"ws": Wire, "ws_max_size": LONGEST_FRAME}
+    options: dict[str, Any] = {"ws": AgentWebSocket, "ws_max_size": LONGEST_FRAME}
     async with listening(Sleeper(take), **options) as (port, server):
         ground = Stage(port, server, world)
         agent = ground.agent()

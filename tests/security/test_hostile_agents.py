@@ -25,8 +25,9 @@ from belvedere.protocol import (
     pack_file,
     pack_output,
 )
+from belvedere.server.agents import message_limits as limits
 from belvedere.server.agents import queries
-from belvedere.server.agents.transfers import downloads, limits, uploads
+from belvedere.server.agents.transfers import downloads, uploads
 from belvedere.server.storage import Storage
 from contract.client import Client
 from contract.fakeagent import FakeAgent
@@ -89,7 +90,7 @@ async def test_a_large_content_arrives_in_parts(world: World) -> None:
 async def test_too_many_different_wants_end_the_connection(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(downloads, "MAX_WANTED", 10)
+    monkeypatch.setattr(downloads, "MAX_REQUESTED", 10)
     async with world.agent() as agent:
         await agent.say(*[Want(f"{number:064x}") for number in range(50)])
         assert await agent.hangs_up() == 4400
@@ -374,17 +375,17 @@ async def test_an_agent_that_does_not_read_holds_few_answers(world: World, ada: 
     async with stage(world) as ground:
         agent, end = await ground.session()
         await create(ada, await world.task())
-        link = world.runtime.agents.of(world.things.hosts["web-1"].host_id)
+        link = world.runtime.agents.for_host(world.things.hosts["web-1"].host_id)
         assert link is not None
         await until(lambda: link.jobs)
         [fence] = link.jobs
         while end._full is None:
-            end.say("x" * 65_536)
+            end.send_now("x" * 65_536)
             await asyncio.sleep(0)
         for at in range(2_000):
             await agent.frame(websocket_frames.BINARY, pack_output(fence, at, 0, b"x"))
         await agent.say(Beat([]))
-        await until(lambda: link._intake._kept.get(fence) == 2_000)
+        await until(lambda: link._uploads._durable.get(fence) == 2_000)
         assert len(link._outbox) < 10
 
 

@@ -10,7 +10,7 @@ from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.monitoring.sample_buffer import BATCH, BATCH_BYTES, Buffer
 from belvedere.monitors.evaluation import samples as evaluation
 from belvedere.protocol import Noted, Sample, Samples
-from belvedere.server.agents.transfers import limits
+from belvedere.server.agents import message_limits as limits
 from contract.world import World
 
 # Nothing of this reaches the engine.

@@ -14,9 +14,9 @@ from websockets.exceptions import ConnectionClosed
 
 from belvedere.access.actor import Actor, Level
 from belvedere.protocol import Cancel, Ended, Order, Report
-from belvedere.server.agents.close_reasons import Goodbye
-from belvedere.server.agents.connection import Link
-from belvedere.server.agents.websocket import Wire, encode
+from belvedere.server.agents.connection import AgentConnection
+from belvedere.server.agents.message_limits import CloseConnection
+from belvedere.server.agents.websocket import AgentWebSocket, encode
 from contract.client import Client
 from contract.fakeagent import hello
 from contract.running import create, show
@@ -30,7 +30,7 @@ async def agent(world: World) -> AsyncIterator[ClientConnection]:
     """An agent over a real socket; it said hello and nothing else."""
     token = world.things.hosts["web-1"].token
     async with (
-        listening(world.app, ws=Wire) as (port, _),
+        listening(world.app, ws=AgentWebSocket) as (port, _),
         asyncio.timeout(PATIENCE_S),
         connect(
             f"ws://127.0.0.1:{port}/-/agent",
@@ -125,10 +125,12 @@ def order(fence: int) -> Order:
 
 
 @asynccontextmanager
-async def linked(world: World, pipe: Pipe) -> AsyncIterator[tuple[Link, "asyncio.Task[None]"]]:
+async def linked(
+    world: World, pipe: Pipe
+) -> AsyncIterator[tuple[AgentConnection, "asyncio.Task[None]"]]:
     host = world.things.hosts["web-1"].host_id
     actor = Actor("", "", Level.AGENT, "agent", host_id=host)
-    link = Link(world.runtime, actor, pipe.send, pipe.say)
+    link = AgentConnection(world.runtime, actor, pipe.send, pipe.say)
     task = asyncio.create_task(link.send_loop())
     yield link, task
     task.cancel()
@@ -143,13 +145,13 @@ async def turns() -> None:
 async def test_an_order_leaves_before_the_loop_turns(world: World) -> None:
     pipe = Pipe()
     async with linked(world, pipe) as (link, _):
-        link.give([order(1)])
+        link.send_orders([order(1)])
         assert not pipe.said
         pipe.may_go.set()
         await turns()
         assert pipe.said == [[1]]
         link.push(Cancel(1))
-        link.give([order(2), order(3)])
+        link.send_orders([order(2), order(3)])
         assert pipe.said == [[1], [1, 2, 3]]
         await turns()
         assert pipe.said == [[1], [1, 2, 3]]
@@ -161,11 +163,11 @@ async def test_no_order_overtakes_what_is_under_way(world: World) -> None:
     async with linked(world, pipe) as (link, _):
         await turns()
         pipe.is_free = False
-        link.give([order(1)])
+        link.send_orders([order(1)])
         await turns()
         pipe.is_free = True
-        link.give([order(2)])
-        link.give([order(3)])
+        link.send_orders([order(2)])
+        link.send_orders([order(3)])
         assert not pipe.said
         pipe.may_go.set()
         await turns()
@@ -178,10 +180,10 @@ async def test_a_link_that_closes_sends_what_waits_and_then_its_reason(world: Wo
     async with linked(world, pipe) as (link, task):
         await turns()
         link.close(4409, "another took over")
-        link.give([order(1)])
+        link.send_orders([order(1)])
         assert not pipe.said
         await asyncio.wait([task])
-        assert pipe.said == [[1]] and isinstance(task.exception(), Goodbye)
+        assert pipe.said == [[1]] and isinstance(task.exception(), CloseConnection)
 
 
 async def test_an_order_that_cannot_be_written_ends_its_link_alone(world: World) -> None:
@@ -190,6 +192,6 @@ async def test_an_order_that_cannot_be_written_ends_its_link_alone(world: World)
         await turns()
         broken = order(1)
         broken.filename = "\ud800"
-        link.give([broken])
+        link.send_orders([broken])
         await asyncio.wait([task])
         assert isinstance(task.exception(), UnicodeEncodeError) and not pipe.said

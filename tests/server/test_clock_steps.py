@@ -336,7 +336,7 @@ async def test_a_beat_from_before_the_step_is_not_in_the_future(
     host_id = world.things.hosts["web-1"].host_id
     async with world.agent() as agent:
         assert agent.welcome is not None
-        world.runtime.agents.note(host_id, agent.welcome.session, world.runtime.clock())
+        world.runtime.agents.record(host_id, agent.welcome.session, world.runtime.clock())
         await server.set_clock(-3_600)
         await loops.note_seen(world.runtime)
         assert await _left(world, "hosts", "seen_at", host_id) <= 0

@@ -9,7 +9,11 @@ import pytest
 from websockets.exceptions import ConnectionClosedError
 
 from belvedere.protocol import Ack, Beat
-from belvedere.server.agents.in_process import AgentEnd, ServerEnd, call
+from belvedere.server.agents.in_process import (
+    InProcessAgentSocket,
+    InProcessServerSocket,
+    connect,
+)
 from belvedere.server.agents.websocket import Disconnected
 
 
@@ -39,22 +43,22 @@ class Door:
                 self.leave.set()
 
     @property
-    def wire(self) -> ServerEnd:
-        found: ServerEnd = self.scope["extensions"]["wire"]
+    def wire(self) -> InProcessServerSocket:
+        found: InProcessServerSocket = self.scope["extensions"]["agent_socket"]
         return found
 
 
 @asynccontextmanager
-async def talking() -> AsyncIterator[tuple[AgentEnd, Door]]:
+async def talking() -> AsyncIterator[tuple[InProcessAgentSocket, Door]]:
     door = Door()
-    async with asyncio.timeout(20), call(door, "bva_secret") as near:
+    async with asyncio.timeout(20), connect(door, "bva_secret") as near:
         assert await door.heard.get() == {"type": "websocket.connect"}
         yield near, door
 
 
 @asynccontextmanager
 async def listening(
-    near: AgentEnd, hear: Callable[[Any], None]
+    near: InProcessAgentSocket, hear: Callable[[Any], None]
 ) -> AsyncIterator["asyncio.Task[None]"]:
     task = asyncio.create_task(near.listen(hear))
     await asyncio.sleep(0)
@@ -85,10 +89,10 @@ async def test_what_one_says_the_other_hears_at_once() -> None:
         # Said before anybody listens: heard first.
         await door.send({"type": "websocket.send", "text": "early"})
         async with listening(near, down.append):
-            assert door.wire.say([Ack([7])])
+            assert door.wire.send_now([Ack([7])])
             await door.send({"type": "websocket.send", "bytes": b"\1"})
             assert down == ["early", [{"fences": [7], "kind": "ack"}], b"\1"]
-            door.wire.hand_to(up.append)
+            door.wire.deliver_to(up.append)
             near.say([Beat([7])])
             near.send(b"\2")
             assert up == [[{"live": [7], "watch": None, "disk": "", "kind": "beat"}], b"\2"]
@@ -98,10 +102,10 @@ async def test_nothing_is_shared() -> None:
     async with talking() as (near, door):
         down: list[Any] = []
         up: list[Any] = []
-        door.wire.hand_to(up.append)
+        door.wire.deliver_to(up.append)
         async with listening(near, down.append):
             ack, beat = Ack([7]), Beat([7])
-            door.wire.say([ack])
+            door.wire.send_now([ack])
             near.say([beat])
             ack.fences.append(8)
             beat.live.append(8)
@@ -113,7 +117,7 @@ async def test_frames_keep_their_order_behind_one_that_waits() -> None:
     async with talking() as (near, door):
         up: list[Any] = []
         near.send(b"first")
-        door.wire.hand_to(up.append)
+        door.wire.deliver_to(up.append)
         near.send(b"second")
         assert up == []
         assert [(await door.heard.get())["bytes"] for _ in range(2)] == [b"first", b"second"]
@@ -130,7 +134,7 @@ async def test_a_refusal_reaches_the_agent_with_its_words() -> None:
             assert told.value.rcvd is not None
             assert (told.value.rcvd.code, told.value.rcvd.reason) == (4401, "not you")
         assert not near.has_room()
-        assert not door.wire.say([Ack([7])])
+        assert not door.wire.send_now([Ack([7])])
         with pytest.raises(Disconnected):
             await door.send({"type": "websocket.send", "text": "too late"})
 
@@ -153,7 +157,7 @@ async def test_what_the_agent_cannot_bear_is_its_own_affair() -> None:
         raise ValueError(frame)
 
     async with talking() as (near, door), listening(near, stumble) as task:
-        assert door.wire.say(["odd"])
+        assert door.wire.send_now(["odd"])
         with pytest.raises(ValueError, match="odd"):
             await task
 
@@ -163,7 +167,7 @@ async def test_what_the_server_cannot_bear_is_raised_where_it_receives() -> None
         raise ValueError(frame)
 
     async with talking() as (near, door):
-        door.wire.hand_to(stumble)
+        door.wire.deliver_to(stumble)
         near.send(b"odd")
         near.send(b"next")
         assert str(await door.heard.get()) == "b'odd'"

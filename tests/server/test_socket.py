@@ -216,11 +216,11 @@ async def test_a_heartbeat_of_the_old_connection_does_not_close_the_new_one(worl
             # Only the old session has been heard since the last look.
             assert old.welcome is not None and new.welcome is not None
             world.runtime.agents.take_seen()
-            world.runtime.agents.note(
+            world.runtime.agents.record(
                 old.welcome.host_id, old.welcome.session, world.runtime.clock()
             )
             await loops.note_seen(world.runtime)
-            link = world.runtime.agents.of(new.welcome.host_id)
+            link = world.runtime.agents.for_host(new.welcome.host_id)
             assert link is not None and not link.is_closing
 
 

@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Frame, Opcode
 
-from belvedere.server.agents.websocket import Wire
+from belvedere.server.agents.websocket import AgentWebSocket
 from server.listening import PATIENCE_S, listening
 
 LONGEST = 1 << 20
@@ -56,7 +56,7 @@ class Echo:
 
 @asynccontextmanager
 async def serving(app: Any) -> AsyncIterator[tuple[str, uvicorn.Server]]:
-    async with listening(app, ws=Wire, ws_max_size=LONGEST) as (port, server):
+    async with listening(app, ws=AgentWebSocket, ws_max_size=LONGEST) as (port, server):
         yield f"ws://127.0.0.1:{port}/door", server
 
 
@@ -176,7 +176,7 @@ async def test_nobody_is_read_faster_than_the_app_takes_it() -> None:
         app.awake.clear()
         sending = asyncio.create_task(_flood(socket))
         [wire] = server.server_state.connections
-        assert isinstance(wire, Wire)
+        assert isinstance(wire, AgentWebSocket)
         async with asyncio.timeout(PATIENCE_S):
             while not wire._pauses:
                 await asyncio.sleep(0)
@@ -207,7 +207,7 @@ class Handed:
         self.fault = fault
         self.taken: list[str | bytes] = []
         self.received: asyncio.Queue[dict[str, Any] | Exception] = asyncio.Queue()
-        self.wire: asyncio.Future[Wire] = asyncio.get_running_loop().create_future()
+        self.wire: asyncio.Future[AgentWebSocket] = asyncio.get_running_loop().create_future()
         # Received only while it is set.
         self.awake = asyncio.Event()
         self.awake.set()
@@ -220,7 +220,7 @@ class Handed:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         await receive()
         await send({"type": "websocket.accept"})
-        self.wire.set_result(scope["extensions"]["wire"])
+        self.wire.set_result(scope["extensions"]["agent_socket"])
         while True:
             await self.awake.wait()
             try:
@@ -237,7 +237,7 @@ async def test_frames_go_straight_to_whoever_takes_them() -> None:
     async with serving(app) as (url, _), asyncio.timeout(PATIENCE_S):
         async with connect(url, compression=None) as socket:
             wire = await app.wire
-            wire.hand_to(app.take)
+            wire.deliver_to(app.take)
             for frame in ("one", b"two", "fault"):
                 await socket.send(frame)
             # The fault comes where the frame would have come, and nothing is taken any more.
@@ -259,7 +259,7 @@ async def test_no_frame_overtakes_one_that_waits() -> None:
             await socket.send("one")
             while not wire._inbox:
                 await asyncio.sleep(0)
-            wire.hand_to(app.take)
+            wire.deliver_to(app.take)
             await socket.send("two")
             while len(wire._inbox) < 2 and not app.taken:
                 await asyncio.sleep(0)
@@ -280,14 +280,14 @@ async def test_nobody_is_told_faster_than_it_listens() -> None:
     ):
         wire = await app.wire
         said = 0
-        while wire.say("x" * 100_000):
+        while wire.send_now("x" * 100_000):
             said += 1
             assert said < 1_000
-        assert not wire.say("y")
+        assert not wire.send_now("y")
         for _ in range(said):
             assert await socket.recv() == '"' + "x" * 100_000 + '"'
-        while not wire.say("z"):
+        while not wire.send_now("z"):
             await asyncio.sleep(0)
         assert await socket.recv() == '"z"'
         wire.shutdown()
-        assert not wire.say("too late")
+        assert not wire.send_now("too late")

@@ -124,7 +124,7 @@ class ServerProcess(Process):
         scope = {
             "raw_path": endpoint.PATH,
             "headers": [(b"authorization", f"Bearer {token}".encode())],
-            "extensions": {"wire": wire},
+            "extensions": {"agent_socket": wire},
         }
         # The web server logs these and closes the connection.
         with contextlib.suppress(OSError):
@@ -189,12 +189,12 @@ class ServerWire:
             raise message
         return message
 
-    def say(self, messages: Any) -> bool:
+    def send_now(self, messages: Any) -> bool:
         if self._end.is_open:
             self._end.send(encode(messages).decode())
         return self._end.is_open
 
-    def hand_to(self, take: Callable[[str | bytes], None] | None) -> None:
+    def deliver_to(self, take: Callable[[str | bytes], None] | None) -> None:
         self._take = take
 
     async def send(self, message: dict[str, Any]) -> None:

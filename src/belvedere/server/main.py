@@ -18,7 +18,7 @@ from belvedere.base import log_format
 from belvedere.base.errors import Refused
 from belvedere.server import operator_socket, restored, scripts_user
 from belvedere.server.agents.endpoint import serve as serve_agent
-from belvedere.server.agents.websocket import Wire
+from belvedere.server.agents.websocket import AgentWebSocket
 from belvedere.server.background import consumers, loops
 from belvedere.server.http.app import App
 from belvedere.server.runtime import ServerRuntime
@@ -207,7 +207,7 @@ def _config(runtime: ServerRuntime) -> uvicorn.Config:
     return uvicorn.Config(
         App(runtime, runtime.table, serve_agent),
         http=partial(HttpProtocol, runtime.connections),  # type: ignore[arg-type]
-        ws=Wire,
+        ws=AgentWebSocket,
         lifespan="off",
         log_config=None,
         access_log=False,

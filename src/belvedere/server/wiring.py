@@ -120,7 +120,7 @@ def _add_feature_services(runtime: ServerRuntime) -> None:
         LegacyServices(
             check_rate=lambda key: runtime.handshakes.check_rate(key),
             waiting=lambda host_id: runtime.handshakes.waiting(host_id),
-            note_contact=runtime.agents.note,
+            note_contact=runtime.agents.record,
             base_url=lambda: runtime.agents.base_url,
             take_storage=lambda customer_id, size: runtime.storage.take(customer_id, size),
         )
@@ -162,8 +162,8 @@ def _failed_over(runtime: ServerRuntime) -> None:
     from belvedere.db.postgres.database import Postgres
 
     assert isinstance(runtime.db, Postgres)
-    for link in runtime.agents.all():
-        link.close(4503, "Another database server took over; connect again.")
+    for connection in runtime.agents.connections():
+        connection.close(4503, "Another database server took over; connect again.")
     runtime.credentials.forget()
     runtime.feed.start_over()
     runtime.db.resume()
@@ -174,5 +174,5 @@ def receive_signals(runtime: ServerRuntime, signals: set[Signal]) -> None:
     """Signals of another server: its new jobs may be for agents that are connected here."""
     runtime.signals.emit(signals)
     for topic, host_id in signals:
-        if topic is Topic.HOST and runtime.agents.of(host_id) is not None:
+        if topic is Topic.HOST and runtime.agents.for_host(host_id) is not None:
             runtime.db.write_batched(claim.wake, host_id)

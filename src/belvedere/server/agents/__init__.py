@@ -1,1 +1,1 @@
-"""Connections of agents."""
+"""The server's side of the connection with agents."""

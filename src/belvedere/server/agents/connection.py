@@ -1,4 +1,4 @@
-"""One agent's WebSocket, from its hello to the end."""
+"""The connection with one agent, from its hello to the close."""
 
 import asyncio
 import logging
@@ -31,22 +31,22 @@ from belvedere.protocol import (
     WatchAgain,
     Welcome,
 )
+from belvedere.server.agents import message_limits as limits
 from belvedere.server.agents import queries
-from belvedere.server.agents.close_reasons import Goodbye, check_numbers
-from belvedere.server.agents.monitor_sync import Watcher
-from belvedere.server.agents.transfers import limits
-from belvedere.server.agents.transfers.downloads import Transfers
-from belvedere.server.agents.transfers.uploads import CREDIT, Intake
+from belvedere.server.agents.message_limits import CloseConnection, check_numbers
+from belvedere.server.agents.monitor_sync import MonitorSync
+from belvedere.server.agents.transfers.downloads import Downloads
+from belvedere.server.agents.transfers.uploads import CREDIT, Uploads
 from belvedere.server.runtime import ServerRuntime
 
 log = logging.getLogger("belvedere.agents")
 encode = msgspec.json.Encoder().encode
-# Made once: for a type that is named in the call the shape is worked out anew every time.
+# Built once: msgspec.json.decode(..., type=...) would analyse the type in every call.
 decode = msgspec.json.Decoder(list[dict[str, Any]]).decode
 
 BEAT_MS = 10_000
-# Nobody waits for an acknowledgement: it leaves with the next order, or this much later, which is
-# still before the keeper makes an end durable that the server might not have.
+# Nobody waits for an acknowledgement: it is sent with the next order or after this time, which is
+# still before the keeper syncs the end of a job that the server might not have.
 ACK_S = 0.01
 SHAPES: dict[str, Any] = {
     "hello": Hello,
@@ -59,15 +59,15 @@ SHAPES: dict[str, Any] = {
 }
 
 
-class Link:
-    """A connected agent: what it was given, what it owes, what waits to be sent."""
+class AgentConnection:
+    """A connected agent: its session, its open attempts, and messages that wait to be sent."""
 
     def __init__(
         self,
         runtime: ServerRuntime,
         actor: Actor,
         send: Any,
-        say: Callable[[list[FromServer]], bool] | None = None,
+        send_now: Callable[[list[FromServer]], bool] | None = None,
     ) -> None:
         self.runtime = runtime
         self.host_id = actor.host_id
@@ -75,90 +75,90 @@ class Link:
         self.address = actor.address
         self.session = 0
         self.is_closing = False
-        # What the agent's disk lacks: until nothing does, it gets no work.
+        # Why the disk of the host takes no work; empty: it does.
         self.disk = ""
-        # By the loop's clock.
-        self.heard_at = 0.0
-        # The highest fence whose script has certainly started here, and as far as it is recorded.
-        self.accepted = self.accepted_noted = 0
+        # Time of the last frame, by the clock of the event loop.
+        self.last_frame_at = 0.0
+        # The highest fence whose script has certainly started here, and the highest one recorded.
+        self.accepted = self.accepted_recorded = 0
         self._send = send
-        # Sends at once, where the wire can.
-        self._say = say
-        # Nothing that left the outbox is still under way.
+        # Sends without waiting, where the socket can.
+        self._send_now = send_now
+        # Everything that was taken from the outbox has been written.
         self._is_idle = False
         self._outbox: list[FromServer] = []
-        # Ends that are durable here and not acknowledged yet.
+        # Fences whose end is durable here and not acknowledged yet.
         self._ended: list[int] = []
         self._ack_due: asyncio.TimerHandle | None = None
         self._wake = asyncio.Event()
-        self._goodbye: Goodbye | None = None
-        # Fences that this agent may speak for, with their jobs.
+        self._close_request: CloseConnection | None = None
+        # Fences of open attempts of this agent, with their jobs.
         self.jobs: dict[int, str] = {}
         self._canceled: set[int] = set()
-        # Fences whose end has come and is being written.
+        # Fences whose end was received and is being written.
         self._ending: set[int] = set()
-        # Fences whose process runs, as far as this connection said so.
+        # Fences whose start was reported on this connection.
         self._started: set[int] = set()
-        self._has_said_unknown = False
+        self._has_logged_unknown = False
         self._tasks: set[asyncio.Task[None]] = set()
-        self.watcher = Watcher(self, send)
-        self._intake = Intake(self)
-        self._transfers = Transfers(self, send)
+        self.monitor_sync = MonitorSync(self, send)
+        self._uploads = Uploads(self)
+        self._downloads = Downloads(self, send)
 
     @property
     def takes_work(self) -> bool:
         return not self.is_closing and not self.disk
 
-    # What goes out
-
+    # Sending
     def push(self, *messages: FromServer) -> None:
         self._outbox.extend(messages)
         self._wake.set()
 
     def wake(self) -> None:
-        """Something waits to be said that is not in the outbox."""
+        """There is something to send that is not in the outbox."""
         self._wake.set()
 
-    def give(self, orders: list[Order]) -> None:
-        """Orders that are durable now."""
+    def send_orders(self, orders: list[Order]) -> None:
+        """Send orders that are durable now."""
         for order in orders:
             self.jobs[order.fence] = order.job_id
         self._outbox.extend(orders)
-        if not self._leaves_at_once():
+        if not self._send_outbox_now():
             self._wake.set()
 
-    def _leaves_at_once(self) -> bool:
-        """Spares the work for which an agent waits a turn of the loop, and the waking of a task."""
-        if self._say is None or not self._is_idle or self.is_closing:
+    def _send_outbox_now(self) -> bool:
+        """Send without waking the send loop, which would cost orders one loop iteration."""
+        if self._send_now is None or not self._is_idle or self.is_closing:
             return False
         self._acknowledge()
         try:
-            has_left = self._say(self._outbox)
+            is_sent = self._send_now(self._outbox)
         except Exception:
-            # Not here, behind somebody's commit: the loop meets the same and ends the link.
+            # Not raised here, after the commit of somebody else: the send loop meets the same
+            # error and closes the connection.
             return False
-        if has_left:
+        if is_sent:
             self._outbox.clear()
-        return has_left
+        return is_sent
 
     def close(self, code: int, reason: str) -> None:
         self.is_closing = True
-        self._goodbye = Goodbye(code, reason)
+        self._close_request = CloseConnection(code, reason)
         self._wake.set()
 
     async def send_loop(self) -> None:
-        """Everything that waits leaves in one frame."""
+        """Send everything that waits in one frame."""
         while True:
             self._is_idle = True
             await self._wake.wait()
             self._is_idle = False
             self._wake.clear()
-            while self._outbox or self._ended or self._intake.has_news:
+            while self._outbox or self._ended or self._uploads.has_messages:
                 self._acknowledge()
                 messages, self._outbox = self._outbox, []
                 await self._send({"type": "websocket.send", "text": encode(messages).decode()})
-            if self._goodbye is not None:
-                raise self._goodbye
+            if self._close_request is not None:
+                raise self._close_request
 
     def _acknowledge(self) -> None:
         if self._ack_due is not None:
@@ -166,49 +166,50 @@ class Link:
             self._ack_due = None
             self._outbox.append(Ack(self._ended))
             self._ended = []
-        self._intake.tell(self._outbox)
+        self._uploads.add_messages(self._outbox)
 
-    # What comes in
-
-    async def greet(self, hello: Hello) -> None:
-        """Open the session: the journal settles what the last one left open."""
+    # Receiving
+    async def open_session(self, hello: Hello) -> None:
+        """Open the session; the agent's journal completes what the last session left open."""
         if hello.protocol != VERSION:
-            raise Goodbye(4400, f"This server speaks protocol {VERSION}; update the agent.")
+            raise CloseConnection(4400, f"The server needs protocol {VERSION}; update the agent.")
         limits.check_hello(hello)
         self.disk = hello.disk
-        opened = await self.runtime.db.write(queries.greet, self.host_id, hello, self.address)
-        if isinstance(opened, Conflict):
-            raise opened
-        self.session, told, ready, held = opened
+        session_result = await self.runtime.db.write(
+            queries.open_session, self.host_id, hello, self.address
+        )
+        if isinstance(session_result, Conflict):
+            raise session_result
+        self.session, resync_result, ready, jobs = session_result
         self.jobs.update(ready)
-        resume = await self.runtime.logs.read(queries.resume, list(held))
-        self._intake.resume(resume)
+        resume = await self.runtime.logs.read(queries.resume, list(jobs))
+        self._uploads.resume(resume)
         self.push(Welcome(self.session, self.host_id, BEAT_MS, CREDIT, resume, files=True))
-        self.push(*[Stop(fence) for fence in told.stop])
-        self.push(*[Cancel(fence) for fence in told.cancel])
-        self._canceled.update(told.cancel)
-        self.watcher.takes_changes = hello.takes_changes
+        self.push(*[Stop(fence) for fence in resync_result.stop])
+        self.push(*[Cancel(fence) for fence in resync_result.cancel])
+        self._canceled.update(resync_result.cancel)
+        self.monitor_sync.takes_changes = hello.takes_changes
 
     def receive(self, frame: str | bytes | list[dict[str, Any]]) -> None:
         if self.is_closing:
-            # Another connection of the host may speak by now; what matters comes again there.
+            # The host may have another connection by now, on which the agent repeats it.
             return
         if isinstance(frame, bytes):
-            self._intake.receive(frame)
+            self._uploads.receive(frame)
             return
         for raw in messages_in(frame) if isinstance(frame, str) else frame:
             kind = raw.get("kind", "")
             shape = SHAPES.get(kind) if isinstance(kind, str) else None
             if shape is None:
-                self._note_unknown(kind)
+                self._log_unknown(kind)
             else:
                 self._receive(msgspec.convert(raw, shape))
 
-    def _note_unknown(self, kind: Any) -> None:
-        """Once per connection: a loop of them must not fill the log."""
-        if not self._has_said_unknown:
-            self._has_said_unknown = True
-            log.warning("An agent sent an unknown message. host=%s kind=%.40r", self.host_id, kind)
+    def _log_unknown(self, kind: Any) -> None:
+        """Once per connection, so that a repeated message does not fill the log."""
+        if not self._has_logged_unknown:
+            self._has_logged_unknown = True
+            log.warning("agent sent an unknown message host=%s kind=%.40r", self.host_id, kind)
 
     def _receive(self, message: Any) -> None:
         match message:
@@ -217,65 +218,67 @@ class Link:
             case Started():
                 self._receive_start(message)
             case Beat():
-                self.watcher.compare(message.watch)
-                self._note_disk(message.disk)
+                self.monitor_sync.compare(message.watch)
+                self._record_disk(message.disk)
             case Want():
-                self._transfers.want(message.sha256)
+                self._downloads.want(message.sha256)
             case Samples():
-                self.watcher.take(message, limits.check_samples(message))
+                self.monitor_sync.take(message, limits.check_samples(message))
             case WatchAgain():
-                self.watcher.send_list()
+                self.monitor_sync.send_list()
             case Hello():
-                raise Goodbye(4400, "A second hello.")
+                raise CloseConnection(4400, "A second hello.")
 
-    def _note_disk(self, lack: str) -> None:
-        if lack != self.disk:
-            self.disk = lack
-            self.spawn(self.runtime.db.write(presence.note_disk, self.host_id, self.session, lack))
+    def _record_disk(self, reason: str) -> None:
+        if reason != self.disk:
+            self.disk = reason
+            self.spawn(
+                self.runtime.db.write(presence.note_disk, self.host_id, self.session, reason)
+            )
 
     def _receive_start(self, started: Started) -> None:
-        """Written once: an agent repeats it only on its next connection."""
+        """Written once; an agent repeats it only on its next connection."""
         check_numbers(started.fence, started.ago_ms)
         if started.fence in self.jobs and started.fence not in self._started:
             self._started.add(started.fence)
             self.accepted = max(self.accepted, started.fence)
-            begun = (self.host_id, started.fence, started.ago_ms)
-            self._watch(self.runtime.db.write_batched(resync.started, begun))
+            start = (self.host_id, started.fence, started.ago_ms)
+            self._ignore_result(self.runtime.db.write_batched(resync.started, start))
 
     def _receive_end(self, ended: Ended) -> None:
         report = ended.report
         check_numbers(ended.fence)
         limits.check_report(report)
-        # An error is certain not to have run, and its journal may not have been writable.
+        # A job that ended with an error has certainly not run, perhaps for want of a journal.
         if ended.fence > self.accepted and ended.fence in self.jobs and report.ending != "error":
             self.accepted = ended.fence
         if is_returned(report):
-            # Before it is written: the end of that transaction must not give it out again.
-            self._note_disk(self.disk or report.message or report.reason)
+            # Before it is written: the claim at the end of that transaction must not send it again.
+            self._record_disk(self.disk or report.message or report.reason)
         if ended.fence in self._ending:
-            # The first one is being written, and is acknowledged then.
+            # The first report is being written and will be acknowledged.
             return
         self._ending.add(ended.fence)
-        # From here on the attempt takes neither output nor files.
+        # From here on the attempt accepts neither output nor files.
         job_id = self.jobs.pop(ended.fence, None)
-        is_inside = report.log is not None and not report.files
-        if job_id is None or is_inside:
-            self._settle(ended)
+        is_complete = report.log is not None and not report.files
+        if job_id is None or is_complete:
+            self._finish(ended)
         else:
-            self.spawn(self._settle_streamed(ended, job_id))
+            self.spawn(self._finish_streamed(ended, job_id))
 
-    def _settle(self, ended: Ended) -> None:
+    def _finish(self, ended: Ended) -> None:
         item = finish.Reported(self.host_id, ended.fence, ended.report)
         future = self.runtime.db.write_batched(finish.finish, item)
-        future.add_done_callback(lambda done: self._settled(ended.fence, done))
+        future.add_done_callback(lambda done: self._finished(ended.fence, done))
 
-    def _settled(self, fence: int, done: "asyncio.Future[finish.Outcome]") -> None:
+    def _finished(self, fence: int, done: "asyncio.Future[finish.Outcome]") -> None:
         if done.cancelled() or done.exception() is not None:
-            # Not acknowledged, so it comes again; a database that is away must not lose an end.
-            self.close(4503, "the server could not store an end; come back")
+            # Not acknowledged, so the agent repeats it after the database is back.
+            self.close(4503, "the server could not store the end of a job; reconnect")
             return
         self._ending.discard(fence)
-        self._intake.forget(fence)
+        self._uploads.forget(fence)
         self._canceled.discard(fence)
         self._started.discard(fence)
         self._ended.append(fence)
@@ -283,11 +286,11 @@ class Link:
             loop = asyncio.get_running_loop()
             self._ack_due = loop.call_later(ACK_S, self._wake.set)
 
-    async def _settle_streamed(self, ended: Ended, job_id: str) -> None:
-        """All output first: the end of a stream is told when its bytes are durable."""
-        await self._intake.stored(ended.fence)
+    async def _finish_streamed(self, ended: Ended, job_id: str) -> None:
+        """Store all output first: the end is written when every byte before it is durable."""
+        await self._uploads.wait_stored(ended.fence)
         if self.is_closing:
-            # Something of it may not be stored: all of it comes again, with this end.
+            # Some output may not be stored: the agent repeats all of it, with this end.
             return
         report, fence, logs = ended.report, ended.fence, self.runtime.logs
         closing = joblog.Closing(
@@ -299,50 +302,52 @@ class Link:
             self.customer_id,
         )
         await logs.write(joblog.close, closing)
-        # Another server may have taken an end of it meanwhile.
+        # Another server may have stored an end of the attempt meanwhile.
         if report.files:
             is_open = await self.runtime.db.read(queries.is_open, self.host_id, fence)
             if is_open:
                 await logs.write(artifacts.close, fence, job_id, report.files)
-        self._settle(ended)
+        self._finish(ended)
 
-    # What people want of running jobs
+    # Cancel requests
 
-    def rung(self, _: Signal) -> None:
-        """A cancel or a verdict by a person may concern a job that runs here."""
-        self.spawn(self._look_at_wishes())
+    def on_signal(self, _: Signal) -> None:
+        """A person cancelled or resolved a job that may run here."""
+        self.spawn(self._apply_requests())
 
-    async def _look_at_wishes(self) -> None:
-        wishes = await self.runtime.db.read(queries.wishes, self.host_id)
-        self.cancel([fence for fence in wishes if wishes[fence]])
-        stop = [fence for fence in self.jobs if fence not in wishes]
-        settled = await self.runtime.db.read(queries.settled_fences, stop) if stop else []
-        for fence in settled:
+    async def _apply_requests(self) -> None:
+        cancel_requests = await self.runtime.db.read(queries.cancel_requests, self.host_id)
+        self.cancel([fence for fence in cancel_requests if cancel_requests[fence]])
+        unlisted = [fence for fence in self.jobs if fence not in cancel_requests]
+        resolved = await self.runtime.db.read(queries.resolved_fences, unlisted) if unlisted else []
+        for fence in resolved:
             self.jobs.pop(fence, None)
-        self.push(*[Stop(fence) for fence in settled])
+        self.push(*[Stop(fence) for fence in resolved])
 
     def cancel(self, fences: list[int]) -> None:
-        """Tell the agent, once for each, what of its work shall be stopped."""
-        fresh = [fence for fence in fences if fence in self.jobs and fence not in self._canceled]
-        self._canceled.update(fresh)
-        self.push(*[Cancel(fence) for fence in fresh])
+        """Ask the agent to cancel these attempts, once for each."""
+        new_fences = [
+            fence for fence in fences if fence in self.jobs and fence not in self._canceled
+        ]
+        self._canceled.update(new_fences)
+        self.push(*[Cancel(fence) for fence in new_fences])
 
-    def spawn(self, work: Any) -> None:
-        task = asyncio.get_running_loop().create_task(work)
+    def spawn(self, coroutine: Any) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
-        task.add_done_callback(self._spawned)
+        task.add_done_callback(self._task_done)
 
-    def _spawned(self, task: "asyncio.Task[None]") -> None:
+    def _task_done(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            log.warning("link of host %s: %s", self.host_id, task.exception())
-            self.close(4503, "the server stumbled; come back")
+            log.warning("agent connection failed host=%s error=%s", self.host_id, task.exception())
+            self.close(4503, "internal error; reconnect")
 
-    def _watch(self, future: "asyncio.Future[Any]") -> None:
-        # Only to mark an exception as seen: a missed `started` is told again by the end.
+    def _ignore_result(self, future: "asyncio.Future[Any]") -> None:
+        # Only to mark an exception as handled: the end of the job repeats a missed `started`.
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
 
-    def end(self) -> None:
+    def cancel_tasks(self) -> None:
         for task in self._tasks:
             task.cancel()
 

@@ -1,4 +1,4 @@
-"""The door for agents: `/-/agent`, a WebSocket that only an agent's credential opens."""
+"""The endpoint for agents: `/-/agent`, a WebSocket that needs an agent's credential."""
 
 import asyncio
 import contextlib
@@ -16,19 +16,19 @@ from belvedere.base.errors import Conflict, Refused, TooMany, Unavailable
 from belvedere.db.signals import checks_changed, jobs_canceled
 from belvedere.jobs.lifecycle import claim
 from belvedere.protocol import Hello, Refusal
-from belvedere.server.agents.close_reasons import Goodbye
-from belvedere.server.agents.connection import Link, messages_in
+from belvedere.server.agents.connection import AgentConnection, messages_in
+from belvedere.server.agents.message_limits import CloseConnection
 from belvedere.server.http import authentication
 
 log = logging.getLogger("belvedere.agents")
 PATH = b"/-/agent"
-# An answer to the handshake takes no longer than this, whatever the database does.
+# The handshake is answered within this time, however slow the database is.
 HANDSHAKE_S = 10.0
-# The hello must come soon: a connection that says nothing holds nothing.
+# The hello must arrive within this time.
 HELLO_S = 15.0
-# Three missed beats.
+# Three missed heartbeats.
 SILENCE_S = 30.0
-# The words before a close are left out when the agent does not take them within this time.
+# The refusal before a close is skipped when the agent does not read it within this time.
 REFUSAL_S = 1.0
 
 
@@ -40,28 +40,28 @@ async def serve(app: Any, scope: Any, receive: Any, send: Any) -> None:
         return
     handshakes = app.runtime.handshakes
     try:
-        actor = await _admitted(app, scope)
-        with handshakes.before_hello(actor.host_id) as said_hello:
+        actor = await _authenticate(app, scope)
+        with handshakes.before_hello(actor.host_id) as on_hello:
             await send({"type": "websocket.accept"})
-            await _serve(app, scope, receive, send, actor, said_hello)
+            await _serve(app, scope, receive, send, actor, on_hello)
     except Exception as fault:
-        # Nothing is accepted yet: the handshake itself is refused.
+        # The connection is not accepted yet: the handshake itself is refused.
         await _close(send, *_reason(fault))
 
 
 async def _serve(
-    app: Any, scope: Any, receive: Any, send: Any, actor: Actor, said_hello: Callable[[], None]
+    app: Any, scope: Any, receive: Any, send: Any, actor: Actor, on_hello: Callable[[], None]
 ) -> None:
     try:
-        await _talk(app, scope, receive, send, actor, said_hello)
+        await _run_connection(app, scope, receive, send, actor, on_hello)
     except Exception as fault:
-        await _farewell(send, *_reason(fault))
+        await _refuse(send, *_reason(fault))
 
 
 def _reason(fault: Exception) -> tuple[int, str]:
-    """The code and the words for the agent."""
+    """The close code and the text for the agent."""
     match fault:
-        case Goodbye():
+        case CloseConnection():
             return fault.code, fault.reason
         case Unavailable():
             return 4503, fault.message
@@ -70,25 +70,25 @@ def _reason(fault: Exception) -> tuple[int, str]:
         case Conflict(code="stale_hello"):
             return 4410, fault.message
         case Conflict():
-            # Not now: another agent holds the host.
+            # Another agent is connected as this host.
             return 4409, fault.message
         case Refused():
             return 4401, fault.message
         case msgspec.DecodeError() | struct.error() | RecursionError():
             return 4400, f"A message could not be read: {fault}"
         case TimeoutError():
-            return 4408, "The agent was silent for too long; come back."
+            return 4408, "No message from the agent for too long; reconnect."
         case OSError():
-            # It hung up while we spoke; what it did not hear, it will hear again.
-            log.debug("an agent hung up")
+            # The agent disconnected during a write; it gets the same messages again.
+            log.debug("agent disconnected")
             return 1000, ""
-    # Our own fault: told to the log. What the agent said last, it will say again.
-    log.error("the link of an agent failed", exc_info=fault)
-    return 1011, "the server stumbled; come back"
+    # A fault of the server. The agent repeats its last messages when it reconnects.
+    log.error("agent connection failed", exc_info=fault)
+    return 1011, "internal error; reconnect"
 
 
-async def _farewell(send: Any, code: int, reason: str) -> None:
-    # The socket may be gone already; then nobody needs the reason.
+async def _refuse(send: Any, code: int, reason: str) -> None:
+    # The socket may be closed already; then nobody reads the reason.
     with contextlib.suppress(Exception):
         async with asyncio.timeout(REFUSAL_S):
             refusal = msgspec.json.encode([Refusal(str(code), reason)]).decode()
@@ -101,8 +101,8 @@ async def _close(send: Any, code: int, reason: str) -> None:
         await send({"type": "websocket.close", "code": code, "reason": reason[:100]})
 
 
-async def _admitted(app: Any, scope: Any) -> Actor:
-    """Whose connection this is, decided before the handshake is answered."""
+async def _authenticate(app: Any, scope: Any) -> Actor:
+    """The host of the connection, before the handshake is answered."""
     headers = dict(scope["headers"])
     address = app.address(scope, headers)
     with app.runtime.handshakes.unauthenticated(address):
@@ -110,91 +110,95 @@ async def _admitted(app: Any, scope: Any) -> Actor:
             async with asyncio.timeout(HANDSHAKE_S):
                 actor = await _actor(app, headers)
         except TimeoutError:
-            raise Unavailable("The server is busy; come back in a moment.") from None
+            raise Unavailable("The server is busy; try again in a moment.") from None
     return msgspec.structs.replace(actor, address=address)
 
 
 async def _actor(app: Any, headers: dict[bytes, bytes]) -> Actor:
     token = authentication.bearer(headers)
     if token is None or b"origin" in headers:
-        raise Goodbye(4401, "Agents send Authorization: Bearer <agent token>.")
+        raise CloseConnection(4401, "Agents send Authorization: Bearer <agent token>.")
     actor: Actor = await app.runtime.credentials.actor(token, app.runtime.clock())
     if actor.level is not Level.AGENT:
-        raise Goodbye(4403, "Only an agent's credential opens this door; enrol the host first.")
+        raise CloseConnection(
+            4403, "This endpoint needs an agent's credential; enrol the host first."
+        )
     return actor
 
 
-async def _talk(
-    app: Any, scope: Any, receive: Any, send: Any, actor: Actor, said_hello: Callable[[], None]
+async def _run_connection(
+    app: Any, scope: Any, receive: Any, send: Any, actor: Actor, on_hello: Callable[[], None]
 ) -> None:
     runtime = app.runtime
-    wire = scope.get("extensions", {}).get("wire")
-    say = None if wire is None else wire.say
-    link = Link(runtime, actor, send, say)
+    socket = scope.get("extensions", {}).get("agent_socket")
+    send_now = None if socket is None else socket.send_now
+    connection = AgentConnection(runtime, actor, send, send_now)
     frame = await asyncio.wait_for(_frame(receive), HELLO_S)
     if frame is None:
         return
     first = messages_in(frame)
     if not first:
-        raise Goodbye(4400, "The first message is the hello.")
+        raise CloseConnection(4400, "The first message must be the hello.")
     hello = msgspec.convert(first[0], Hello)
-    runtime.handshakes.check_rate(link.host_id)
+    runtime.handshakes.check_rate(connection.host_id)
     if not runtime.admits_agents:
         raise Unavailable("Another database server took over; connect again.")
-    await link.greet(hello)
-    said_hello()
-    runtime.agents.add(link)
-    # The hello counts as a heartbeat: until the first one the host must not look silent.
-    runtime.agents.note_seen(link, runtime.clock())
-    undo = runtime.signals.subscribe(jobs_canceled(link.host_id), link.rung)
-    undo_watch = runtime.signals.subscribe(checks_changed(link.host_id), link.watcher.rung)
-    take = partial(_take, runtime, link)
+    await connection.open_session(hello)
+    on_hello()
+    runtime.agents.add(connection)
+    # The hello counts as a heartbeat, so that the host is not silent before the first one.
+    runtime.agents.record_seen(connection, runtime.clock())
+    undo = runtime.signals.subscribe(jobs_canceled(connection.host_id), connection.on_signal)
+    undo_watch = runtime.signals.subscribe(
+        checks_changed(connection.host_id), connection.monitor_sync.on_signal
+    )
+    handle = partial(_handle_frame, runtime, connection)
     parts = {
         asyncio.create_task(part)
-        for part in (link.send_loop(), _read(take, receive), _mind_silence(link))
+        for part in (connection.send_loop(), _read(handle, receive), _watch_silence(connection))
     }
-    if wire is not None:
-        wire.hand_to(take)
-    # Behind the welcome, which the first task is about to send.
-    link.watcher.rung()
-    runtime.db.write_batched(claim.wake, link.host_id)
-    log.info("agent of host %s connected (session %s)", link.host_id, link.session)
+    if socket is not None:
+        socket.deliver_to(handle)
+    # After the welcome, which the first task is about to send.
+    connection.monitor_sync.on_signal()
+    runtime.db.write_batched(claim.wake, connection.host_id)
+    log.info("agent connected host=%s session=%s", connection.host_id, connection.session)
     try:
         done, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             task.result()
     finally:
-        if wire is not None:
-            wire.hand_to(None)
+        if socket is not None:
+            socket.deliver_to(None)
         undo()
         undo_watch()
         for task in parts:
             task.cancel()
-        link.is_closing = True
-        link.end()
-        if runtime.agents.remove(link):
-            await runtime.db.write(hosts.disconnected, link.host_id, link.session)
-        log.info("agent of host %s left (session %s)", link.host_id, link.session)
+        connection.is_closing = True
+        connection.cancel_tasks()
+        if runtime.agents.remove(connection):
+            await runtime.db.write(hosts.disconnected, connection.host_id, connection.session)
+        log.info("agent disconnected host=%s session=%s", connection.host_id, connection.session)
 
 
-def _take(runtime: Any, link: Link, frame: str | bytes) -> None:
-    link.heard_at = asyncio.get_running_loop().time()
-    runtime.agents.note_seen(link, runtime.clock())
-    link.receive(frame)
+def _handle_frame(runtime: Any, connection: AgentConnection, frame: str | bytes) -> None:
+    connection.last_frame_at = asyncio.get_running_loop().time()
+    runtime.agents.record_seen(connection, runtime.clock())
+    connection.receive(frame)
 
 
-async def _read(take: Callable[[str | bytes], None], receive: Any) -> None:
-    """What the wire does not hand over by itself, and its end."""
+async def _read(handle: Callable[[str | bytes], None], receive: Any) -> None:
+    """Frames that the socket does not deliver directly, until the connection ends."""
     while (frame := await _frame(receive)) is not None:
-        take(frame)
+        handle(frame)
 
 
-async def _mind_silence(link: Link) -> None:
-    """One look per silence instead of a timer for every frame."""
+async def _watch_silence(connection: AgentConnection) -> None:
+    """One timer per period of silence instead of one per frame."""
     loop = asyncio.get_running_loop()
-    link.heard_at = loop.time()
-    while (left := link.heard_at + SILENCE_S - loop.time()) > 0:
-        await asyncio.sleep(left)
+    connection.last_frame_at = loop.time()
+    while (remaining_s := connection.last_frame_at + SILENCE_S - loop.time()) > 0:
+        await asyncio.sleep(remaining_s)
     raise TimeoutError
 
 

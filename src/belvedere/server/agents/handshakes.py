@@ -1,4 +1,4 @@
-"""How many agent connections may be on their way to a session, and how often a host may come."""
+"""Limits of agent connections without a session, and of new sessions for each host."""
 
 import time
 from collections import Counter
@@ -15,7 +15,7 @@ MAX_UNAUTHENTICATED = 1_024
 MAX_UNAUTHENTICATED_PER_ADDRESS = 128
 # Connections with the credential of one host that have not said hello yet.
 MAX_BEFORE_HELLO = 8
-# Polls over plain HTTP that one host may leave open; an agent has one, or two for a moment.
+# Open polls of one host over plain HTTP; an agent has one, or two for a moment.
 MAX_WAITING = 8
 # Sessions that the agent of one host may open within a minute.
 MAX_HELLOS_PER_MINUTE = 120
@@ -36,14 +36,14 @@ class Handshakes:
 
     @contextmanager
     def unauthenticated(self, address: str) -> Iterator[None]:
-        """One connection while nobody knows whose it is."""
+        """Count a connection whose credential is being checked."""
         key = network(address)
         if (
             self._addresses.total() >= MAX_UNAUTHENTICATED
             or self._addresses[key] >= MAX_UNAUTHENTICATED_PER_ADDRESS
         ):
-            raise TooMany("Too many connections at once; come back in a moment.", retry_after_s=1)
-        release = _enter(self._addresses, key)
+            raise TooMany("Too many connections at once; try again in a moment.", retry_after_s=1)
+        release = _count(self._addresses, key)
         try:
             yield
         finally:
@@ -51,13 +51,13 @@ class Handshakes:
 
     @contextmanager
     def before_hello(self, host_id: str) -> Iterator[Callable[[], None]]:
-        """One connection of a host, until what it gets here is called."""
+        """Count a connection of a host until the function that it yields is called."""
         if self._hosts[host_id] >= MAX_BEFORE_HELLO:
             raise TooMany(
-                f"{MAX_BEFORE_HELLO} connections of this host wait for their hello already.",
+                f"This host has {MAX_BEFORE_HELLO} connections without a hello already.",
                 retry_after_s=1,
             )
-        release = _enter(self._hosts, host_id)
+        release = _count(self._hosts, host_id)
         try:
             yield release
         finally:
@@ -65,10 +65,10 @@ class Handshakes:
 
     @contextmanager
     def waiting(self, host_id: str) -> Iterator[None]:
-        """One poll of an agent over plain HTTP."""
+        """Count a poll of an agent over plain HTTP."""
         if self._waiting[host_id] >= MAX_WAITING:
-            raise TooMany(f"{MAX_WAITING} polls of this host are open already.", retry_after_s=1)
-        release = _enter(self._waiting, host_id)
+            raise TooMany(f"This host has {MAX_WAITING} open polls already.", retry_after_s=1)
+        release = _count(self._waiting, host_id)
         try:
             yield
         finally:
@@ -83,17 +83,17 @@ class Handshakes:
         self._hellos.add(host_id)
 
 
-def _enter(counts: Counter[str], key: str) -> Callable[[], None]:
-    """Count one in; the answer counts it out, once."""
+def _count(counts: Counter[str], key: str) -> Callable[[], None]:
+    """Count up; the returned function counts down, once."""
     counts[key] += 1
-    is_in = True
+    is_counted = True
 
-    def leave() -> None:
-        nonlocal is_in
-        if is_in:
-            is_in = False
+    def release() -> None:
+        nonlocal is_counted
+        if is_counted:
+            is_counted = False
             counts[key] -= 1
             if not counts[key]:
                 del counts[key]
 
-    return leave
+    return release

@@ -1,6 +1,6 @@
-"""A link without a network: both of its ends in one process, for the agent that `up` brings along.
+"""A connection without a network: both ends in one process, for the agent of `belvedere up`.
 
-What one side says the other hears at once, as what JSON would have made of it: nothing is shared.
+A message is delivered at once, converted as JSON would convert it: the ends share no object.
 """
 
 import asyncio
@@ -13,70 +13,70 @@ from websockets.frames import Close
 
 from belvedere.agent.connection.websocket import closed
 from belvedere.server.agents.endpoint import PATH
-from belvedere.server.agents.websocket import GONE, Disconnected, encode
+from belvedere.server.agents.websocket import DISCONNECT, Disconnected, encode
 
-# The server has this long to note that the agent left.
-FAREWELL_S = 2.0
+# The server has this long to record that the agent disconnected.
+DISCONNECT_S = 2.0
 HERE = ("127.0.0.1", 0)
 
-# Text, bytes, or messages as JSON has them.
+# Text, bytes, or messages as plain JSON values.
 Frame = Any
-Take = Callable[[Frame], None]
+FrameHandler = Callable[[Frame], None]
 
 
 @asynccontextmanager
-async def call(app: Any, token: str) -> AsyncIterator["AgentEnd"]:
-    """The agent's connection, through the same door and with the same credential as any other."""
-    server = ServerEnd()
+async def connect(app: Any, token: str) -> AsyncIterator["InProcessAgentSocket"]:
+    """The agent's connection, by the same endpoint and with the same credential as any other."""
+    server = InProcessServerSocket()
     agent = server.agent
     scope = {
         "type": "websocket",
         "client": HERE,
         "raw_path": PATH,
         "headers": [(b"authorization", b"Bearer " + token.encode())],
-        "extensions": {"wire": server},
+        "extensions": {"agent_socket": server},
     }
-    served = asyncio.create_task(app(scope, server.receive, server.send))
-    served.add_done_callback(lambda _: agent.end(None))
+    server_task = asyncio.create_task(app(scope, server.receive, server.send))
+    server_task.add_done_callback(lambda _: agent.end(None))
     try:
         yield agent
     finally:
         agent.end(None)
-        server.put(GONE)
-        await asyncio.wait([served], timeout=FAREWELL_S)
+        server.put(DISCONNECT)
+        await asyncio.wait([server_task], timeout=DISCONNECT_S)
 
 
-class AgentEnd:
-    """As agent/connection/websocket.py is elsewhere."""
+class InProcessAgentSocket:
+    """In place of agent/connection/websocket.py."""
 
     local_address = HERE
 
-    def __init__(self, server: "ServerEnd") -> None:
+    def __init__(self, server: "InProcessServerSocket") -> None:
         self._server = server
         self._inbox: asyncio.Queue[Frame] = asyncio.Queue()
-        # Who takes a frame at once.
-        self._take: Take = self._inbox.put_nowait
+        # Handles a frame at once.
+        self._handler: FrameHandler = self._inbox.put_nowait
         self._listening: asyncio.Future[None] | None = None
         self.is_over = False
-        # What the server closed with.
-        self._goodbye: Close | None = None
+        # The close frame of the server.
+        self._close_frame: Close | None = None
 
-    def end(self, goodbye: Close | None) -> None:
+    def end(self, close_frame: Close | None) -> None:
         if self.is_over:
             return
         self.is_over = True
-        self._goodbye = goodbye
-        # For whoever waits for the next frame.
+        self._close_frame = close_frame
+        # Wakes `recv`.
         self._inbox.put_nowait(None)
         if self._listening is not None and not self._listening.done():
             self._listening.set_result(None)
 
-    def hear(self, frame: Frame) -> None:
+    def deliver(self, frame: Frame) -> None:
         try:
-            self._take(frame)
+            self._handler(frame)
         except Exception as fault:
-            # Not the server's affair: the agent learns it where it listens.
-            self._take = self._inbox.put_nowait
+            # Not raised in the server's code: `listen` raises it in the agent's.
+            self._handler = self._inbox.put_nowait
             if self._listening is not None and not self._listening.done():
                 self._listening.set_exception(fault)
 
@@ -84,62 +84,62 @@ class AgentEnd:
         return not self.is_over
 
     async def room(self) -> None:
-        """The server takes whatever its credit allows; meanwhile others get their turn."""
+        """The server accepts whatever its credit allows; let other tasks run."""
         await asyncio.sleep(0)
         if self.is_over:
-            raise closed(self._goodbye)
+            raise closed(self._close_frame)
 
     def say(self, messages: Any) -> None:
-        self._server.hear(msgspec.to_builtins(messages))
+        self._server.deliver(msgspec.to_builtins(messages))
 
     def send(self, frame: bytes) -> None:
-        self._server.hear(frame)
+        self._server.deliver(frame)
 
     async def recv(self) -> Frame:
         frame = None
         if not self.is_over or not self._inbox.empty():
             frame = await self._inbox.get()
         if frame is None:
-            raise closed(self._goodbye)
+            raise closed(self._close_frame)
         return frame
 
-    async def listen(self, hear: Take) -> None:
+    async def listen(self, hear: FrameHandler) -> None:
         while (frame := None if self._inbox.empty() else self._inbox.get_nowait()) is not None:
             hear(frame)
         if not self.is_over:
             self._listening = asyncio.get_running_loop().create_future()
-            self._take = hear
+            self._handler = hear
             try:
                 await self._listening
             finally:
-                self._take = self._inbox.put_nowait
-        if self._goodbye is None or self._goodbye.code not in (1000, 1001):
-            raise closed(self._goodbye)
+                self._handler = self._inbox.put_nowait
+        if self._close_frame is None or self._close_frame.code not in (1000, 1001):
+            raise closed(self._close_frame)
 
 
-class ServerEnd:
-    """As server/agents/websocket.py is elsewhere: ASGI, and what that has beside it."""
+class InProcessServerSocket:
+    """In place of server/agents/websocket.py: ASGI and its extensions."""
 
     def __init__(self) -> None:
-        self.agent = AgentEnd(self)
+        self.agent = InProcessAgentSocket(self)
         self._inbox: asyncio.Queue[dict[str, Any] | Exception] = asyncio.Queue()
-        self._take: Take | None = None
+        self._handler: FrameHandler | None = None
         self.put({"type": "websocket.connect"})
 
     def put(self, message: dict[str, Any] | Exception) -> None:
         self._inbox.put_nowait(message)
 
-    def hear(self, frame: Frame) -> None:
-        if self._take is None or not self._inbox.empty():
+    def deliver(self, frame: Frame) -> None:
+        if self._handler is None or not self._inbox.empty():
             is_bytes = isinstance(frame, bytes)
-            said = {"bytes": frame} if is_bytes else {"text": encode(frame).decode()}
-            self.put({"type": "websocket.receive", **said})
+            content = {"bytes": frame} if is_bytes else {"text": encode(frame).decode()}
+            self.put({"type": "websocket.receive", **content})
             return
         try:
-            self._take(frame)
+            self._handler(frame)
         except Exception as fault:
-            # For whoever receives, as if the frame had been read there.
-            self._take = None
+            # `receive` raises it, as if the frame had been handled there.
+            self._handler = None
             self.put(fault)
 
     async def receive(self) -> dict[str, Any]:
@@ -150,22 +150,22 @@ class ServerEnd:
 
     async def send(self, message: dict[str, Any]) -> None:
         if self.agent.is_over:
-            raise Disconnected("the agent hung up")
+            raise Disconnected("the agent disconnected")
         match message["type"]:
             case "websocket.send":
                 text = message.get("text")
-                self.agent.hear(message["bytes"] if text is None else text)
+                self.agent.deliver(message["bytes"] if text is None else text)
                 # Large scripts come in many frames.
                 await asyncio.sleep(0)
             case "websocket.close":
                 self.agent.end(Close(message["code"], message.get("reason", "")))
 
-    def say(self, messages: Any) -> bool:
-        """They arrive at once; False where nobody hears them any more."""
+    def send_now(self, messages: Any) -> bool:
+        """Deliver the messages at once; False when the agent has disconnected."""
         if self.agent.is_over:
             return False
-        self.agent.hear(msgspec.to_builtins(messages))
+        self.agent.deliver(msgspec.to_builtins(messages))
         return True
 
-    def hand_to(self, take: Take | None) -> None:
-        self._take = take
+    def deliver_to(self, handler: FrameHandler | None) -> None:
+        self._handler = handler

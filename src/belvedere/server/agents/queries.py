@@ -1,4 +1,4 @@
-"""What an agent's link asks the database: who it is, what it may have, what is wanted of it."""
+"""Database operations of an agent connection: session, permissions, cancel requests."""
 
 import re
 
@@ -16,12 +16,12 @@ from belvedere.protocol import Hello
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
-def greet(
+def open_session(
     tx: Tx, host_id: str, hello: Hello, address: str
 ) -> tuple[int, resync.Reunion, dict[int, str], dict[int, str]] | Conflict:
-    """Open a session: its number, what to stop and cancel, the jobs of attempts that are open, and
-    of all that the agent named and had. A refusal is returned, not raised, where it leaves a mark
-    that must last."""
+    """Open a session. Returns its number, what to stop and cancel, the jobs of the open attempts,
+    and the jobs of all attempts of this host that the hello names. A refusal is returned, not
+    raised, where the transaction must be committed."""
     doubtful_until = hosts.doubtful_until(tx, host_id, hello)
     before = restored.known(tx, host_id)
     unknown_fence = restore.check_hello(tx, host_id, hello, before)
@@ -39,12 +39,23 @@ def greet(
     else:
         restore.compare(tx, host_id, hello, before)
     forgotten = _forgotten_up_to(tx, host_id, hello, before)
-    told = resync.reunite(tx, host_id, hello.journal_id, hello.entries, doubtful_until, forgotten)
+    resync_result = resync.reunite(
+        tx, host_id, hello.journal_id, hello.entries, doubtful_until, forgotten
+    )
     fences = [entry.fence for entry in hello.entries]
-    held = attempts_by_fence(tx, fences)
-    mine = {fence: one for fence, one in held.items() if one.host_id == host_id}
-    ready = {fence: one.job_id for fence, one in mine.items() if _is_open(tx, one)}
-    return session, told, ready, {fence: one.job_id for fence, one in mine.items()}
+    attempts = attempts_by_fence(tx, fences)
+    own_attempts = {
+        fence: attempt for fence, attempt in attempts.items() if attempt.host_id == host_id
+    }
+    ready = {
+        fence: attempt.job_id for fence, attempt in own_attempts.items() if _is_open(tx, attempt)
+    }
+    return (
+        session,
+        resync_result,
+        ready,
+        {fence: attempt.job_id for fence, attempt in own_attempts.items()},
+    )
 
 
 def _forgotten_up_to(tx: Tx, host_id: str, hello: Hello, before: restored.Known) -> int:
@@ -54,32 +65,32 @@ def _forgotten_up_to(tx: Tx, host_id: str, hello: Hello, before: restored.Known)
 
 
 def _is_open(tx: Tx, attempt: Attempt) -> bool:
-    """Whether anything more may be said of it: it runs, or it was given up and nothing newer was
-    started. What is over accepts neither output nor files."""
+    """Whether reports are still accepted: it runs, or it is lost and no newer attempt was started.
+    A finished attempt accepts neither output nor files."""
     if attempt.state != "lost":
         return attempt.state == "live"
-    found = tx.value(
+    row = tx.value(
         "select 1 from jobs where id = ? and fence = ? and lifecycle = 'terminated'"
         " and state = 'lost'",
         attempt.job_id,
         attempt.fence,
     )
-    return found is not None
+    return row is not None
 
 
 def is_open(tx: Tx, host_id: str, fence: int) -> bool:
-    """The same for one attempt of this host, asked again later."""
+    """The same for one attempt of this host, read again."""
     attempt = attempts_by_fence(tx, [fence]).get(fence)
     return attempt is not None and attempt.host_id == host_id and _is_open(tx, attempt)
 
 
 def resume(tx: Tx, fences: list[int]) -> dict[str, int]:
-    found = {fence: joblog.find(tx, fence) for fence in fences}
-    return {str(fence): log.bytes_seen if log else 0 for fence, log in found.items()}
+    logs = {fence: joblog.find(tx, fence) for fence in fences}
+    return {str(fence): log.bytes_seen if log else 0 for fence, log in logs.items()}
 
 
-def wishes(tx: Tx, host_id: str) -> dict[int, bool]:
-    """Fences that the server waits for, and whether they are to be cancelled."""
+def cancel_requests(tx: Tx, host_id: str) -> dict[int, bool]:
+    """The assigned fences of a host, and whether their job is to be cancelled."""
     rows = tx.rows(
         "select fence, cancel_requested_at from jobs where host_id = ? and lifecycle = 'assigned'",
         host_id,
@@ -87,15 +98,15 @@ def wishes(tx: Tx, host_id: str) -> dict[int, bool]:
     return {fence: at is not None for fence, at in rows}
 
 
-def settled_fences(tx: Tx, fences: list[int]) -> list[int]:
-    """Those whose attempt a person has settled: nobody waits for them any more."""
-    found = attempts_by_fence(tx, fences)
-    return [fence for fence, attempt in found.items() if attempt.state == "resolved"]
+def resolved_fences(tx: Tx, fences: list[int]) -> list[int]:
+    """The fences whose result was set by a person: the agent's report is not needed any more."""
+    attempts = attempts_by_fence(tx, fences)
+    return [fence for fence, attempt in attempts.items() if attempt.state == "resolved"]
 
 
 def content_for(tx: Tx, host_id: str, sha256: str) -> tuple[int, bytes] | None:
-    """What the work of this host needs, or a file of its own organization: its size and its first
-    part. To know a hash is no right to what is behind it."""
+    """Size and first part of a content, if a job of this host needs it or it is a file of the
+    host's organization. Knowing a hash alone gives no permission."""
     if not _HASH.fullmatch(sha256):
         return None
     if not _is_ordered(tx, host_id, sha256) and not _is_own_file(tx, host_id, sha256):
@@ -105,8 +116,8 @@ def content_for(tx: Tx, host_id: str, sha256: str) -> tuple[int, bytes] | None:
 
 
 def _is_ordered(tx: Tx, host_id: str, sha256: str) -> bool:
-    """Whether an order that this host holds names the content as its script or as a file. The
-    condition on the text only saves work: an argument that happens to be a hash gives no right."""
+    """Whether an order of this host names the content as its script or as a file. The condition on
+    the text only saves work: an argument that happens to be a hash gives no permission."""
     rows = tx.rows(
         "select script_sha256, arguments from jobs where host_id = ? and lifecycle = 'assigned'"
         " and (script_sha256 = ? or arguments like ?)",
@@ -120,10 +131,10 @@ def _is_ordered(tx: Tx, host_id: str, sha256: str) -> bool:
 
 
 def _is_own_file(tx: Tx, host_id: str, sha256: str) -> bool:
-    found = tx.row(
+    row = tx.row(
         "select 1 from file_versions v join files f on f.id = v.file_id"
         " join hosts h on h.customer_id = f.customer_id where v.sha256 = ? and h.id = ?",
         sha256,
         host_id,
     )
-    return found is not None
+    return row is not None

@@ -1,4 +1,4 @@
-"""The agents that hang on this server, by host; and the claim that ends every transaction."""
+"""The connected agents of this server, by host; and the claim at the end of each transaction."""
 
 import logging
 from collections.abc import Sequence
@@ -18,129 +18,146 @@ from belvedere.jobs.taking import Ready, Taken
 from belvedere.protocol import Order
 
 if TYPE_CHECKING:
-    from belvedere.server.agents.connection import Link
+    from belvedere.server.agents.connection import AgentConnection
 
 
 log = logging.getLogger("belvedere.agents")
-# Orders that are not durable yet, and whose they are.
-Given = list[tuple["Link", list[Order]]]
-# Whose orders, claimed when, and the first of their fences.
-Promise = tuple["Link", Millis, int]
-DOUBT: Millis = 5 * SECOND
+# Orders that are not durable yet, by connection.
+ClaimedOrders = list[tuple["AgentConnection", list[Order]]]
+# Connection, time of the claim, and the first fence of its orders.
+PendingOrders = tuple["AgentConnection", Millis, int]
+# A commit whose result is unknown for this long is treated as lost.
+UNCONFIRMED_AFTER: Millis = 5 * SECOND
 
 
 class AgentRegistry:
-    """At most one link per host; the newest wins."""
+    """At most one connection per host; the newest replaces the others."""
 
     def __init__(self, base_url: str, keys: Keyring) -> None:
-        # What scripts are told; main sets it anew once the port is known (--port 0).
+        # The address that scripts get; main sets it again when the port is known (--port 0).
         self.base_url = base_url
         self._keys = keys
-        self._by_host: dict[str, Link] = {}
+        self._by_host: dict[str, AgentConnection] = {}
         self._seen: dict[tuple[str, int], Millis] = {}
-        # Orders that wait for the end of their transaction.
-        self._promises: set[Promise] = set()
+        # Orders that wait for the commit of their transaction.
+        self._pending: set[PendingOrders] = set()
 
     def __len__(self) -> int:
         return len(self._by_host)
 
-    def add(self, link: "Link") -> None:
-        older = self._by_host.get(link.host_id)
-        self._by_host[link.host_id] = link
+    def add(self, connection: "AgentConnection") -> None:
+        older = self._by_host.get(connection.host_id)
+        self._by_host[connection.host_id] = connection
         if older is not None:
             older.close(4409, "another connection of this host took over")
 
-    def remove(self, link: "Link") -> bool:
-        if self._by_host.get(link.host_id) is link:
-            del self._by_host[link.host_id]
+    def remove(self, connection: "AgentConnection") -> bool:
+        if self._by_host.get(connection.host_id) is connection:
+            del self._by_host[connection.host_id]
             return True
         return False
 
-    def of(self, host_id: str) -> "Link | None":
+    def for_host(self, host_id: str) -> "AgentConnection | None":
         return self._by_host.get(host_id)
 
-    def all(self) -> list["Link"]:
+    def connections(self) -> list["AgentConnection"]:
         return list(self._by_host.values())
 
     def claim_for_signalled_hosts(self, tx: Tx) -> None:
-        """For every host rung in this transaction: claim in it, push once it is durable.
+        """Claim for every host that was signalled in this transaction; send after the commit.
 
         One ordinary claim per host at the end, never one per job: the queue stays in order and
-        the answer to `create` stays what create returned.
+        the result of `create` does not change.
         """
-        # In one order everywhere: two servers that hold several hosts must not wait in a ring.
+        # In the same order everywhere: two servers that lock several hosts must not deadlock.
         for host_id in sorted([host_id for topic, host_id in tx.signals if topic is Topic.HOST]):
-            link = self._by_host.get(host_id)
-            if link is not None and link.takes_work:
-                self._claim(tx, link)
+            connection = self._by_host.get(host_id)
+            if connection is not None and connection.takes_work:
+                self._claim(tx, connection)
 
-    def _claim(self, tx: Tx, link: "Link") -> None:
-        claimed = claim.claim(tx, link.host_id, link.session)
+    def _claim(self, tx: Tx, connection: "AgentConnection") -> None:
+        claimed = claim.claim(tx, connection.host_id, connection.session)
         if claimed:
-            self._promise(tx, link, self._orders(link, claimed))
+            self._send_after_commit(tx, connection, self._orders(connection, claimed))
 
-    def create(self, tx: Tx, wanted: list[NewJob]) -> Sequence[Created | Exception]:
-        """Make jobs; those that an agent here can run at once are its own from the first write."""
-        given: Given = []
-        answers = create.create(tx, wanted, partial(self._take, given))
-        for link, orders in given:
-            self._promise(tx, link, orders)
+    def create(self, tx: Tx, requests: list[NewJob]) -> Sequence[Created | Exception]:
+        """Create jobs; a job that a connected agent can run at once is inserted as assigned."""
+        claimed_orders: ClaimedOrders = []
+        answers = create.create(tx, requests, partial(self._claim_new, claimed_orders))
+        for connection, orders in claimed_orders:
+            self._send_after_commit(tx, connection, orders)
         return answers
 
-    def _take(self, given: Given, tx: Tx, ready: Sequence[Ready]) -> Taken:
-        taken = Taken()
+    def _claim_new(self, claimed_orders: ClaimedOrders, tx: Tx, ready: Sequence[Ready]) -> Taken:
+        claims = Taken()
         for host_id in sorted({job.host_id or "" for job, _ in ready}):
-            link = self._by_host.get(host_id)
-            if link is not None and link.takes_work:
-                mine = [(job, values) for job, values in ready if job.host_id == host_id]
-                taken.add(self._take_for(link, given, tx, mine))
-        return taken
+            connection = self._by_host.get(host_id)
+            if connection is not None and connection.takes_work:
+                host_jobs = [(job, values) for job, values in ready if job.host_id == host_id]
+                claims.add(self._claim_new_for(connection, claimed_orders, tx, host_jobs))
+        return claims
 
-    def _take_for(self, link: "Link", given: Given, tx: Tx, ready: Sequence[Ready]) -> Taken:
-        claimed, taken = claim.claim_new(tx, link.host_id, link.session, ready)
+    def _claim_new_for(
+        self,
+        connection: "AgentConnection",
+        claimed_orders: ClaimedOrders,
+        tx: Tx,
+        ready: Sequence[Ready],
+    ) -> Taken:
+        claimed, claims = claim.claim_new(tx, connection.host_id, connection.session, ready)
         try:
-            orders = self._orders(link, claimed)
+            orders = self._orders(connection, claimed)
         except Exception:
-            log.exception("an order could not be made; its job waits for the next claim")
+            log.exception("order could not be created; its job waits for the next claim")
             return Taken()
         if orders:
-            given.append((link, orders))
-        return taken
+            claimed_orders.append((connection, orders))
+        return claims
 
-    def _orders(self, link: "Link", claimed: Sequence[Claimed]) -> list[Order]:
-        return [order_of(item, link.session, self.base_url, self._keys) for item in claimed]
+    def _orders(self, connection: "AgentConnection", claimed: Sequence[Claimed]) -> list[Order]:
+        return [order_of(item, connection.session, self.base_url, self._keys) for item in claimed]
 
-    def _promise(self, tx: Tx, link: "Link", orders: list[Order]) -> None:
-        promise = (link, tx.now, orders[0].fence)
-        self._promises.add(promise)
+    def _send_after_commit(
+        self, tx: Tx, connection: "AgentConnection", orders: list[Order]
+    ) -> None:
+        pending = (connection, tx.now, orders[0].fence)
+        self._pending.add(pending)
         around_commit(tx, "claim")
-        tx.after_commit(lambda: self._keep(promise, orders))
+        tx.after_commit(lambda: self._confirm(pending, orders))
 
-    def _keep(self, promise: Promise, orders: list[Order]) -> None:
-        self._promises.discard(promise)
-        promise[0].give(orders)
+    def _confirm(self, pending: PendingOrders, orders: list[Order]) -> None:
+        self._pending.discard(pending)
+        pending[0].send_orders(orders)
 
-    def in_doubt(self, now: Millis) -> list["Link"]:
-        """Links whose orders may or may not be durable, because the answer to the commit was lost:
-        they were never sent, but their jobs may count as assigned."""
-        old = [promise for promise in list(self._promises) if abs(now - promise[1]) > DOUBT]
-        self._promises.difference_update(old)
-        return [link for link, _, _ in old]
+    def unconfirmed(self, now: Millis) -> list["AgentConnection"]:
+        """Connections whose orders may or may not be durable, because the result of the commit was
+        lost: the orders were not sent, but their jobs may be assigned."""
+        overdue = [
+            pending for pending in list(self._pending) if abs(now - pending[1]) > UNCONFIRMED_AFTER
+        ]
+        self._pending.difference_update(overdue)
+        return [connection for connection, _, _ in overdue]
 
-    def note_seen(self, link: "Link", now: Millis) -> None:
-        self.note(link.host_id, link.session, now)
+    def record_seen(self, connection: "AgentConnection", now: Millis) -> None:
+        self.record(connection.host_id, connection.session, now)
 
-    def note(self, host_id: str, session: int, now: Millis) -> None:
-        """The host's agent spoke, over whatever connection."""
+    def record(self, host_id: str, session: int, now: Millis) -> None:
+        """The agent of the host sent something, over any kind of connection."""
         self._seen[host_id, session] = now
 
     def take_accepted(self) -> list[tuple[str, int, int]]:
         """(host, session, fence) of every agent that has accepted more since the last call."""
-        fresh = [link for link in self._by_host.values() if link.accepted > link.accepted_noted]
-        for link in fresh:
-            link.accepted_noted = link.accepted
-        return [(link.host_id, link.session, link.accepted) for link in fresh]
+        changed = [
+            connection
+            for connection in self._by_host.values()
+            if connection.accepted > connection.accepted_recorded
+        ]
+        for connection in changed:
+            connection.accepted_recorded = connection.accepted
+        return [
+            (connection.host_id, connection.session, connection.accepted) for connection in changed
+        ]
 
     def take_seen(self) -> list[tuple[str, int, Millis]]:
-        seen, self._seen = self._seen, {}
-        return [(host_id, session, at) for (host_id, session), at in seen.items()]
+        times, self._seen = self._seen, {}
+        return [(host_id, session, at) for (host_id, session), at in times.items()]

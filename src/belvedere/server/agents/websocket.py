@@ -1,9 +1,9 @@
-"""The WebSocket below `endpoint.py`: what uvicorn hands over when somebody asks for one.
+"""The WebSocket protocol of `endpoint.py`, which uvicorn uses for upgrade requests.
 
-It speaks ASGI upwards, like uvicorn's own, which spends more on a small frame than we on a whole
-message: it pauses and resumes the socket for each, and reads it with a general library. Beside
-that it spares a turn of the loop (`say`, `hand_to`): the application finds it in the scope's
-extensions.
+It offers ASGI to the application, like uvicorn's own class. That one costs more for a small frame
+than this one for a complete message: it pauses and resumes the socket for each frame, and parses
+it with a general library. In addition, `send_now` and `deliver_to` save an iteration of the event
+loop; the application finds this object in the extensions of the scope.
 """
 
 import asyncio
@@ -24,18 +24,18 @@ log = logging.getLogger("belvedere.agents")
 encode = msgspec.json.Encoder().encode
 
 GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-# An agent whose frames nobody reads is not read either, until this many are left.
-MOST_WAITING, FEW_WAITING = 64, 16
+# With more unread frames than the first number, reading pauses until the second is reached.
+MAX_WAITING, RESUME_WAITING = 64, 16
 # The same for bytes: a few long frames must not take more memory than many short ones.
 MAX_WAITING_BYTES = 1 << 20
-# Frames of one connection that are handled before other connections get their turn.
+# Frames of one connection that are handled before other connections are served.
 MAX_FRAMES_PER_TURN = 256
-# After our close the other side has this long for its own; then the connection is aborted.
+# After our close frame the peer has this long for its own; then the connection is aborted.
 CLOSE_S = 10.0
 # A peer that takes nothing of a full send buffer is disconnected after this time, plus the time
 # that the buffer needs at the lowest rate (bytes per second).
 STALL_S, MIN_RATE = 30.0, 4096
-GONE = {"type": "websocket.disconnect", "code": 1006}
+DISCONNECT = {"type": "websocket.disconnect", "code": 1006}
 REFUSALS = {
     400: b"HTTP/1.1 400 Bad Request",
     401: b"HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer",
@@ -50,13 +50,13 @@ STATUSES = {1000: 503, 4401: 401, 4403: 403, 4429: 429, 4503: 503, 1011: 500}
 
 
 class Disconnected(OSError):
-    """Nobody hears what is said."""
+    """The peer has disconnected."""
 
 
-class Wire(asyncio.Protocol):
+class AgentWebSocket(asyncio.Protocol):
     def __init__(self, config: Any, server_state: Any, app_state: Any, _loop: Any = None) -> None:
         self._app = config.loaded_app
-        self._longest: int = config.ws_max_size
+        self._max_size: int = config.ws_max_size
         self._connections: set[Any] = server_state.connections
         self._tasks: set[Any] = server_state.tasks
         self._loop = asyncio.get_running_loop()
@@ -65,25 +65,25 @@ class Wire(asyncio.Protocol):
         self._accept = b""
         # Set once the handshake is answered.
         self._reader: websocket_frames.Reader | None = None
-        # What came, and the fault of whoever took a frame.
+        # Received messages, and the exception of a frame handler.
         self._inbox: deque[dict[str, Any] | Exception] = deque()
-        self._take: Callable[[str | bytes], None] | None = None
+        self._handler: Callable[[str | bytes], None] | None = None
         self._inbox_bytes = 0
         self._waiter: asyncio.Future[None] | None = None
         # Why nothing is read at the moment: handshake, inbox, turn.
         self._pauses: set[str] = set()
-        # Frames that wait for the next turn of this connection.
+        # Frames that wait for the next iteration of the event loop.
         self._next: list[websocket_frames.FrameMessage] = []
-        # Pending while the other side takes nothing, and the deadline for that.
+        # Pending while the send buffer is full, and the deadline for that.
         self._full: asyncio.Future[None] | None = None
         self._stalled: asyncio.TimerHandle | None = None
-        # The last PING that came while the send buffer was full.
+        # The last PING that was received while the send buffer was full.
         self._ping: bytes | None = None
         self._is_gone = False
-        # Set when this side closes: from then on nothing is answered, and this timer aborts.
+        # Set when this side closes: from then on nothing is sent, and this timer aborts.
         self._closing: asyncio.TimerHandle | None = None
 
-    # Below: bytes
+    # asyncio.Protocol
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
@@ -96,12 +96,12 @@ class Wire(asyncio.Protocol):
         self._next = []
         if self._closing is not None:
             self._closing.cancel()
-        self._put(GONE)
+        self._put(DISCONNECT)
 
     def pause_writing(self) -> None:
         self._full = self._loop.create_future()
-        patience_s = STALL_S + self._transport.get_write_buffer_size() / MIN_RATE
-        self._stalled = self._loop.call_later(patience_s, self._transport.abort)
+        timeout_s = STALL_S + self._transport.get_write_buffer_size() / MIN_RATE
+        self._stalled = self._loop.call_later(timeout_s, self._transport.abort)
 
     def resume_writing(self) -> None:
         if self._full is not None and not self._full.done():
@@ -116,53 +116,53 @@ class Wire(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if not self._scope:
-            self._knocked(data)
+            self._start_handshake(data)
         elif self._reader is not None:
             try:
-                found = self._reader.feed(data)
+                frames = self._reader.feed(data)
             except websocket_frames.FrameError as fault:
-                self._break_off(fault)
+                self._fail(fault)
                 return
-            self._hear_all(found if not self._next else self._next + found)
+            self._handle_frames(frames if not self._next else self._next + frames)
 
-    def _hear_all(self, found: list[websocket_frames.FrameMessage]) -> None:
+    def _handle_frames(self, frames: list[websocket_frames.FrameMessage]) -> None:
         self._next = []
-        if len(found) > MAX_FRAMES_PER_TURN:
-            found, self._next = found[:MAX_FRAMES_PER_TURN], found[MAX_FRAMES_PER_TURN:]
+        if len(frames) > MAX_FRAMES_PER_TURN:
+            frames, self._next = frames[:MAX_FRAMES_PER_TURN], frames[MAX_FRAMES_PER_TURN:]
             self._pause("turn")
-            self._loop.call_soon(self._take_turn)
+            self._loop.call_soon(self._handle_waiting)
         try:
-            for opcode, payload in found:
-                self._hear(opcode, payload)
+            for opcode, payload in frames:
+                self._handle_frame(opcode, payload)
         except websocket_frames.FrameError as fault:
-            self._break_off(fault)
+            self._fail(fault)
 
-    def _take_turn(self) -> None:
-        """The rest of what came at once, after other connections had their turn."""
+    def _handle_waiting(self) -> None:
+        """Handle the frames that were left over, after other connections were served."""
         if self._is_inbox_full() and self._closing is None:
-            # The application does not take what was passed on; `_receive` goes on from here.
+            # The application does not read the inbox; `_receive` continues from here.
             return
         self._resume("turn")
-        self._hear_all(self._next)
+        self._handle_frames(self._next)
 
-    def _break_off(self, fault: websocket_frames.FrameError) -> None:
-        self._hang_up(fault.code, fault.reason)
-        self._shut()
+    def _fail(self, fault: websocket_frames.FrameError) -> None:
+        self._begin_close(fault.code, fault.reason)
+        self._close_transport()
 
-    def _hear(self, opcode: int, payload: bytes) -> None:
+    def _handle_frame(self, opcode: int, payload: bytes) -> None:
         if opcode == websocket_frames.CLOSE:
             if self._closing is None:
                 code, _ = websocket_frames.unpack_close(payload)
-                self._hang_up(code or websocket_frames.NORMAL, "")
-            self._shut()
+                self._begin_close(code or websocket_frames.NORMAL, "")
+            self._close_transport()
         elif self._closing is not None:
             return
         elif opcode == websocket_frames.PING:
             self._answer_ping(payload)
         elif opcode == websocket_frames.TEXT:
-            self._pass_on("text", websocket_frames.decode(payload))
+            self._deliver("text", websocket_frames.decode(payload))
         elif opcode == websocket_frames.BINARY:
-            self._pass_on("bytes", payload)
+            self._deliver("bytes", payload)
 
     def _answer_ping(self, payload: bytes) -> None:
         """While the send buffer is full only the last PING is kept: its PONG answers them all."""
@@ -183,33 +183,33 @@ class Wire(asyncio.Protocol):
         if not self._pauses and not self._transport.is_closing():
             self._transport.resume_reading()
 
-    def _pass_on(self, kind: str, frame: str | bytes) -> None:
-        if self._take is None or self._inbox:
+    def _deliver(self, kind: str, frame: str | bytes) -> None:
+        if self._handler is None or self._inbox:
             self._put({"type": "websocket.receive", kind: frame})
             return
         try:
-            self._take(frame)
+            self._handler(frame)
         except Exception as fault:
-            # For whoever receives, as if the frame had been read there.
-            self._take = None
+            # `_receive` raises it, as if the frame had been handled there.
+            self._handler = None
             self._put(fault)
 
     def shutdown(self) -> None:
         """The server stops."""
         if self._reader is not None:
-            self._hang_up(websocket_frames.RESTART, "the server stops")
-        self._shut()
+            self._begin_close(websocket_frames.RESTART, "the server stops")
+        self._close_transport()
 
-    def _shut(self) -> None:
-        """Close the socket, and abort it when what is left to send is not taken in time."""
+    def _close_transport(self) -> None:
+        """Close the socket, and abort it when the peer does not read the rest in time."""
         if self._closing is None:
             self._closing = self._loop.call_later(CLOSE_S, self._transport.abort)
         self._transport.close()
 
     # The handshake
 
-    def _knocked(self, request: bytes) -> None:
-        """uvicorn has read the request and hands it on whole."""
+    def _start_handshake(self, request: bytes) -> None:
+        """uvicorn has read the request and passes all of it."""
         line, *lines = request.partition(b"\r\n\r\n")[0].split(b"\r\n")
         headers = [(name.lower(), value.strip()) for name, _, value in map(_split, lines)]
         raw_path, _, query = line.split(b" ")[1].partition(b"?")
@@ -222,11 +222,11 @@ class Wire(asyncio.Protocol):
             "raw_path": raw_path,
             "query_string": query,
             "headers": headers,
-            "extensions": {"wire": self},
+            "extensions": {"agent_socket": self},
         }
-        fault = self._fault_of(dict(headers))
-        if fault:
-            self._refuse(fault)
+        status = self._handshake_error(dict(headers))
+        if status:
+            self._refuse(status)
             return
         # Nothing is read before the application has accepted the connection.
         self._pause("handshake")
@@ -235,7 +235,7 @@ class Wire(asyncio.Protocol):
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _fault_of(self, headers: dict[bytes, bytes]) -> int:
+    def _handshake_error(self, headers: dict[bytes, bytes]) -> int:
         if headers.get(b"sec-websocket-version") != b"13":
             return 426
         key = headers.get(b"sec-websocket-key", b"")
@@ -254,9 +254,9 @@ class Wire(asyncio.Protocol):
             + b"%s\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % (kind, len(body))
             + body
         )
-        self._shut()
+        self._close_transport()
 
-    # Above: ASGI
+    # ASGI
 
     async def _run(self) -> None:
         try:
@@ -264,12 +264,12 @@ class Wire(asyncio.Protocol):
         except Disconnected:
             pass
         except Exception:
-            log.exception("the link of an agent failed")
+            log.exception("agent connection failed")
         if self._closing is not None:
             return
         if self._reader is None and not self._is_gone:
             self._refuse(500)
-        self._shut()
+        self._close_transport()
 
     def _put(self, message: dict[str, Any] | Exception) -> None:
         self._inbox.append(message)
@@ -280,7 +280,7 @@ class Wire(asyncio.Protocol):
             self._pause("inbox")
 
     def _is_inbox_full(self) -> bool:
-        return len(self._inbox) > MOST_WAITING or self._inbox_bytes > MAX_WAITING_BYTES
+        return len(self._inbox) > MAX_WAITING or self._inbox_bytes > MAX_WAITING_BYTES
 
     async def _receive(self) -> dict[str, Any]:
         while not self._inbox:
@@ -288,10 +288,10 @@ class Wire(asyncio.Protocol):
             await self._waiter
         message = self._inbox.popleft()
         self._inbox_bytes -= _size(message)
-        if "inbox" in self._pauses and len(self._inbox) <= FEW_WAITING:
+        if "inbox" in self._pauses and len(self._inbox) <= RESUME_WAITING:
             self._resume("inbox")
             if self._next:
-                self._loop.call_soon(self._take_turn)
+                self._loop.call_soon(self._handle_waiting)
         if isinstance(message, Exception):
             raise message
         return message
@@ -302,14 +302,14 @@ class Wire(asyncio.Protocol):
             self._close(message["code"], message.get("reason", ""))
             return
         while self._full is not None:
-            # Several may wait for it, and one that is cancelled must not cancel it for all.
+            # Several tasks may wait for it; cancelling one must not cancel it for the others.
             await asyncio.shield(self._full)
         if self._is_gone:
-            raise Disconnected("the agent hung up")
+            raise Disconnected("the agent disconnected")
         if message["type"] == "websocket.send":
-            self._say(message)
+            self._write_frame(message)
         else:
-            self._reader = websocket_frames.Reader(masked=True, max_size=self._longest)
+            self._reader = websocket_frames.Reader(masked=True, max_size=self._max_size)
             self._transport.write(
                 b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n"
                 b"connection: Upgrade\r\nsec-websocket-accept: %s\r\n\r\n" % self._accept
@@ -320,12 +320,12 @@ class Wire(asyncio.Protocol):
         if self._is_gone:
             return
         if self._reader is None:
-            self._hang_up(code, reason)
+            self._begin_close(code, reason)
             self._refuse(STATUSES.get(code, 403), reason)
         else:
-            self._hang_up(code, reason)
+            self._begin_close(code, reason)
 
-    def _say(self, message: dict[str, Any]) -> None:
+    def _write_frame(self, message: dict[str, Any]) -> None:
         text = message.get("text")
         opcode, data = (
             (websocket_frames.BINARY, message["bytes"])
@@ -335,19 +335,19 @@ class Wire(asyncio.Protocol):
         if self._closing is None:
             self._transport.write(websocket_frames.pack(opcode, data, masked=False))
 
-    def _hang_up(self, code: int, reason: str) -> None:
-        """Our close is said; what still comes is heard no more. The socket itself stays open for
-        the other's close: shut at once, it could take our last words along."""
+    def _begin_close(self, code: int, reason: str) -> None:
+        """Send our close frame and ignore what is received from now on. The socket stays open for
+        the peer's close frame: closing it at once could discard our last messages."""
         if self._closing is None:
             if self._reader is not None:
                 self._transport.write(websocket_frames.pack_close(code, reason, masked=False))
             self._closing = self._loop.call_later(CLOSE_S, self._transport.abort)
-            self._put(GONE)
+            self._put(DISCONNECT)
 
-    # Beside ASGI
+    # Extensions of ASGI
 
-    def say(self, messages: Any) -> bool:
-        """A frame that leaves at once; False where something keeps it waiting."""
+    def send_now(self, messages: Any) -> bool:
+        """Send a frame without waiting; False where it would have to wait."""
         if self._full is not None or self._closing is not None or self._transport.is_closing():
             return False
         self._transport.write(
@@ -355,9 +355,9 @@ class Wire(asyncio.Protocol):
         )
         return True
 
-    def hand_to(self, take: Callable[[str | bytes], None] | None) -> None:
-        """From now on a frame goes straight there, unless others wait to be received."""
-        self._take = take
+    def deliver_to(self, handler: Callable[[str | bytes], None] | None) -> None:
+        """Call the handler for each further frame, unless others wait to be received."""
+        self._handler = handler
 
 
 def _size(message: dict[str, Any] | Exception) -> int:

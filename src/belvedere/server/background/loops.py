@@ -68,7 +68,7 @@ async def wake_waiting(runtime: ServerRuntime) -> None:
     if not len(runtime.agents):
         return
     for host_id in await runtime.db.read(claim.waiting_hosts):
-        if runtime.agents.of(host_id) is not None:
+        if runtime.agents.for_host(host_id) is not None:
             await runtime.db.write_batched(claim.wake, host_id)
 
 
@@ -77,15 +77,15 @@ async def tell_cancels(runtime: ServerRuntime) -> None:
     if not len(runtime.agents):
         return
     for host_id, fence in await runtime.db.read(claim.to_cancel):
-        link = runtime.agents.of(host_id)
-        if link is not None:
-            link.cancel([fence])
+        connection = runtime.agents.for_host(host_id)
+        if connection is not None:
+            connection.cancel([fence])
 
 
 async def settle_doubts(runtime: ServerRuntime) -> None:
     """An agent that comes back tells what it has; what it has not goes back into the queue."""
-    for link in runtime.agents.in_doubt(runtime.clock()):
-        link.close(4503, "an order may not have reached you; come back")
+    for connection in runtime.agents.unconfirmed(runtime.clock()):
+        connection.close(4503, "an order may not have reached you; come back")
 
 
 async def note_seen(runtime: ServerRuntime) -> None:
@@ -96,9 +96,9 @@ async def note_seen(runtime: ServerRuntime) -> None:
     if not seen:
         return
     for host_id, session in await runtime.db.write(hosts.seen, seen):
-        link = runtime.agents.of(host_id)
-        if link is not None and link.session == session:
-            link.close(4409, "another connection of this host took over")
+        connection = runtime.agents.for_host(host_id)
+        if connection is not None and connection.session == session:
+            connection.close(4409, "another connection of this host took over")
 
 
 async def note_uses(runtime: ServerRuntime) -> None:
@@ -192,13 +192,15 @@ async def watch_monitors(runtime: ServerRuntime) -> None:
 
 async def tell_watches(runtime: ServerRuntime) -> None:
     """The backstop of the doorbell for what agents shall check."""
-    links = runtime.agents.all()
-    if not links:
+    connections = runtime.agents.connections()
+    if not connections:
         return
-    numbers = await runtime.db.read(watch_changes.numbers, [link.host_id for link in links])
-    for link in links:
-        if numbers.get(link.host_id, 0) > link.watcher.number:
-            link.watcher.rung()
+    numbers = await runtime.db.read(
+        watch_changes.numbers, [connection.host_id for connection in connections]
+    )
+    for connection in connections:
+        if numbers.get(connection.host_id, 0) > connection.monitor_sync.number:
+            connection.monitor_sync.on_signal()
 
 
 async def forget_samples(runtime: ServerRuntime) -> None:

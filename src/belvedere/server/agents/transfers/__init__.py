@@ -1,1 +1,1 @@
-"""Files and output between server and agents, and their limits."""
+"""Files and output between server and agents."""

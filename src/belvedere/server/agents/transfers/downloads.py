@@ -1,4 +1,4 @@
-"""Scripts and file arguments on their way to an agent: one at a time, as fast as it reads."""
+"""Sends scripts and file arguments to an agent: one at a time, as fast as it reads."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,60 +7,62 @@ import msgspec
 from belvedere import files
 from belvedere.protocol import CHUNK, Missing, pack_blob
 from belvedere.server.agents import queries
-from belvedere.server.agents.close_reasons import Goodbye
+from belvedere.server.agents.message_limits import CloseConnection
 
 if TYPE_CHECKING:
-    from belvedere.server.agents.connection import Link
+    from belvedere.server.agents.connection import AgentConnection
 
-# Different contents that may wait for their turn.
-MAX_WANTED = 10_000
-LONGEST_HASH = 64
+# Requested contents that may wait.
+MAX_REQUESTED = 10_000
+MAX_HASH = 64
 encode = msgspec.json.Encoder().encode
 
 
-class Transfers:
-    """What one agent asked for. At most one slice of one content is in memory."""
+class Downloads:
+    """Contents that one agent requested. At most one slice of one content is in memory."""
 
-    def __init__(self, link: "Link", send: Any) -> None:
-        self._link = link
+    def __init__(self, connection: "AgentConnection", send: Any) -> None:
+        self._connection = connection
         # Waits while the agent does not read.
         self._send = send
-        # In the order of the questions, each once.
-        self._wanted: dict[str, None] = {}
+        # Hashes in the order of the requests, each once.
+        self._requested: dict[str, None] = {}
         self._is_busy = False
 
     def want(self, sha256: str) -> None:
-        if len(sha256) > LONGEST_HASH or len(self._wanted) >= MAX_WANTED:
-            raise Goodbye(4400, f"A hash is too long, or {MAX_WANTED} contents wait already.")
-        self._wanted[sha256] = None
+        if len(sha256) > MAX_HASH or len(self._requested) >= MAX_REQUESTED:
+            raise CloseConnection(
+                4400, f"A hash is too long, or {MAX_REQUESTED} contents wait already."
+            )
+        self._requested[sha256] = None
         if not self._is_busy:
             self._is_busy = True
-            self._link.spawn(self._send_all())
+            self._connection.spawn(self._send_all())
 
     async def _send_all(self) -> None:
         try:
-            while self._wanted:
-                sha256 = next(iter(self._wanted))
-                del self._wanted[sha256]
-                await self._send_one(sha256)
+            while self._requested:
+                sha256 = next(iter(self._requested))
+                del self._requested[sha256]
+                await self._send_content(sha256)
         finally:
             self._is_busy = False
 
-    async def _send_one(self, sha256: str) -> None:
-        db = self._link.runtime.db
-        found = await db.read(queries.content_for, self._link.host_id, sha256)
-        if found is None:
+    async def _send_content(self, sha256: str) -> None:
+        db = self._connection.runtime.db
+        content = await db.read(queries.content_for, self._connection.host_id, sha256)
+        if content is None:
             text = encode([Missing(sha256)]).decode()
             await self._send({"type": "websocket.send", "text": text})
             return
-        size, part = found
-        sent = await self._send_part(sha256, part, 0, size)
-        while sent < size:
-            part = await db.read(files.part_of, sha256, sent)
-            sent = await self._send_part(sha256, part, sent, size)
+        size, part = content
+        offset = await self._send_part(sha256, part, 0, size)
+        while offset < size:
+            part = await db.read(files.part_of, sha256, offset)
+            offset = await self._send_part(sha256, part, offset, size)
 
     async def _send_part(self, sha256: str, part: bytes, at: int, size: int) -> int:
-        """Send one slice that begins at this byte of the content; where the next one begins."""
+        """Send the slice that begins at this byte; returns the offset of the next one."""
         for start in range(0, max(1, len(part)), CHUNK):
             data = part[start : start + CHUNK]
             last = at + start + len(data) >= size

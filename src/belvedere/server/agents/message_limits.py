@@ -1,4 +1,4 @@
-"""Limits on what an agent says of an attempt, of itself and of its monitors."""
+"""Limits of the messages of an agent: a connection that exceeds them is closed."""
 
 from typing import Any
 
@@ -9,10 +9,11 @@ from belvedere.base.text import json_text
 from belvedere.jobs.output.artifacts import MOST_FILES
 from belvedere.monitors.evaluation import rollups, samples
 from belvedere.protocol import Hello, Report, Sample, Samples
-from belvedere.server.agents.close_reasons import WIDEST, Goodbye, check_numbers
 
 encode = msgspec.json.Encoder().encode
 
+# Larger than any fence, size or duration; still fits the columns of both engines.
+MAX_NUMBER = 2**62
 # Messages in one frame, and open attempts in one hello.
 MAX_MESSAGES = 10_000
 MAX_ENTRIES = 10_000
@@ -27,44 +28,60 @@ MAX_SKIPPED = 100
 # Samples in one batch, and batches that wait to be written. An agent sends 200, and 4 at a time.
 MAX_SAMPLES = 1_000
 MAX_BATCHES = 16
-# Bytes of `data` in one batch: what is over is not kept, because an older agent sends up to 64 KiB
-# with each sample, and its states must not be lost.
+# Bytes of `data` in one batch. More is dropped, not refused: an older agent sends up to 64 KiB with
+# each sample, and its states must not be lost.
 MAX_DATA = 1 << 20
-# Bytes of the batches that wait to be written; an agent that is cut as above needs half of it.
+# Bytes of the batches that wait to be written; an agent within the limits above needs half of it.
 MAX_WAITING = 16 << 20
-# What a sample, and each of its numbers, has beside its texts.
+# Overhead of a sample, and of each of its numbers, besides the texts.
 SAMPLE_BYTES = 100
-# Values in one frame; counted only where it is large.
+# Values in one frame; counted only in a large one.
 MAX_VALUES = 200_000
 LARGE_FRAME = 256 * 1024
 
 
+class CloseConnection(Exception):
+    """The connection must be closed; the agent gets the code and the reason."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+def check_numbers(*numbers: int) -> None:
+    """A number that no agent can mean must not reach the database: it would be an internal error,
+    and the agent would reconnect and send it again for ever."""
+    if numbers and not 0 <= min(numbers) <= max(numbers) < MAX_NUMBER:
+        raise CloseConnection(4400, "A number is out of range.")
+
+
 def check_messages(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if len(messages) > MAX_MESSAGES:
-        raise Goodbye(4400, f"A frame has more than {MAX_MESSAGES} messages.")
+        raise CloseConnection(4400, f"A frame has more than {MAX_MESSAGES} messages.")
     return messages
 
 
 def check_hello(hello: Hello) -> None:
     if len(hello.entries) > MAX_ENTRIES:
-        raise Goodbye(4400, f"A hello names more than {MAX_ENTRIES} attempts.")
+        raise CloseConnection(4400, f"A hello names more than {MAX_ENTRIES} attempts.")
     check_numbers(hello.greeting, *(entry.fence for entry in hello.entries))
 
 
 def check_values(frame: str | bytes) -> None:
-    """Refuse a frame whose parts would take many times its size, before they are made."""
+    """Refuse a frame whose decoded values would take many times its size, before decoding it."""
     if len(frame) <= LARGE_FRAME:
         return
     try:
         json_text.check_elements(frame if isinstance(frame, str) else frame.decode(), MAX_VALUES)
     except Invalid:
-        raise Goodbye(4400, f"A frame has more than {MAX_VALUES} values.") from None
+        raise CloseConnection(4400, f"A frame has more than {MAX_VALUES} values.") from None
 
 
 def check_samples(batch: Samples) -> int:
-    """The bytes of a batch, whose texts are cut as the store would cut them."""
+    """The bytes of a batch, after cutting its texts as the store would cut them."""
     if len(batch.samples) > MAX_SAMPLES:
-        raise Goodbye(4400, f"A batch has more than {MAX_SAMPLES} samples.")
+        raise CloseConnection(4400, f"A batch has more than {MAX_SAMPLES} samples.")
     check_numbers(batch.number, batch.dropped)
     batch.stream = batch.stream[:MAX_WORD]
     size, room = 0, MAX_DATA
@@ -88,7 +105,7 @@ def _cut_sample(sample: Sample) -> int:
 
 
 def check_report(report: Report) -> None:
-    """Numbers must fit; words that are too long are cut, for the end itself must not be lost."""
+    """Numbers must be valid; long texts are cut, because the end itself must not be lost."""
     check_numbers(report.bytes_total, report.lines_total, report.elapsed_ns, abs(report.code))
     report.reason = json_text.clean(report.reason[:MAX_WORD])
     if report.log is not None and len(report.log) > MAX_LOG:
@@ -105,7 +122,7 @@ def _cut(report: Report) -> None:
     report.message = json_text.clean(report.message[:MAX_MESSAGE])
     if report.signal is not None:
         report.signal = json_text.clean(report.signal[:MAX_WORD])
-    survivors = [number for number in report.survivors[:MAX_SURVIVORS] if 0 <= number < WIDEST]
+    survivors = [number for number in report.survivors[:MAX_SURVIVORS] if 0 <= number < MAX_NUMBER]
     report.survivors = survivors
     report.files = report.files[:MOST_FILES]
     skipped = [pair for pair in report.files_skipped[:MAX_SKIPPED] if len(pair) == 2]
