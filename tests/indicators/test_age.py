@@ -26,19 +26,19 @@ def test_it_works(db: Database, cast: Cast, clock: HandClock, make: Make) -> Non
     """A silent one is told of once; when its source spoke and fell silent again, once more."""
     row, other = make("a", ttl=60_000), make("b")
     clock.move(59)
-    assert not db.write_blocking(store.any_going_stale)
+    assert not db.write_blocking(store.has_newly_stale)
     clock.move(1)
-    assert db.write_blocking(store.any_going_stale)
-    assert db.write_blocking(aging.grow_stale)
-    assert not db.write_blocking(store.any_going_stale)
-    assert not db.write_blocking(aging.grow_stale)
+    assert db.write_blocking(store.has_newly_stale)
+    assert db.write_blocking(aging.publish_stale)
+    assert not db.write_blocking(store.has_newly_stale)
+    assert not db.write_blocking(aging.publish_stale)
     assert kinds(db, row) == ["created", "stale"]
     # Somebody renames it: its source is as silent as before.
     db.write_blocking(service.change, cast.ada, row.id, body(title="c"))
-    assert not db.write_blocking(aging.grow_stale)
+    assert not db.write_blocking(aging.publish_stale)
     push(db, cast, row, 5)
     clock.move(60)
-    assert db.write_blocking(aging.grow_stale)
+    assert db.write_blocking(aging.publish_stale)
     assert kinds(db, row) == ["created", "stale", "changed", "changed", "stale"]
     assert kinds(db, other) == ["created"]
 
@@ -49,12 +49,12 @@ def test_a_deleted_one_does_not_grow_stale(
     row = make(ttl=60_000)
     db.write_blocking(service.delete, cast.ada, row.id)
     clock.move(61)
-    assert not db.write_blocking(store.any_going_stale)
-    assert not db.write_blocking(aging.grow_stale)
+    assert not db.write_blocking(store.has_newly_stale)
+    assert not db.write_blocking(aging.publish_stale)
 
 
 def moments(db: Database, row: IndicatorRow) -> list[int]:
-    return [point.at for point in db.write_blocking(history.points, row.id, 0, 2**50, 100_000)]
+    return [point.at for point in db.write_blocking(history.list_points, row.id, 0, 2**50, 100_000)]
 
 
 def fill(db: Database, row: IndicatorRow, first: int, last: int, step: int) -> None:
@@ -72,7 +72,7 @@ def fill(db: Database, row: IndicatorRow, first: int, last: int, step: int) -> N
 def settle(db: Database) -> int:
     """Until there is nothing left to do; how many turns it took."""
     turns = 1
-    while db.write_blocking(aging.forget):
+    while db.write_blocking(aging.purge_old):
         turns += 1
     return turns
 
@@ -119,14 +119,14 @@ def test_one_value_stands_for_a_second(
     clock.move(2)
     for value in (2, 3, 4):
         push(db, cast, row, value)
-    points = db.write_blocking(history.points, row.id, 0, 2**50, 10)
+    points = db.write_blocking(history.list_points, row.id, 0, 2**50, 10)
     assert [point.value for point in points] == [1, 4]
 
 
 def test_long_texts_are_cut_in_the_past_only(db: Database, cast: Cast, make: Make) -> None:
     row = make(type="text", value="é" * 1_000)
-    (point,) = db.write_blocking(history.points, row.id, 0, 2**50, 10)
-    assert point.value == "é" * history.TEXT_KEPT
+    (point,) = db.write_blocking(history.list_points, row.id, 0, 2**50, 10)
+    assert point.value == "é" * history.MAX_TEXT
     assert db.write_blocking(queries.show, cast.ada, row.id).row.value == "é" * 1_000
 
 
@@ -137,7 +137,7 @@ def test_a_line_of_points_is_as_short_as_wanted(
     row = make(type="progress")
     now = clock() // SECOND * SECOND
     fill(db, row, now - 500 * SECOND, now, SECOND)
-    points = db.write_blocking(history.points, row.id, 0, now, most)
+    points = db.write_blocking(history.list_points, row.id, 0, now, most)
     assert len(points) == most
     assert points[-1].at == now - SECOND
     assert [point.at for point in points] == sorted(point.at for point in points)

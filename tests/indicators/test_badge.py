@@ -14,8 +14,8 @@ from belvedere.indicators.model import IndicatorRow
 NOW = 1_700_000_000_000
 
 
-def row(type: str = "text", value: model.Value = "fine", **more: object) -> IndicatorRow:
-    made = model.blank("0" * 24, "1" * 24, "2" * 24, NOW)
+def row(type: str = "text", value: model.IndicatorValue = "fine", **more: object) -> IndicatorRow:
+    made = model.new_row("0" * 24, "1" * 24, "2" * 24, NOW)
     fields = {"title": "Queue", "type": type, "state": "normal", "severity": "HIGH", **more}
     made = msgspec.structs.replace(made, **fields)
     model.write_value(made, value)
@@ -23,25 +23,25 @@ def row(type: str = "text", value: model.Value = "fine", **more: object) -> Indi
 
 
 def test_it_works() -> None:
-    text = badge_svg.svg(row(), NOW)
+    text = badge_svg.draw_indicator(row(), NOW)
     assert "Queue: fine" in text and badge_svg.NORMAL in text
 
 
 @pytest.mark.parametrize(("severity", "colour"), [("HIGH", badge_svg.HIGH), ("LOW", badge_svg.LOW)])
 def test_a_failure_shows_its_severity_and_says_so(severity: str, colour: str) -> None:
-    text = badge_svg.svg(row(state="failure", severity=severity), NOW)
+    text = badge_svg.draw_indicator(row(state="failure", severity=severity), NOW)
     assert colour in text and "fine · failure" in text and badge_svg.NORMAL not in text
 
 
 def test_a_stale_one_is_grey_and_says_so() -> None:
-    text = badge_svg.svg(row(stale_at=NOW), NOW)
+    text = badge_svg.draw_indicator(row(stale_at=NOW), NOW)
     assert "fine · stale" in text and badge_svg.NORMAL not in text
 
 
 @pytest.mark.parametrize(("value", "part"), [(-20, 0), (0, 0), (25, 0.25), (100, 1), (900, 1)])
 def test_the_bar_is_clamped_but_the_value_is_not(value: float, part: float) -> None:
-    text = badge_svg.svg(row("progress", value), NOW)
-    right = len(f"{value}%") * badge_svg.LETTER + 2 * badge_svg.PAD
+    text = badge_svg.draw_indicator(row("progress", value), NOW)
+    right = len(f"{value}%") * badge_svg.LETTER_WIDTH + 2 * badge_svg.PADDING
     assert f"{value}%" in text
     assert f'width="{round(right) * part:.1f}"' in text
 
@@ -50,6 +50,6 @@ def test_the_bar_is_clamped_but_the_value_is_not(value: float, part: float) -> N
 def test_whatever_it_holds_it_is_a_picture(title: str, value: str) -> None:
     made = row()
     made.title, made.text_value = title, value
-    found = xml.dom.minidom.parseString(badge_svg.svg(made, NOW))
+    found = xml.dom.minidom.parseString(badge_svg.draw_indicator(made, NOW))
     names = {node.tagName for node in found.getElementsByTagName("*")}
     assert names == {"svg", "title", "rect", "g", "text"}

@@ -8,7 +8,7 @@ from belvedere import events
 from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Database
 from belvedere.indicators import queries
-from belvedere.indicators.counting import Step, step
+from belvedere.indicators.counting import CounterRequest, count_batch
 from belvedere.indicators.model import Action
 from people import Cast
 
@@ -25,9 +25,11 @@ async def test_it_works(db: Database, cast: Cast, make: Make) -> None:
 
     async def call() -> None:
         for _ in waiting:
-            shown = await db.write_batched(step, Step(cast.ada, "id", counter.id, Action.INCREASE))
-            assert isinstance(shown, queries.Shown)
-            seen.append(float(shown.row.gist))
+            shown = await db.write_batched(
+                count_batch, CounterRequest(cast.ada, "id", counter.id, Action.INCREASE)
+            )
+            assert isinstance(shown, queries.IndicatorView)
+            seen.append(float(shown.row.summary))
 
     await asyncio.gather(*(call() for _ in range(CALLERS)))
     assert sorted(seen) == list(range(1, STEPS + 1))
@@ -38,34 +40,34 @@ async def test_it_works(db: Database, cast: Cast, make: Make) -> None:
 async def test_verbs_of_several_servers_are_exact_too(db: Database, cast: Cast, make: Make) -> None:
     """Each in its own transaction, as they come from different processes."""
     counter = make(value=0)
-    wanted = [Step(cast.ada, "id", counter.id, Action.INCREASE)]
-    answers = await asyncio.gather(*(db.write(step, wanted) for _ in range(100)))
-    assert sorted(answer[0].row.gist for answer in answers) == list(range(1, 101))  # type: ignore[union-attr]
+    wanted = [CounterRequest(cast.ada, "id", counter.id, Action.INCREASE)]
+    answers = await asyncio.gather(*(db.write(count_batch, wanted) for _ in range(100)))
+    assert sorted(answer[0].row.summary for answer in answers) == list(range(1, 101))  # type: ignore[union-attr]
 
 
 def test_one_that_is_refused_harms_no_other(db: Database, cast: Cast, make: Make) -> None:
     counter, text = make("a"), make("b", "text")
     answers = db.write_blocking(
-        step,
+        count_batch,
         [
-            Step(cast.ada, "title", "b", Action.INCREASE),
-            Step(cast.ada, "title", "a", Action.INCREASE),
-            Step(cast.eve, "id", counter.id, Action.INCREASE),
-            Step(cast.ada, "id", text.id, Action.RESTART),
-            Step(cast.ada, "id", counter.id, Action.INCREASE),
+            CounterRequest(cast.ada, "title", "b", Action.INCREASE),
+            CounterRequest(cast.ada, "title", "a", Action.INCREASE),
+            CounterRequest(cast.eve, "id", counter.id, Action.INCREASE),
+            CounterRequest(cast.ada, "id", text.id, Action.RESTART),
+            CounterRequest(cast.ada, "id", counter.id, Action.INCREASE),
         ],
     )
     first, second, third, fourth, fifth = answers
     assert isinstance(first, Invalid) and isinstance(fourth, Invalid)
     assert isinstance(third, NotFound)
-    assert isinstance(second, queries.Shown) and isinstance(fifth, queries.Shown)
+    assert isinstance(second, queries.IndicatorView) and isinstance(fifth, queries.IndicatorView)
     assert (second.row.value, fifth.row.value) == (2, 3)
 
 
 def test_every_step_is_told(db: Database, cast: Cast, make: Make) -> None:
     counter = make()
     for action in (Action.INCREASE, Action.DECREASE, Action.RESTART):
-        db.write_blocking(step, [Step(cast.ada, "id", counter.id, action)])
+        db.write_blocking(count_batch, [CounterRequest(cast.ada, "id", counter.id, action)])
     kinds = [event.kind for event in db.write_blocking(events.of_object, counter.id)]
     assert kinds == ["indicator.created", *["indicator.changed"] * 3]
 
@@ -75,6 +77,6 @@ def test_a_step_is_a_word_of_its_source(
     db: Database, cast: Cast, make: Make, action: Action
 ) -> None:
     counter = make(ttl=1_000)
-    (shown,) = db.write_blocking(step, [Step(cast.ada, "id", counter.id, action)])
-    assert isinstance(shown, queries.Shown)
+    (shown,) = db.write_blocking(count_batch, [CounterRequest(cast.ada, "id", counter.id, action)])
+    assert isinstance(shown, queries.IndicatorView)
     assert shown.row.stale_at == shown.row.pushed_at + 1_000

@@ -12,7 +12,7 @@ from belvedere.access.limits.rate_limits import Window
 from belvedere.base.clock import HOUR, MINUTE, SECOND, SharedClock, parse_iso
 from belvedere.db import clock_steps
 from belvedere.db.migrate import open_database
-from belvedere.indicators.store import any_going_stale
+from belvedere.indicators.store import has_newly_stale
 from belvedere.schedules import store as schedules
 from belvedere.server import clock as server_clock
 from belvedere.server.background import loops
@@ -362,7 +362,7 @@ async def test_monitors_and_indicators_wait_as_long_as_before(
     before = [await _left(world, *place) for place in places]
     await server.set_clock(seconds)
     assert [await _left(world, *place) for place in places] == before
-    assert not await world.runtime.db.read(any_going_stale)
+    assert not await world.runtime.db.read(has_newly_stale)
 
 
 async def test_a_count_of_wrong_attempts_blocks_nobody_for_an_hour(clock: HandClock) -> None:

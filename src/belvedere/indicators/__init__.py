@@ -1,1 +1,1 @@
-"""What the dashboard shows on top: texts, bars and counters that anybody's script can push."""
+"""Indicators of the dashboard: texts, bars, counters, charts and files that scripts push."""

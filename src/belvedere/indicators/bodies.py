@@ -1,4 +1,4 @@
-"""An indicator as it is sent: any of its fields, checked one by one."""
+"""Request bodies of indicators, and the columns that they set."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,13 +9,18 @@ from msgspec import UNSET, UnsetType
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Fault, Invalid
 from belvedere.indicators import model
-from belvedere.indicators.model import IndicatorRow, Severity, State, Type
+from belvedere.indicators.model import (
+    IndicatorRow,
+    IndicatorSeverity,
+    IndicatorState,
+    IndicatorType,
+)
 from belvedere.indicators.values.chart import Chart
 from belvedere.rest import text_fields
 
 
 class IndicatorBody(msgspec.Struct):
-    """Any part of an indicator. What is null is as if it were left out, except ttl."""
+    """An indicator, or some of its fields. Null means that a field is left out, except for ttl."""
 
     title: str | None = None
     type: str | None = None
@@ -36,13 +41,17 @@ class IndicatorBody(msgspec.Struct):
 
 
 class StateBody(msgspec.Struct):
-    """What a source pushes: a state, a value, or both."""
+    """A push: a state, a value, or both."""
 
     state: str | None = None
     value: str | int | float | Chart | None = None
 
 
-def _one_of(field: str, allowed: type[Type] | type[State] | type[Severity], word: str) -> str:
+def _one_of(
+    field: str,
+    allowed: type[IndicatorType] | type[IndicatorState] | type[IndicatorSeverity],
+    word: str,
+) -> str:
     if word not in set(allowed):
         raise text_fields.bad(field, f"Give one of {', '.join(sorted(allowed)).lower()}.")
     return allowed(word).value
@@ -62,12 +71,12 @@ def _tags(tags: list[str]) -> str:
     return msgspec.json.encode(text_fields.tags("tags", tags)).decode()
 
 
-# Field of the body -> column, and what the column keeps.
+# Field of the body -> column, and the function that makes the value of the column.
 FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "title": ("title", model.title),
-    "type": ("type", lambda word: _one_of("type", Type, word)),
-    "state": ("state", lambda word: _one_of("state", State, word)),
-    "severity": ("severity", lambda word: _one_of("severity", Severity, word.upper())),
+    "title": ("title", model.validate_title),
+    "type": ("type", lambda word: _one_of("type", IndicatorType, word)),
+    "state": ("state", lambda word: _one_of("state", IndicatorState, word)),
+    "severity": ("severity", lambda word: _one_of("severity", IndicatorSeverity, word.upper())),
     "read_only": ("read_only", int),
     "description": ("description", lambda text: text_fields.prose("description", text)),
     "enable": ("enabled", int),
@@ -75,14 +84,14 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "sticky": ("sticky", int),
     "tags": ("tags", _tags),
     "order": ("place", lambda number: _within("order", number, -1_000_000, 1_000_000)),
-    "width": ("width", lambda number: _within("width", number, 1, model.MAX_SIDE)),
-    "height": ("height", lambda number: _within("height", number, 1, model.MAX_SIDE)),
+    "width": ("width", lambda number: _within("width", number, 1, model.MAX_TILE_SIZE)),
+    "height": ("height", lambda number: _within("height", number, 1, model.MAX_TILE_SIZE)),
     "ttl": ("ttl", _ttl),
 }
-# What a replacement starts from.
+# Values of columns that a new or replaced indicator does not set.
 DEFAULTS: dict[str, Any] = {
-    "state": State.NORMAL.value,
-    "severity": Severity.HIGH.value,
+    "state": IndicatorState.NORMAL.value,
+    "severity": IndicatorSeverity.HIGH.value,
     "description": "",
     "enabled": 1,
     "alerts": 1,
@@ -97,30 +106,30 @@ DEFAULTS: dict[str, Any] = {
 
 
 def columns_in(body: IndicatorBody) -> dict[str, Any]:
-    """The columns that the body sets; Invalid names every field that is wrong."""
-    found: dict[str, Any] = {}
+    """The columns that the body sets; raises Invalid with every wrong field."""
+    columns: dict[str, Any] = {}
     faults: list[Fault] = []
     for field, (column, check) in FIELDS.items():
-        given = getattr(body, field)
-        if given is UNSET or (given is None and field != "ttl"):
+        value = getattr(body, field)
+        if value is UNSET or (value is None and field != "ttl"):
             continue
         try:
-            found[column] = check(given)
-        except Invalid as refused:
-            faults += refused.faults
+            columns[column] = check(value)
+        except Invalid as error:
+            faults += error.faults
     if faults:
-        told = "; ".join(f"{fault.field}: {fault.message}" for fault in faults)
-        raise Invalid(told, code="invalid_body", faults=tuple(faults))
-    return found
+        message = "; ".join(f"{fault.field}: {fault.message}" for fault in faults)
+        raise Invalid(message, code="invalid_body", faults=tuple(faults))
+    return columns
 
 
 def write(row: IndicatorRow, columns: dict[str, Any], value: Any) -> None:
-    """Put checked columns and a value, None for the one it has, into a row."""
-    was = row.type
+    """Put validated columns and a value into a row; the value None keeps the old one."""
+    type_before = row.type
     for column, content in columns.items():
         setattr(row, column, content)
     if value is not None:
         model.write_value(row, value)
-    elif row.type != was:
-        # The old value means nothing to the new type.
-        model.write_value(row, model.FIRST[row.type])
+    elif row.type != type_before:
+        # The old value does not fit the new type.
+        model.write_value(row, model.INITIAL_VALUES[row.type])

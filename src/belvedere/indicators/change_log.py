@@ -1,4 +1,4 @@
-"""Every change of an indicator as the event log tells it, with its value kept and its triggers."""
+"""Changes of indicators: events, stored values, audit and triggers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,54 +9,57 @@ from belvedere import events
 from belvedere.access import Actor, audit
 from belvedere.db import Tx
 from belvedere.indicators import history
-from belvedere.indicators.model import LARGE, IndicatorRow, Plain, State
+from belvedere.indicators.model import LARGE_TYPES, IndicatorRow, IndicatorState, PlainValue
 from belvedere.triggers import store
 
-# Longer texts are read, not told.
-MAX_TOLD = 1_024
-# Pushing these is what indicators are for; everything else of them is audited.
+# Longer texts are not part of the event.
+MAX_EVENT_TEXT = 1_024
+# Scripts push these all the time; changes of all other fields are audited.
 UNAUDITED = frozenset({"state", "value", "version"})
-ENTERED = {State.FAILURE: "indicator.failed", State.NORMAL: "indicator.recovered"}
+STATE_EVENTS = {
+    IndicatorState.FAILURE: "indicator.failed",
+    IndicatorState.NORMAL: "indicator.recovered",
+}
 
 
-def pushed(tx: Tx, rows: Sequence[IndicatorRow], kind: str = "indicator.changed") -> None:
-    """Their sources spoke: the values are kept for the sparkline."""
-    history.remember(tx, rows)
-    tell(tx, kind, rows)
+def record_push(tx: Tx, rows: Sequence[IndicatorRow], kind: str = "indicator.changed") -> None:
+    """Store pushed values for the sparkline, and publish the change."""
+    history.record_values(tx, rows)
+    publish(tx, kind, rows)
 
 
-def tell(tx: Tx, kind: str, rows: Sequence[IndicatorRow]) -> None:
-    events.append_all(tx, kind, [(row.customer_id, row.id, data_of(row)) for row in rows])
+def publish(tx: Tx, kind: str, rows: Sequence[IndicatorRow]) -> None:
+    events.append_all(tx, kind, [(row.customer_id, row.id, event_data(row)) for row in rows])
 
 
-def entered(tx: Tx, row: IndicatorRow, was: str) -> None:
-    """Its state changed: whoever waits for that is told, and what it starts is started."""
-    if row.state == was:
+def record_state_change(tx: Tx, row: IndicatorRow, state_before: str) -> None:
+    """Publish a changed state, and fire its triggers."""
+    if row.state == state_before:
         return
-    tell(tx, ENTERED[State(row.state)], [row])
+    publish(tx, STATE_EVENTS[IndicatorState(row.state)], [row])
     fire(tx, [row], row.state)
 
 
 def fire(tx: Tx, rows: Sequence[IndicatorRow], event_name: str) -> None:
-    """Start what waits for this; one that is disabled starts nothing."""
+    """Fire the triggers of this event; disabled indicators start nothing."""
     store.fire(
         tx,
         "indicator",
         [
-            (row.customer_id, row.id, event_name, {"arguments": arguments(row)})
+            (row.customer_id, row.id, event_name, {"arguments": trigger_arguments(row)})
             for row in rows
             if row.enabled
         ],
     )
 
 
-def arguments(row: IndicatorRow) -> list[Plain]:
-    """What a task that it starts gets."""
-    return [row.title, row.state, row.gist]
+def trigger_arguments(row: IndicatorRow) -> list[PlainValue]:
+    """The arguments of a task that the indicator starts."""
+    return [row.title, row.state, row.summary]
 
 
-def data_of(row: IndicatorRow) -> dict[str, Any]:
-    told: dict[str, Any] = {
+def event_data(row: IndicatorRow) -> dict[str, Any]:
+    data: dict[str, Any] = {
         "title": row.title,
         "type": row.type,
         "state": row.state,
@@ -65,21 +68,23 @@ def data_of(row: IndicatorRow) -> dict[str, Any]:
         "enable": bool(row.enabled),
         "version": row.version,
     }
-    if row.type not in LARGE and (row.text_value is None or len(row.text_value) <= MAX_TOLD):
-        told["value"] = row.value
-    return told
+    if row.type not in LARGE_TYPES and (
+        row.text_value is None or len(row.text_value) <= MAX_EVENT_TEXT
+    ):
+        data["value"] = row.value
+    return data
 
 
 def audit_change(tx: Tx, actor: Actor, row: IndicatorRow, before: dict[str, Any]) -> None:
-    after = audited(row)
+    after = audit_fields(row)
     if any(after[name] != before[name] for name in after.keys() - UNAUDITED):
         audit.record(tx, actor, "indicator.change", "indicator", row.id, before, after)
 
 
-def audited(row: IndicatorRow) -> dict[str, Any]:
+def audit_fields(row: IndicatorRow) -> dict[str, Any]:
     return {
-        **data_of(row),
-        "value": row.gist,
+        **event_data(row),
+        "value": row.summary,
         "description": row.description,
         "sticky": bool(row.sticky),
         "read_only": bool(row.read_only),

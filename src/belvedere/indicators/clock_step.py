@@ -1,4 +1,4 @@
-"""The clock was set: an indicator is stale after as much time as before."""
+"""After a clock change: keep the time that is left until each indicator becomes stale."""
 
 from belvedere.base.clock import ClockStep
 from belvedere.db import Tx

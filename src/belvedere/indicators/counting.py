@@ -1,4 +1,4 @@
-"""Counting on: one statement for each step, one transaction for as many as wait."""
+"""Changing counters: one statement per request, one transaction for all that are waiting."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from belvedere.base.errors import Invalid, Refused
 from belvedere.db import Tx
 from belvedere.indicators import change_log, queries, store
 from belvedere.indicators.model import Action, IndicatorRow
-from belvedere.indicators.queries import Shown
+from belvedere.indicators.queries import IndicatorView
 
 
-class Step(msgspec.Struct):
-    """One request to count on: the counter by its id or title."""
+class CounterRequest(msgspec.Struct):
+    """A request to change a counter, which is named by its id or title."""
 
     actor: Actor
     by: str
@@ -21,23 +21,26 @@ class Step(msgspec.Struct):
     action: Action
 
 
-def step(tx: Tx, wanted: list[Step]) -> Sequence[Shown | Exception]:
-    """A refused one harms no other."""
-    answers = [_step(tx, item) for item in wanted]
-    rows = [answer for answer in answers if isinstance(answer, IndicatorRow)]
-    change_log.pushed(tx, rows)
-    found = iter(queries.together(tx, rows))
-    return [next(found) if isinstance(one, IndicatorRow) else one for one in answers]
+def count_batch(tx: Tx, requests: list[CounterRequest]) -> Sequence[IndicatorView | Exception]:
+    """Change the counters; a refused request does not affect the others."""
+    results = [_count(tx, request) for request in requests]
+    rows = [result for result in results if isinstance(result, IndicatorRow)]
+    change_log.record_push(tx, rows)
+    views = iter(queries.to_views(tx, rows))
+    return [next(views) if isinstance(result, IndicatorRow) else result for result in results]
 
 
-def _step(tx: Tx, item: Step) -> IndicatorRow | Refused:
+def _count(tx: Tx, request: CounterRequest) -> IndicatorRow | Refused:
     try:
-        require(item.actor, Level.ADMIN)
-        customer_id, name = item.actor.customer_id, queries.key(item.name, item.by)
-        row = store.count_on(tx, customer_id, name, item.action, by=item.by)
+        require(request.actor, Level.ADMIN)
+        customer_id, name = request.actor.customer_id, queries.lookup_key(request.name, request.by)
+        row = store.update_counter(tx, customer_id, name, request.action, by=request.by)
         if row is None:
-            found = store.find(tx, customer_id, name, by=item.by)
-            raise Invalid(f"Only a counter can do this; it is a {found.type}.", code="no_counter")
+            indicator = store.find(tx, customer_id, name, by=request.by)
+            raise Invalid(
+                f"Only counters can be counted; this indicator has the type {indicator.type}.",
+                code="no_counter",
+            )
         return row
     except Refused as refusal:
         return refusal

@@ -1,4 +1,4 @@
-"""What an indicator is, and which values each type takes."""
+"""The row of an indicator, its types and states, and the values that each type accepts."""
 
 import math
 import re
@@ -18,36 +18,36 @@ MIN_TTL: Millis = 1 * SECOND
 MAX_TTL: Millis = 366 * DAY
 MAX_TEXT = 16 * 1024
 MAX_FILE_TEXT = 64 * 1024
-MAX_GIST = 256
-MAX_SIDE = 100
-# Counting by one is exact only up to here.
+MAX_SUMMARY = 256
+MAX_TILE_SIZE = 100
+# The largest float up to which counting by one is exact.
 MAX_COUNT = 2**53 - 1
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
-Plain = str | int | float
-Value = Plain | Chart
+PlainValue = str | int | float
+IndicatorValue = PlainValue | Chart
 
 
-class Type(StrEnum):
+class IndicatorType(StrEnum):
     TEXT = "text"
     PROGRESS = "progress"
     COUNTER = "counter"
     CHART = "chart"
     HTML = "html"
-    # The id of a stored file, or a text that is shown like one.
+    # The id of a stored file, or a text that is shown like a file.
     FILE = "file"
 
 
-# Their values are too large to be told with every event.
-LARGE = frozenset({Type.CHART, Type.HTML, Type.FILE})
+# Types whose values are too large to be part of every event.
+LARGE_TYPES = frozenset({IndicatorType.CHART, IndicatorType.HTML, IndicatorType.FILE})
 
 
-class State(StrEnum):
+class IndicatorState(StrEnum):
     NORMAL = "normal"
     FAILURE = "failure"
 
 
-class Severity(StrEnum):
+class IndicatorSeverity(StrEnum):
     """High: a failure is red; low: it is yellow."""
 
     HIGH = "HIGH"
@@ -55,7 +55,7 @@ class Severity(StrEnum):
 
 
 class Action(StrEnum):
-    """What can be done to a counter without knowing its value."""
+    """Changes of a counter that do not depend on its value."""
 
     INCREASE = "increase"
     DECREASE = "decrease"
@@ -63,25 +63,25 @@ class Action(StrEnum):
 
 
 KIND_NAMES: dict[str, str] = {
-    Type.TEXT: "TextIndicator",
-    Type.PROGRESS: "ProgressIndicator",
-    Type.COUNTER: "CounterIndicator",
-    Type.CHART: "ChartIndicator",
-    Type.HTML: "HTMLIndicator",
-    Type.FILE: "FileIndicator",
+    IndicatorType.TEXT: "TextIndicator",
+    IndicatorType.PROGRESS: "ProgressIndicator",
+    IndicatorType.COUNTER: "CounterIndicator",
+    IndicatorType.CHART: "ChartIndicator",
+    IndicatorType.HTML: "HTMLIndicator",
+    IndicatorType.FILE: "FileIndicator",
 }
-# Without a value; a counter starts at one.
-FIRST: dict[str, Value] = {
-    Type.TEXT: "",
-    Type.PROGRESS: 0,
-    Type.COUNTER: 1,
-    Type.CHART: chart.EMPTY,
-    Type.HTML: "",
-    Type.FILE: "",
+# Values of new indicators; a counter starts at one.
+INITIAL_VALUES: dict[str, IndicatorValue] = {
+    IndicatorType.TEXT: "",
+    IndicatorType.PROGRESS: 0,
+    IndicatorType.COUNTER: 1,
+    IndicatorType.CHART: chart.EMPTY,
+    IndicatorType.HTML: "",
+    IndicatorType.FILE: "",
 }
 
 
-# Lists hold thousands of them and none holds another: the collector need not look.
+# Lists have thousands of them without references to others: garbage collection can skip them.
 class IndicatorRow(msgspec.Struct, gc=False):
     """A row of `indicators`, in the order of the select."""
 
@@ -113,38 +113,38 @@ class IndicatorRow(msgspec.Struct, gc=False):
     updated_at: Millis
 
     @property
-    def value(self) -> Value:
+    def value(self) -> IndicatorValue:
         if self.number_value is not None:
-            return shortest(self.number_value)
+            return to_number(self.number_value)
         text = self.text_value or ""
-        return chart.read(text) if self.type == Type.CHART else text
+        return chart.decode_chart(text) if self.type == IndicatorType.CHART else text
 
     @property
-    def gist(self) -> Plain:
-        """Its value where there is room for one line: as a picture, in a list, as an argument."""
+    def summary(self) -> PlainValue:
+        """The value in one line, for badges, lists and arguments of triggers."""
         match self.type:
-            case Type.CHART:
-                return chart.last(chart.read(self.text_value or ""))
-            case Type.HTML:
-                return html.plain(self.text_value or "")[:MAX_GIST]
-            case Type.FILE:
-                return "" if self.file_id else (self.text_value or "").strip()[:MAX_GIST]
+            case IndicatorType.CHART:
+                return chart.last_value(chart.decode_chart(self.text_value or ""))
+            case IndicatorType.HTML:
+                return html.to_text(self.text_value or "")[:MAX_SUMMARY]
+            case IndicatorType.FILE:
+                return "" if self.file_id else (self.text_value or "").strip()[:MAX_SUMMARY]
         return (
-            shortest(self.number_value) if self.number_value is not None else self.text_value or ""
+            to_number(self.number_value) if self.number_value is not None else self.text_value or ""
         )
 
     @property
     def file_id(self) -> str | None:
-        """Of the stored file that it shows."""
-        is_stored = self.type == Type.FILE and is_id(self.text_value or "")
+        """The id of the stored file that the indicator shows; None for its own text."""
+        is_stored = self.type == IndicatorType.FILE and is_id(self.text_value or "")
         return self.text_value if is_stored else None
 
     def is_stale(self, now: Millis) -> bool:
         return self.stale_at is not None and self.stale_at <= now
 
 
-def blank(indicator_id: str, customer_id: str, user_id: str, now: Millis) -> IndicatorRow:
-    """A row whose fields are still to be written."""
+def new_row(indicator_id: str, customer_id: str, user_id: str, now: Millis) -> IndicatorRow:
+    """A row without content; the caller fills in the fields."""
     return IndicatorRow(
         id=indicator_id,
         customer_id=customer_id,
@@ -175,64 +175,64 @@ def blank(indicator_id: str, customer_id: str, user_id: str, now: Millis) -> Ind
     )
 
 
-def shortest(number: float) -> int | float:
-    """A whole number is written as one."""
+def to_number(number: float) -> int | float:
+    """An int if the number is integral and exact, otherwise the float."""
     return int(number) if number.is_integer() and abs(number) <= MAX_COUNT else number
 
 
-def bar(number: float) -> float:
-    """How full the bar of a progress is; the value itself may be anything."""
+def clamp_percent(number: float) -> float:
+    """The fill of a progress bar in percent; the value itself may be outside of 0 to 100."""
     return min(100.0, max(0.0, number))
 
 
-def write_value(row: IndicatorRow, given: Any) -> None:
-    """Put a value into a row; Invalid unless it fits the row's type."""
-    if row.type in _TEXTS:
-        row.text_value, row.number_value = _TEXTS[row.type](given), None
+def write_value(row: IndicatorRow, value: Any) -> None:
+    """Put a value into a row; raises Invalid if it does not fit the type."""
+    if row.type in _TEXT_ENCODERS:
+        row.text_value, row.number_value = _TEXT_ENCODERS[row.type](value), None
     else:
-        row.text_value, row.number_value = None, _number(row.type, given)
+        row.text_value, row.number_value = None, _number(row.type, value)
 
 
-def _text(given: Any) -> str:
-    if not isinstance(given, str):
-        raise text_fields.bad("value", "A text takes a string.")
-    return text_fields.prose("value", given, most=MAX_TEXT)
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise text_fields.bad("value", "Give a string: the indicator has the type text.")
+    return text_fields.prose("value", value, most=MAX_TEXT)
 
 
-def _file(given: Any) -> str:
-    if not isinstance(given, str):
-        raise text_fields.bad("value", "A file takes a text, or the id of a stored file.")
-    return text_fields.prose("value", given, most=MAX_FILE_TEXT)
+def _file(value: Any) -> str:
+    if not isinstance(value, str):
+        raise text_fields.bad("value", "Give a string: a text, or the id of a stored file.")
+    return text_fields.prose("value", value, most=MAX_FILE_TEXT)
 
 
-# How those whose value is a text keep it.
-_TEXTS: dict[str, Callable[[Any], str]] = {
-    Type.TEXT: _text,
-    Type.CHART: chart.kept,
-    Type.HTML: html.kept,
-    Type.FILE: _file,
+# Types whose value is stored as text, and the function that makes that text.
+_TEXT_ENCODERS: dict[str, Callable[[Any], str]] = {
+    IndicatorType.TEXT: _text,
+    IndicatorType.CHART: chart.encode_chart,
+    IndicatorType.HTML: html.sanitize,
+    IndicatorType.FILE: _file,
 }
 
 
-def _number(type: str, given: Any) -> float:
-    if isinstance(given, str) and len(given) <= 64 and _NUMBER.fullmatch(given):
-        given = float(given)
-    if isinstance(given, bool) or not isinstance(given, int | float):
-        raise text_fields.bad("value", f"A {type} takes a number.")
-    number = float(given)
+def _number(type: str, value: Any) -> float:
+    if isinstance(value, str) and len(value) <= 64 and _NUMBER.fullmatch(value):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise text_fields.bad("value", f"Give a number: the indicator has the type {type}.")
+    number = float(value)
     if not math.isfinite(number):
-        raise text_fields.bad("value", f"A {type} takes a finite number.")
-    if type == Type.COUNTER and abs(number) > MAX_COUNT:
-        raise text_fields.bad("value", f"A counter counts from -{MAX_COUNT} to {MAX_COUNT}.")
+        raise text_fields.bad("value", "Give a finite number.")
+    if type == IndicatorType.COUNTER and abs(number) > MAX_COUNT:
+        raise text_fields.bad("value", f"Give -{MAX_COUNT} to {MAX_COUNT}.")
     return number
 
 
-def title(text: str) -> str:
+def validate_title(text: str) -> str:
     return text_fields.line("title", text, least=1)
 
 
 def set_stale_at(row: IndicatorRow) -> None:
-    """When it is stale unless its source speaks before: `ttl` after it last did."""
+    """Set when the indicator becomes stale: `ttl` after the last push."""
     stale_at = None if row.ttl is None else row.pushed_at + row.ttl
     if stale_at != row.stale_at:
         row.stale_at, row.stale_told = stale_at, 0

@@ -1,4 +1,4 @@
-"""Looking at indicators: who sees which, and what belongs to a record."""
+"""Reading indicators: permissions, and what belongs to a record."""
 
 from collections.abc import Sequence
 
@@ -9,15 +9,15 @@ from belvedere.base.clock import Millis
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.indicators import history, model, store
-from belvedere.indicators.history import Point
+from belvedere.indicators.history import ValuePoint
 from belvedere.indicators.model import IndicatorRow
 from belvedere.rest.listing import Listing
 from belvedere.triggers import store as triggers
 from belvedere.triggers.store import Trigger
 
 
-class Shown(msgspec.Struct, gc=False):
-    """An indicator with who may see it and what it starts."""
+class IndicatorView(msgspec.Struct, gc=False):
+    """An indicator with its ACL and triggers."""
 
     row: IndicatorRow
     acl: list[str]
@@ -25,52 +25,52 @@ class Shown(msgspec.Struct, gc=False):
     now: Millis
 
 
-def find(tx: Tx, actor: Actor, name: str, *, by: str = "id", hold: bool = False) -> Shown:
-    """The indicator, or NotFound for whom its ACL does not name."""
-    row = store.find(tx, actor.customer_id, key(name, by), by=by, hold=hold)
-    found = together(tx, [row])[0]
-    if not may_see(actor, found.acl):
-        raise store.missing()
-    return found
+def find(tx: Tx, actor: Actor, name: str, *, by: str = "id", lock: bool = False) -> IndicatorView:
+    """The indicator, or NotFound if the actor may not see it."""
+    row = store.find(tx, actor.customer_id, lookup_key(name, by), by=by, lock=lock)
+    view = to_views(tx, [row])[0]
+    if not may_see(actor, view.acl):
+        raise store.not_found()
+    return view
 
 
-def show(tx: Tx, actor: Actor, name: str, *, by: str = "id") -> Shown:
+def show(tx: Tx, actor: Actor, name: str, *, by: str = "id") -> IndicatorView:
     require(actor, Level.VIEWER)
     return find(tx, actor, name, by=by)
 
 
-def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | None]:
-    """A page of what the actor may see, and the total where the caller asked for it."""
+def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[IndicatorView], int | None]:
+    """A page of the indicators that the actor may see, and the total if the listing asks for it."""
     require(actor, Level.VIEWER)
     total = store.count(tx, actor, listing) if listing.count else None
-    return together(tx, store.page(tx, actor, listing)), total
+    return to_views(tx, store.select_page(tx, actor, listing)), total
 
 
-def past(
-    tx: Tx, actor: Actor, indicator_id: str, since: Millis, until: Millis, most: int
-) -> list[Point]:
-    """Its values over time."""
+def list_points(
+    tx: Tx, actor: Actor, indicator_id: str, since: Millis, until: Millis, max_points: int
+) -> list[ValuePoint]:
+    """The values of an indicator over time."""
     require(actor, Level.VIEWER)
-    found = find(tx, actor, indicator_id)
-    return history.points(tx, found.row.id, since, until, most)
+    view = find(tx, actor, indicator_id)
+    return history.list_points(tx, view.row.id, since, until, max_points)
 
 
-def together(tx: Tx, rows: Sequence[IndicatorRow]) -> list[Shown]:
-    """Several, in their order, with two reads for each organization among them."""
+def to_views(tx: Tx, rows: Sequence[IndicatorRow]) -> list[IndicatorView]:
+    """Views of the rows in their order, with two reads per organization."""
     acls: dict[str, list[str]] = {}
     started: dict[str, list[Trigger]] = {}
     for customer_id in {row.customer_id for row in rows}:
         ids = [row.id for row in rows if row.customer_id == customer_id]
         acls |= store.acls(tx, customer_id, ids)
         started |= triggers.for_sources(tx, customer_id, "indicator", ids)
-    return [Shown(row, acls[row.id], started[row.id], tx.now) for row in rows]
+    return [IndicatorView(row, acls[row.id], started[row.id], tx.now) for row in rows]
 
 
-def key(name: str, by: str) -> str:
-    """A title as it is kept; what cannot be one is nobody's."""
+def lookup_key(name: str, by: str) -> str:
+    """The id, or the normalized title; an invalid title belongs to no indicator."""
     if by == "id":
         return name
     try:
-        return model.title(name)
+        return model.validate_title(name)
     except Invalid:
-        raise store.missing() from None
+        raise store.not_found() from None

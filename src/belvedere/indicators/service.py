@@ -1,4 +1,4 @@
-"""What people and programs do with indicators: make, push, change, dismiss."""
+"""Operations on indicators: create, push, change, delete."""
 
 from typing import Any
 
@@ -11,57 +11,61 @@ from belvedere.db import Tx
 from belvedere.indicators import bodies, change_log, linked_file, model, queries, store
 from belvedere.indicators.bodies import DEFAULTS, IndicatorBody
 from belvedere.indicators.model import IndicatorRow
-from belvedere.indicators.queries import Shown
+from belvedere.indicators.queries import IndicatorView
 from belvedere.rest import text_fields
 from belvedere.triggers import store as triggers
 
 
 class _Edit(msgspec.Struct):
-    """What is to be different: columns, a value, an ACL; None for what stays."""
+    """A change: columns, a value, an ACL; None for what stays the same."""
 
     columns: dict[str, Any]
     value: Any
     acl: list[str] | None
-    # The source speaks: the value counts as new even when it is the same.
+    # A push renews the value even if it is the same.
     is_push: bool
 
 
-def create(tx: Tx, actor: Actor, body: IndicatorBody) -> Shown:
+def create(tx: Tx, actor: Actor, body: IndicatorBody) -> IndicatorView:
     require(actor, Level.ADMIN)
     columns = bodies.columns_in(body)
     if "title" in columns:
-        _check_free(tx, actor, columns["title"])
+        _require_free_title(tx, actor, columns["title"])
     return _create(tx, actor, columns, body)
 
 
-def _create(tx: Tx, actor: Actor, columns: dict[str, Any], body: IndicatorBody) -> Shown:
+def _create(tx: Tx, actor: Actor, columns: dict[str, Any], body: IndicatorBody) -> IndicatorView:
     faults = [Fault(n, "This is required.") for n in ("title", "type") if n not in columns]
     if faults:
-        told = f"An indicator needs {' and '.join(fault.field for fault in faults)}."
-        raise Invalid(told, code="invalid_body", faults=tuple(faults))
-    row = model.blank(new_id(), actor.customer_id, actor.user_id, tx.now)
+        message = f"An indicator needs {' and '.join(fault.field for fault in faults)}."
+        raise Invalid(message, code="invalid_body", faults=tuple(faults))
+    row = model.new_row(new_id(), actor.customer_id, actor.user_id, tx.now)
     bodies.write(row, {**DEFAULTS, **columns}, body.value)
     linked_file.check(tx, row)
     model.set_stale_at(row)
     store.insert(tx, row)
-    audit.record(tx, actor, "indicator.create", "indicator", row.id, None, change_log.audited(row))
-    change_log.pushed(tx, [row], "indicator.created")
-    # One that is born in failure has entered it.
-    change_log.entered(tx, row, model.State.NORMAL)
+    audit.record(
+        tx, actor, "indicator.create", "indicator", row.id, None, change_log.audit_fields(row)
+    )
+    change_log.record_push(tx, [row], "indicator.created")
+    # An indicator that is created in failure has changed to it.
+    change_log.record_state_change(tx, row, model.IndicatorState.NORMAL)
     if body.acl:
         replace_acl(tx, actor, "indicator", row.id, body.acl)
-    return queries.together(tx, [row])[0]
+    return queries.to_views(tx, [row])[0]
 
 
 def put(
     tx: Tx, actor: Actor, title: str, body: IndicatorBody, if_match: int | None = None
-) -> Shown:
-    """Make the indicator with this title, or replace it."""
+) -> IndicatorView:
+    """Create the indicator with this title, or replace it."""
     require(actor, Level.ADMIN)
-    title = model.title(title)
-    if body.title is not None and model.title(body.title) != title:
-        raise text_fields.bad("title", "The path names another title; PATCH renames an indicator.")
-    row = store.look_up(tx, actor.customer_id, title, by="title", hold=True)
+    title = model.validate_title(title)
+    if body.title is not None and model.validate_title(body.title) != title:
+        raise text_fields.bad(
+            "title", "The title differs from the one in the path; use PATCH to rename an indicator."
+        )
+    row = store.find_or_none(tx, actor.customer_id, title, by="title", lock=True)
     columns = {**bodies.columns_in(body), "title": title}
     if row is None:
         return _create(tx, actor, columns, body)
@@ -70,10 +74,10 @@ def put(
 
 def replace(
     tx: Tx, actor: Actor, indicator_id: str, body: IndicatorBody, if_match: int | None = None
-) -> Shown:
-    """Everything that the body does not say goes back to its default, except title and type."""
+) -> IndicatorView:
+    """Fields that the body leaves out get their default, except title and type."""
     require(actor, Level.ADMIN)
-    row = store.find(tx, actor.customer_id, indicator_id, hold=True)
+    row = store.find(tx, actor.customer_id, indicator_id, lock=True)
     return _replace(tx, actor, row, bodies.columns_in(body), body, if_match)
 
 
@@ -84,9 +88,9 @@ def _replace(
     columns: dict[str, Any],
     body: IndicatorBody,
     if_match: int | None,
-) -> Shown:
+) -> IndicatorView:
     type_ = columns.get("type", row.type)
-    value = model.FIRST[type_] if body.value is None else body.value
+    value = model.INITIAL_VALUES[type_] if body.value is None else body.value
     return _save(tx, actor, row, _Edit({**DEFAULTS, **columns}, value, body.acl, True), if_match)
 
 
@@ -98,31 +102,33 @@ def change(
     if_match: int | None = None,
     *,
     by: str = "id",
-) -> Shown:
-    """The given parts of it."""
+) -> IndicatorView:
+    """Change the fields that the body sets."""
     require(actor, Level.ADMIN)
-    row = store.find(tx, actor.customer_id, queries.key(name, by), by=by, hold=True)
+    row = store.find(tx, actor.customer_id, queries.lookup_key(name, by), by=by, lock=True)
     columns = bodies.columns_in(body)
     is_push = body.value is not None or body.state is not None
     return _save(tx, actor, row, _Edit(columns, body.value, body.acl, is_push), if_match)
 
 
-def _save(tx: Tx, actor: Actor, row: IndicatorRow, edit: _Edit, if_match: int | None) -> Shown:
+def _save(
+    tx: Tx, actor: Actor, row: IndicatorRow, edit: _Edit, if_match: int | None
+) -> IndicatorView:
     if if_match is not None and if_match != row.version:
-        raise Stale(f"The indicator is at version {row.version} now; read it again.")
+        raise Stale(f"The indicator has version {row.version} by now; reload it and try again.")
     if edit.columns.get("title", row.title) != row.title:
-        _check_free(tx, actor, edit.columns["title"])
-    before, was = change_log.audited(row), row.state
+        _require_free_title(tx, actor, edit.columns["title"])
+    before, state_before = change_log.audit_fields(row), row.state
     bodies.write(row, edit.columns, edit.value)
     if edit.value is not None:
         linked_file.check(tx, row)
-    if edit.is_push or change_log.audited(row) != before:
+    if edit.is_push or change_log.audit_fields(row) != before:
         _write(tx, row, is_push=edit.is_push)
-        change_log.entered(tx, row, was)
+        change_log.record_state_change(tx, row, state_before)
     change_log.audit_change(tx, actor, row, before)
     if edit.acl is not None and edit.acl != acl_of(tx, row.customer_id, "indicator", row.id):
         replace_acl(tx, actor, "indicator", row.id, edit.acl)
-    return queries.together(tx, [row])[0]
+    return queries.to_views(tx, [row])[0]
 
 
 def _write(tx: Tx, row: IndicatorRow, *, is_push: bool) -> None:
@@ -133,29 +139,33 @@ def _write(tx: Tx, row: IndicatorRow, *, is_push: bool) -> None:
     model.set_stale_at(row)
     store.save(tx, row)
     if is_push:
-        change_log.pushed(tx, [row])
+        change_log.record_push(tx, [row])
     else:
-        change_log.tell(tx, "indicator.changed", [row])
+        change_log.publish(tx, "indicator.changed", [row])
 
 
-def delete(tx: Tx, actor: Actor, name: str, *, by: str = "id") -> Shown:
-    """Gone for every reader; members whom its ACL names dismiss it so."""
-    last = queries.find(tx, actor, name, by=by, hold=True)
-    row = last.row
-    if not may_run(actor, last.acl):
-        raise Forbidden("Its ACL does not let you dismiss it.", code="may_not_dismiss")
+def delete(tx: Tx, actor: Actor, name: str, *, by: str = "id") -> IndicatorView:
+    """Delete the indicator; members that its ACL names may do that too (dismiss)."""
+    view = queries.find(tx, actor, name, by=by, lock=True)
+    row = view.row
+    if not may_run(actor, view.acl):
+        raise Forbidden(
+            "You don't have permission to dismiss this indicator.", code="may_not_dismiss"
+        )
     if row.read_only:
         raise Conflict(
-            "The indicator is read-only; an admin can change that first.", code="read_only"
+            "The indicator is read-only; an admin has to turn that off first.", code="read_only"
         )
     store.mark_deleted(tx, row)
-    # The ACL stays a while: it says who may see that it is gone.
+    # The ACL stays for a while: it decides who may see the event of the deletion.
     triggers.delete(tx, actor.customer_id, source=("indicator", row.id))
-    audit.record(tx, actor, "indicator.delete", "indicator", row.id, change_log.audited(row), None)
-    change_log.tell(tx, "indicator.deleted", [row])
-    return last
+    audit.record(
+        tx, actor, "indicator.delete", "indicator", row.id, change_log.audit_fields(row), None
+    )
+    change_log.publish(tx, "indicator.deleted", [row])
+    return view
 
 
-def _check_free(tx: Tx, actor: Actor, title: str) -> None:
-    if store.look_up(tx, actor.customer_id, title, by="title") is not None:
-        raise Conflict(f"Another indicator is called {title!r} already.", code="title_taken")
+def _require_free_title(tx: Tx, actor: Actor, title: str) -> None:
+    if store.find_or_none(tx, actor.customer_id, title, by="title") is not None:
+        raise Conflict(f"Another indicator already has the title {title!r}.", code="title_taken")

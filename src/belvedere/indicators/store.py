@@ -38,13 +38,13 @@ INDICATORS = Listable(
         ),
     }
 )
-MANY = 200
+MAX_LOOKUPS = 200
 _ROW = columns(IndicatorRow)
 _SET = ", ".join(
     f"{name} = ?" for name in IndicatorRow.__struct_fields__ if name not in ("id", "customer_id")
 )
-# Each stops where counting on would mean nothing, and counts what is there, not what was read.
-_NEXT = {
+# The next value of a counter, computed by the database, with limits where counting ends.
+_NEXT_COUNT = {
     Action.INCREASE: f"case when number_value < {MAX_COUNT} then number_value + 1"
     " else number_value end",
     Action.DECREASE: "case when number_value >= 1 then number_value - 1"
@@ -54,34 +54,34 @@ _NEXT = {
 
 
 def find(
-    tx: Tx, customer_id: str, name: str, *, by: str = "id", hold: bool = False
+    tx: Tx, customer_id: str, name: str, *, by: str = "id", lock: bool = False
 ) -> IndicatorRow:
-    """The indicator with this id (or title), held where it is about to change."""
-    found = look_up(tx, customer_id, name, by=by, hold=hold)
-    if found is None:
-        raise missing()
-    return found
+    """The indicator with this id or title; with `lock`, its row is locked."""
+    row = find_or_none(tx, customer_id, name, by=by, lock=lock)
+    if row is None:
+        raise not_found()
+    return row
 
 
-def look_up(
-    tx: Tx, customer_id: str, name: str, *, by: str, hold: bool = False
+def find_or_none(
+    tx: Tx, customer_id: str, name: str, *, by: str, lock: bool = False
 ) -> IndicatorRow | None:
     assert by in ("id", "title")
     return tx.one(
         IndicatorRow,
         f"select {_ROW} from indicators where {by} = ? and customer_id = ?"
-        f" and deleted_at is null{tx.dialect.lock_rows if hold else ''}",
+        f" and deleted_at is null{tx.dialect.lock_rows if lock else ''}",
         name,
         customer_id,
     )
 
 
-def missing() -> NotFound:
+def not_found() -> NotFound:
     return NotFound("There is no such indicator.", code="indicator_not_found")
 
 
-def by_link(tx: Tx, digest: str) -> IndicatorRow | None:
-    """What a public link shows, as long as its organization is enabled."""
+def find_by_link(tx: Tx, digest: str) -> IndicatorRow | None:
+    """The indicator of a public link, if its organization is enabled."""
     return tx.one(
         IndicatorRow,
         f"select {columns(IndicatorRow, 'i.')} from indicators i"
@@ -103,14 +103,14 @@ def save(tx: Tx, row: IndicatorRow) -> None:
     )
 
 
-def count_on(
+def update_counter(
     tx: Tx, customer_id: str, name: str, action: Action, *, by: str
 ) -> IndicatorRow | None:
-    """One step of a counter, in one statement: whoever else counts cannot get between."""
+    """Change a counter in one statement, so that concurrent requests cannot interfere."""
     assert by in ("id", "title")
     return tx.one(
         IndicatorRow,
-        f"update indicators set number_value = {_NEXT[action]}, pushed_at = ?,"
+        f"update indicators set number_value = {_NEXT_COUNT[action]}, pushed_at = ?,"
         " stale_at = ? + ttl, stale_told = 0, version = version + 1, updated_at = ?"
         f" where {by} = ? and customer_id = ? and type = 'counter' and deleted_at is null"
         f" returning {_ROW}",
@@ -132,74 +132,71 @@ def mark_deleted(tx: Tx, row: IndicatorRow) -> None:
     )
 
 
-def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
-    """The same list, no longer than an answer may be."""
-    seen, seen_params = visible(actor, "indicator", "id")
+def fit_to_budget(tx: Tx, actor: Actor, listing: Listing) -> Listing:
+    """The same listing, cut to the size limit of a response."""
+    visible_sql, visible_params = visible(actor, "indicator", "id")
     sql = clauses(listing)
     rows = tx.rows(
         "select 2 * octet_length(text_value) from indicators where customer_id = ?"
-        f" and deleted_at is null and {seen}{sql.where}{sql.page}",
-        *(actor.customer_id, *seen_params, *sql.params, *sql.page_params),
+        f" and deleted_at is null and {visible_sql}{sql.where}{sql.page}",
+        *(actor.customer_id, *visible_params, *sql.params, *sql.page_params),
     )
     return response_budget.fitted(listing, (size for (size,) in rows))
 
 
-def page(tx: Tx, actor: Actor, listing: Listing) -> list[IndicatorRow]:
-    """Those that the actor may see."""
-    seen, seen_params = visible(actor, "indicator", "id")
+def select_page(tx: Tx, actor: Actor, listing: Listing) -> list[IndicatorRow]:
+    """A page of the indicators that the actor may see."""
+    visible_sql, visible_params = visible(actor, "indicator", "id")
     sql = clauses(listing)
     return tx.all(
         IndicatorRow,
         f"select {_ROW} from indicators where customer_id = ? and deleted_at is null"
-        f" and {seen}{sql.where}{sql.page}",
+        f" and {visible_sql}{sql.where}{sql.page}",
         actor.customer_id,
-        *seen_params,
+        *visible_params,
         *sql.params,
         *sql.page_params,
     )
 
 
 def count(tx: Tx, actor: Actor, listing: Listing) -> int:
-    seen, seen_params = visible(actor, "indicator", "id")
+    visible_sql, visible_params = visible(actor, "indicator", "id")
     sql = clauses(listing)
     return int(
         tx.value(
             "select count(*) from indicators where customer_id = ? and deleted_at is null"
-            f" and {seen}{sql.where}",
+            f" and {visible_sql}{sql.where}",
             actor.customer_id,
-            *seen_params,
+            *visible_params,
             *sql.params,
         )
     )
 
 
 def acls(tx: Tx, customer_id: str, indicator_ids: Sequence[str]) -> dict[str, list[str]]:
-    """The entries of several indicators at once."""
-    found: dict[str, list[str]] = {indicator_id: [] for indicator_id in indicator_ids}
-    named, params = f" and object_id in {tx.dialect.in_texts}", [_json_text(list(found))]
-    if len(found) > MANY:
-        # Looking each up costs more than reading all that the organization has.
-        named, params = "", []
+    """ACL entries of several indicators, by id."""
+    entries: dict[str, list[str]] = {indicator_id: [] for indicator_id in indicator_ids}
+    id_filter, params = f" and object_id in {tx.dialect.in_texts}", [_json_text(list(entries))]
+    if len(entries) > MAX_LOOKUPS:
+        # Looking up each id costs more than reading all entries of the organization.
+        id_filter, params = "", []
     for indicator_id, entry in tx.rows(
         "select object_id, entry from acl where customer_id = ? and object = 'indicator'"
-        f"{named} order by entry",
+        f"{id_filter} order by entry",
         customer_id,
         *params,
     ):
-        if indicator_id in found:
-            found[indicator_id].append(entry)
-    return found
+        if indicator_id in entries:
+            entries[indicator_id].append(entry)
+    return entries
 
 
 def _json_text(values: list[str]) -> str:
     return msgspec.json.encode(values).decode()
 
 
-# What time does to them
-
-
-def going_stale(tx: Tx, limit: int) -> list[IndicatorRow]:
-    """Those that have been silent too long, marked as told."""
+def mark_stale(tx: Tx, limit: int) -> list[IndicatorRow]:
+    """Indicators whose ttl is over and that are not published as stale yet; they are marked."""
     rows = tx.all(
         IndicatorRow,
         f"select {_ROW} from indicators where stale_told = 0 and stale_at <= ?"
@@ -214,13 +211,13 @@ def going_stale(tx: Tx, limit: int) -> list[IndicatorRow]:
     return rows
 
 
-def any_going_stale(tx: Tx) -> bool:
-    found = tx.row(
+def has_newly_stale(tx: Tx) -> bool:
+    row = tx.row(
         "select 1 from indicators where stale_told = 0 and stale_at <= ?"
         " and deleted_at is null limit 1",
         tx.now,
     )
-    return found is not None
+    return row is not None
 
 
 def deleted_before(tx: Tx, moment: Millis, limit: int) -> list[tuple[str, str]]:

@@ -6,8 +6,8 @@ from belvedere.definitions.api import ROUTES as DEFINITIONS
 from belvedere.files.api import ROUTES as FILES
 from belvedere.files.api_check import ROUTES as CHECKS
 from belvedere.hosts.api import ROUTES as HOSTS
-from belvedere.indicators.api.api_file import ROUTES as INDICATOR_FILES
 from belvedere.indicators.api.badges import ROUTES as BADGES
+from belvedere.indicators.api.files import ROUTES as INDICATOR_FILES
 from belvedere.indicators.api.indicators import ROUTES as INDICATORS
 from belvedere.jobs.api.api_exec import ROUTES as COMMANDS
 from belvedere.jobs.api.approvals import ROUTES as VOTES

@@ -59,7 +59,7 @@ async def public(request: Request[None]) -> Status:
 
 async def public_badge(request: Request[None]) -> Reply:
     page = await public(request)
-    picture = badge_svg.drawn(page.title, WORDS[page.state], COLOURS[page.state])
+    picture = badge_svg.draw_badge(page.title, WORDS[page.state], COLOURS[page.state])
     return Reply(picture, media_type=SVG)
 
 

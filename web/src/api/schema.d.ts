@@ -36,7 +36,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a public link shows; .svg may follow the token
+         * Show the badge of a public link; .svg may follow the token
          * @description Level: anonymous.
          */
         get: operations["get_badge_token"];
@@ -1830,7 +1830,7 @@ export interface paths {
         get: operations["get_indicator"];
         put?: never;
         /**
-         * Make an indicator
+         * Create an indicator
          * @description Level: admin.
          */
         post: operations["post_indicator"];
@@ -1853,7 +1853,7 @@ export interface paths {
          */
         get: operations["get_indicator_title_title"];
         /**
-         * Make or replace an indicator by its title
+         * Create or replace an indicator by its title
          * @description Level: admin.
          */
         put: operations["put_indicator_title_title"];
@@ -1926,7 +1926,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Start again at 1, by its title
+         * Reset to 1, by its title
          * @description Level: admin.
          */
         patch: operations["patch_indicator_title_title_restart"];
@@ -2004,7 +2004,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * It as a small picture
+         * Show the badge of an indicator
          * @description Level: viewer.
          */
         get: operations["get_indicator_id_badge_svg"];
@@ -2044,7 +2044,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The beginning of the file that it shows
+         * Show the beginning of the file of an indicator
          * @description Level: viewer.
          */
         get: operations["get_indicator_id_file"];
@@ -2064,7 +2064,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download that file
+         * Download the file of an indicator
          * @description Level: viewer.
          */
         get: operations["get_indicator_id_file_download"];
@@ -2084,7 +2084,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Its values over time, oldest first
+         * List values of an indicator over time, oldest first
          * @description Level: viewer.
          */
         get: operations["get_indicator_id_history"];
@@ -2126,12 +2126,12 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a link that shows its badge to anybody; the one before is dead
+         * Create a public link to the badge; the previous one stops working
          * @description Level: admin.
          */
         post: operations["post_indicator_id_public"];
         /**
-         * Revoke that link
+         * Revoke the public link to the badge
          * @description Level: admin.
          */
         delete: operations["delete_indicator_id_public"];
@@ -2154,7 +2154,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Start again at 1, by its id
+         * Reset to 1, by its id
          * @description Level: admin.
          */
         patch: operations["patch_indicator_id_restart"];
@@ -5048,7 +5048,7 @@ export interface components {
         };
         /**
          * ChartSeries
-         * @description One row of numbers; null is a gap.
+         * @description One series of numbers; null is a gap.
          */
         ChartSeries: {
             name: string;
@@ -5341,7 +5341,7 @@ export interface components {
         };
         /**
          * FileView
-         * @description The beginning of a file; `text` is empty where it is no text.
+         * @description The beginning of a file; `text` is empty if the file is binary.
          */
         FileView: {
             cut: boolean;
@@ -5620,7 +5620,7 @@ export interface components {
         };
         /**
          * IndicatorBody
-         * @description Any part of an indicator. What is null is as if it were left out, except ttl.
+         * @description An indicator, or some of its fields. Null means that a field is left out, except for ttl.
          */
         IndicatorBody: {
             /** @default null */
@@ -6610,7 +6610,7 @@ export interface components {
         };
         /**
          * PointRecord
-         * @description A value at a moment.
+         * @description A value with its time.
          */
         PointRecord: {
             date: string;
@@ -6750,7 +6750,7 @@ export interface components {
         };
         /**
          * PublicLink
-         * @description Shown once: whoever holds it sees the badge of this indicator.
+         * @description A public link, shown once: everybody with the link can see the badge.
          */
         PublicLink: {
             id: string;
@@ -7368,7 +7368,7 @@ export interface components {
         };
         /**
          * StateBody
-         * @description What a source pushes: a state, a value, or both.
+         * @description A push: a state, a value, or both.
          */
         StateBody: {
             /** @default null */
@@ -7738,7 +7738,7 @@ export interface components {
         };
         /**
          * TriggerRecord
-         * @description What one of its events starts.
+         * @description A task or workflow that an event of the indicator starts.
          */
         TriggerRecord: {
             event_name: string;
@@ -12726,11 +12726,11 @@ export interface operations {
     get_indicator_id_history: {
         parameters: {
             query?: {
-                /** @description only from this moment on */
+                /** @description start time, inclusive */
                 since?: string;
-                /** @description only before this moment */
+                /** @description end time, exclusive */
                 until?: string;
-                /** @description at most so many (100; at most 1000) */
+                /** @description number of values (default 100, at most 1000) */
                 points?: string;
                 /** @description the organization's name */
                 customer?: string;

@@ -1,19 +1,19 @@
-"""Indicators as pictures over HTTP, for members and for whoever holds a public link."""
+"""Endpoints of badges, for members and for everybody with a public link."""
 
 import msgspec
 
 from belvedere.access.request import Request
 from belvedere.indicators import public_links, queries
 from belvedere.indicators.api import badge_svg
-from belvedere.indicators.api.records import IndicatorRecord, record
-from belvedere.indicators.queries import Shown
+from belvedere.indicators.api.records import IndicatorRecord, to_record
+from belvedere.indicators.queries import IndicatorView
 from belvedere.rest.route import Reply, Route
 
 SVG = "image/svg+xml"
 
 
 class PublicLink(msgspec.Struct):
-    """Shown once: whoever holds it sees the badge of this indicator."""
+    """A public link, shown once: everybody with the link can see the badge."""
 
     id: str
     token: str
@@ -27,27 +27,27 @@ async def show_badge(request: Request[None]) -> Reply:
 async def show_public_badge(request: Request[None]) -> Reply:
     token = request.path["token"].removesuffix(".svg")
     return _badge(
-        await request.services.db.read(public_links.behind, request.services.keyring, token)
+        await request.services.db.read(public_links.find_by_token, request.services.keyring, token)
     )
 
 
-def _badge(shown: Shown) -> Reply:
-    return Reply(badge_svg.svg(shown.row, shown.now), media_type=SVG)
+def _badge(view: IndicatorView) -> Reply:
+    return Reply(badge_svg.draw_indicator(view.row, view.now), media_type=SVG)
 
 
 async def publish(request: Request[None]) -> Reply:
-    shown, token = await request.services.db.write(
+    view, token = await request.services.db.write(
         public_links.publish, request.services.keyring, request.actor, request.path["id"]
     )
     url = f"{request.services.settings.base_url}/-/badge/{token}.svg"
-    return Reply(PublicLink(shown.row.id, token, url), status=201)
+    return Reply(PublicLink(view.row.id, token, url), status=201)
 
 
 async def unpublish(request: Request[None]) -> IndicatorRecord:
-    shown = await request.services.db.write(
+    view = await request.services.db.write(
         public_links.unpublish, request.actor, request.path["id"]
     )
-    return record(shown, request.actor)
+    return to_record(view, request.actor)
 
 
 ROUTES: tuple[Route, ...] = (
@@ -56,7 +56,7 @@ ROUTES: tuple[Route, ...] = (
         "/indicator/{id}/badge.svg",
         "viewer",
         show_badge,
-        "It as a small picture",
+        "Show the badge of an indicator",
         answer=bytes,
         media=(SVG,),
         known=False,
@@ -66,7 +66,7 @@ ROUTES: tuple[Route, ...] = (
         "/indicator/{id}/public",
         "admin",
         publish,
-        "Make a link that shows its badge to anybody; the one before is dead",
+        "Create a public link to the badge; the previous one stops working",
         answer=PublicLink,
         known=False,
     ),
@@ -75,7 +75,7 @@ ROUTES: tuple[Route, ...] = (
         "/indicator/{id}/public",
         "admin",
         unpublish,
-        "Revoke that link",
+        "Revoke the public link to the badge",
         answer=IndicatorRecord,
         known=False,
     ),
@@ -84,7 +84,7 @@ ROUTES: tuple[Route, ...] = (
         "/-/badge/{token}",
         "anonymous",
         show_public_badge,
-        "What a public link shows; .svg may follow the token",
+        "Show the badge of a public link; .svg may follow the token",
         style="plain",
         answer=bytes,
         media=(SVG,),

@@ -1,43 +1,49 @@
-"""Indicators over HTTP."""
+"""Endpoints of indicators."""
 
 from belvedere.access.api.acl import acl_routes
 from belvedere.access.request import AnyRequest, Request, heavy_read
 from belvedere.access.searches import run_search
 from belvedere.base.errors import Invalid
 from belvedere.indicators import counting, history, queries, service, store
-from belvedere.indicators.api.records import IndicatorRecord, PointRecord, point, record, records
+from belvedere.indicators.api.records import (
+    IndicatorRecord,
+    PointRecord,
+    to_point_record,
+    to_record,
+    to_records,
+)
 from belvedere.indicators.bodies import IndicatorBody, StateBody
-from belvedere.indicators.counting import Step
+from belvedere.indicators.counting import CounterRequest
 from belvedere.indicators.model import Action
-from belvedere.indicators.queries import Shown
+from belvedere.indicators.queries import IndicatorView
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination, query
 from belvedere.rest.route import Handler, Reply, Route
 
-POINTS = 100
+DEFAULT_POINTS = 100
 
 
-def _record(request: AnyRequest, shown: Shown) -> IndicatorRecord:
-    return record(shown, request.actor)
+def _record(request: AnyRequest, view: IndicatorView) -> IndicatorRecord:
+    return to_record(view, request.actor)
 
 
-def _named(request: AnyRequest) -> tuple[str, str]:
-    """The id or the title that the path holds, and which of them it is."""
+def _path_name(request: AnyRequest) -> tuple[str, str]:
+    """The id or title from the path, and which of them it is."""
     by = "title" if "title" in request.path else "id"
     return request.path[by], by
 
 
 async def list_indicators(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.INDICATORS)
-    listing = await run_search(request, store.fitted, request.actor, listing)
+    listing = await run_search(request, store.fit_to_budget, request.actor, listing)
     async with heavy_read(request, listing.size):
-        found, total = await run_search(request, queries.listed, request.actor, listing)
-        shown = records(found, request.actor)
-    return pagination.answer(request, listing, shown, total)
+        views, total = await run_search(request, queries.list_page, request.actor, listing)
+        records = to_records(views, request.actor)
+    return pagination.answer(request, listing, records, total)
 
 
 async def show(request: Request[None]) -> IndicatorRecord:
-    name, by = _named(request)
+    name, by = _path_name(request)
     return _record(
         request, await request.services.db.read_inline(queries.show, request.actor, name, by=by)
     )
@@ -50,16 +56,18 @@ async def create(request: Request[IndicatorBody]) -> IndicatorRecord:
 
 
 async def replace(request: Request[IndicatorBody]) -> IndicatorRecord:
-    verb = service.put if "title" in request.path else service.replace
-    name, _ = _named(request)
+    operation = service.put if "title" in request.path else service.replace
+    name, _ = _path_name(request)
     return _record(
         request,
-        await request.services.db.write(verb, request.actor, name, request.body, request.if_match),
+        await request.services.db.write(
+            operation, request.actor, name, request.body, request.if_match
+        ),
     )
 
 
 async def change(request: Request[IndicatorBody]) -> IndicatorRecord:
-    name, by = _named(request)
+    name, by = _path_name(request)
     return _record(
         request,
         await request.services.db.write(
@@ -69,25 +77,25 @@ async def change(request: Request[IndicatorBody]) -> IndicatorRecord:
 
 
 async def push(request: Request[StateBody]) -> IndicatorRecord:
-    given: StateBody = request.body
-    if given.state is None and given.value is None:
+    report: StateBody = request.body
+    if report.state is None and report.value is None:
         raise Invalid("Give a state, a value, or both.", code="nothing_given")
-    # The original's scripts say success where an indicator says normal.
-    state = "normal" if given.state == "success" else given.state
-    body = IndicatorBody(state=state, value=given.value)
+    # Scripts for TheEye report success where an indicator has the state normal.
+    state = "normal" if report.state == "success" else report.state
+    body = IndicatorBody(state=state, value=report.value)
     changed = await request.services.db.write(
         service.change, request.actor, request.path["id"], body, request.if_match
     )
     return _record(request, changed)
 
 
-def _counts(action: Action) -> Handler:
+def _counter_handler(action: Action) -> Handler:
     async def count(request: AnyRequest) -> IndicatorRecord:
-        name, by = _named(request)
+        name, by = _path_name(request)
         return _record(
             request,
             await request.services.db.write_batched(
-                counting.step, Step(request.actor, by, name, action)
+                counting.count_batch, CounterRequest(request.actor, by, name, action)
             ),
         )
 
@@ -95,25 +103,25 @@ def _counts(action: Action) -> Handler:
 
 
 async def delete(request: Request[None]) -> IndicatorRecord:
-    name, by = _named(request)
+    name, by = _path_name(request)
     return _record(
         request, await request.services.db.write(service.delete, request.actor, name, by=by)
     )
 
 
-async def past(request: Request[None]) -> list[PointRecord]:
+async def show_history(request: Request[None]) -> list[PointRecord]:
     since = query.time("since", request.first("since") or "1970-01-01")
     until = query.time("until", request.first("until") or "2100-01-01")
-    most = query.whole("points", request.first("points") or str(POINTS))
-    if not 1 <= most <= history.MOST_POINTS:
-        raise query.bad("points", f"points takes 1 to {history.MOST_POINTS}.")
-    found = await run_search(
-        request, queries.past, request.actor, request.path["id"], since, until, most
+    max_points = query.whole("points", request.first("points") or str(DEFAULT_POINTS))
+    if not 1 <= max_points <= history.MAX_POINTS:
+        raise query.bad("points", f"Give 1 to {history.MAX_POINTS} points.")
+    points = await run_search(
+        request, queries.list_points, request.actor, request.path["id"], since, until, max_points
     )
-    return [point(one) for one in found]
+    return [to_point_record(point) for point in points]
 
 
-def _door(
+def _route(
     method: str,
     path: str,
     level: str,
@@ -134,39 +142,53 @@ def _door(
     )
 
 
-_DOES = {
+_COUNTER_SUMMARIES = {
     Action.INCREASE: "Count up by one",
     Action.DECREASE: "Count down by one, not below 0",
-    Action.RESTART: "Start again at 1",
+    Action.RESTART: "Reset to 1",
 }
-_EDIT = ("title_taken", "stale")
+_EDIT_CODES = ("title_taken", "stale")
 
 
-def _doors(path: str, called: str) -> tuple[Route, ...]:
-    """What can be done to one indicator, by its id or by its title."""
-    puts = "Make or replace" if "title" in path else "Replace"
+def _routes_for(path: str, lookup: str) -> tuple[Route, ...]:
+    """Routes of one indicator, by its id or by its title."""
+    put_summary = "Create or replace" if "title" in path else "Replace"
     return (
-        _door("GET", path, "viewer", show, f"Show an indicator {called}"),
-        _door("PUT", path, "admin", replace, f"{puts} an indicator {called}", IndicatorBody, _EDIT),
-        _door(
+        _route("GET", path, "viewer", show, f"Show an indicator {lookup}"),
+        _route(
+            "PUT",
+            path,
+            "admin",
+            replace,
+            f"{put_summary} an indicator {lookup}",
+            IndicatorBody,
+            _EDIT_CODES,
+        ),
+        _route(
             "PATCH",
             path,
             "admin",
             change,
-            f"Change parts of an indicator {called}",
+            f"Change parts of an indicator {lookup}",
             IndicatorBody,
-            _EDIT,
+            _EDIT_CODES,
         ),
         *(
-            _door("PATCH", f"{path}/{action}", "admin", _counts(action), f"{does}, {called}")
-            for action, does in _DOES.items()
+            _route(
+                "PATCH",
+                f"{path}/{action}",
+                "admin",
+                _counter_handler(action),
+                f"{counter_summary}, {lookup}",
+            )
+            for action, counter_summary in _COUNTER_SUMMARIES.items()
         ),
-        _door(
+        _route(
             "DELETE",
             path,
             "user",
             delete,
-            f"Delete or dismiss an indicator {called}",
+            f"Delete or dismiss an indicator {lookup}",
             codes=("read_only",),
         ),
     )
@@ -182,18 +204,18 @@ ROUTES: tuple[Route, ...] = (
         answer=list[IndicatorRecord],
         query=pagination.QUERY,
     ),
-    _door(
+    _route(
         "POST",
         "/indicator",
         "admin",
         create,
-        "Make an indicator",
+        "Create an indicator",
         IndicatorBody,
         ("title_taken",),
     ),
-    *_doors("/indicator/{id}", "by its id"),
-    *_doors("/indicator/title/{title}", "by its title"),
-    _door(
+    *_routes_for("/indicator/{id}", "by its id"),
+    *_routes_for("/indicator/title/{title}", "by its title"),
+    _route(
         "PATCH",
         "/indicator/{id}/state",
         "admin",
@@ -206,14 +228,17 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         "/indicator/{id}/history",
         "viewer",
-        past,
-        "Its values over time, oldest first",
+        show_history,
+        "List values of an indicator over time, oldest first",
         answer=list[PointRecord],
         known=False,
         query=(
-            ("since", "only from this moment on"),
-            ("until", "only before this moment"),
-            ("points", f"at most so many ({POINTS}; at most {history.MOST_POINTS})"),
+            ("since", "start time, inclusive"),
+            ("until", "end time, exclusive"),
+            (
+                "points",
+                f"number of values (default {DEFAULT_POINTS}, at most {history.MAX_POINTS})",
+            ),
         ),
     ),
     *acl_routes("indicator", "/indicator/{id}/acl", store.find),

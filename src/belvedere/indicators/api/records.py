@@ -1,4 +1,4 @@
-"""An indicator as the interface shows it."""
+"""Indicator records of the interface."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,9 @@ from msgspec import UNSET, UnsetType
 
 from belvedere.access import Actor
 from belvedere.base.clock import Millis, iso
-from belvedere.indicators.history import Point
-from belvedere.indicators.model import KIND_NAMES, LARGE
-from belvedere.indicators.queries import Shown
+from belvedere.indicators.history import ValuePoint
+from belvedere.indicators.model import KIND_NAMES, LARGE_TYPES
+from belvedere.indicators.queries import IndicatorView
 from belvedere.indicators.values.chart import Chart
 from belvedere.triggers.store import Trigger
 
@@ -17,7 +17,7 @@ _tags = msgspec.json.Decoder(list[str]).decode
 
 
 class TriggerRecord(msgspec.Struct):
-    """What one of its events starts."""
+    """A task or workflow that an event of the indicator starts."""
 
     event_name: str
     task_id: str | UnsetType = UNSET
@@ -45,11 +45,11 @@ class IndicatorRecord(msgspec.Struct, gc=False):
     order: int
     width: int
     height: int
-    # Milliseconds of silence after which it is stale.
+    # Milliseconds without a push after which the indicator is stale.
     ttl: Millis | None
     stale: bool
     last_push: str
-    # A link shows it to anybody.
+    # There is a public link to its badge.
     public: bool
     triggers: list[TriggerRecord]
     version: int
@@ -61,25 +61,25 @@ class IndicatorRecord(msgspec.Struct, gc=False):
 
 
 class PointRecord(msgspec.Struct):
-    """A value at a moment."""
+    """A value with its time."""
 
     date: str
     value: str | int | float
     state: str
 
 
-def record(shown: Shown, actor: Actor) -> IndicatorRecord:
-    return _record(shown, actor.customer_name, sees_all=actor.sees_all)
+def to_record(view: IndicatorView, actor: Actor) -> IndicatorRecord:
+    return _record(view, actor.customer_name, sees_all=actor.sees_all)
 
 
-def records(found: Sequence[Shown], actor: Actor) -> list[IndicatorRecord]:
-    # Who asks is looked at once: a dashboard reads thousands.
+def to_records(views: Sequence[IndicatorView], actor: Actor) -> list[IndicatorRecord]:
+    # The actor is evaluated once: a dashboard reads thousands of records.
     name, sees_all = actor.customer_name, actor.sees_all
-    return [_record(shown, name, sees_all=sees_all) for shown in found]
+    return [_record(view, name, sees_all=sees_all) for view in views]
 
 
-def _record(shown: Shown, customer_name: str, *, sees_all: bool) -> IndicatorRecord:
-    row = shown.row
+def _record(view: IndicatorView, customer_name: str, *, sees_all: bool) -> IndicatorRecord:
+    row = view.row
     updated, value = iso(row.updated_at), row.value
     return IndicatorRecord(
         row.id,
@@ -89,9 +89,9 @@ def _record(shown: Shown, customer_name: str, *, sees_all: bool) -> IndicatorRec
         KIND_NAMES[row.type],
         row.state,
         value,
-        value if not isinstance(value, Chart) and row.type not in LARGE else row.gist,
+        value if not isinstance(value, Chart) and row.type not in LARGE_TYPES else row.summary,
         row.severity,
-        shown.acl if sees_all else [],
+        view.acl if sees_all else [],
         bool(row.read_only),
         row.description,
         bool(row.enabled),
@@ -102,10 +102,10 @@ def _record(shown: Shown, customer_name: str, *, sees_all: bool) -> IndicatorRec
         row.width,
         row.height,
         row.ttl,
-        row.is_stale(shown.now),
+        row.is_stale(view.now),
         updated if row.pushed_at == row.updated_at else iso(row.pushed_at),
         row.public_digest is not None,
-        [_trigger(one) for one in shown.triggers] if sees_all else [],
+        [_trigger(trigger) for trigger in view.triggers] if sees_all else [],
         row.version,
         row.customer_id,
         customer_name,
@@ -115,11 +115,11 @@ def _record(shown: Shown, customer_name: str, *, sees_all: bool) -> IndicatorRec
     )
 
 
-def _trigger(one: Trigger) -> TriggerRecord:
-    if one.target == "task":
-        return TriggerRecord(one.event_name, task_id=one.target_id)
-    return TriggerRecord(one.event_name, workflow_id=one.target_id)
+def _trigger(trigger: Trigger) -> TriggerRecord:
+    if trigger.target == "task":
+        return TriggerRecord(trigger.event_name, task_id=trigger.target_id)
+    return TriggerRecord(trigger.event_name, workflow_id=trigger.target_id)
 
 
-def point(found: Point) -> PointRecord:
-    return PointRecord(iso(found.at), found.value, found.state)
+def to_point_record(point: ValuePoint) -> PointRecord:
+    return PointRecord(iso(point.at), point.value, point.state)

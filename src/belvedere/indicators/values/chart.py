@@ -1,4 +1,4 @@
-"""What a chart shows: a few named rows of numbers over labels, moments or just their places."""
+"""Chart values: named series of numbers over labels, times or positions."""
 
 import math
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from belvedere.rest import text_fields
 
 KINDS = ("line", "bar")
 MAX_SERIES, MAX_POINTS, MAX_UNIT, MAX_LABEL = 8, 500, 16, 64
-# Of all of it, as it is kept.
+# Size limit of the stored JSON.
 MAX_CHART = 32 * 1024
-EXACT = 2**53
+MAX_EXACT = 2**53
 
 
 class ChartSeries(msgspec.Struct, forbid_unknown_fields=True):
-    """One row of numbers; null is a gap."""
+    """One series of numbers; null is a gap."""
 
     name: str
     values: list[int | float | None]
@@ -39,72 +39,72 @@ EMPTY = Chart([])
 _decode = msgspec.json.Decoder(Chart)
 
 
-def kept(given: object) -> str:
-    """A chart as it is kept; Invalid says what is wrong. A text may hold its JSON."""
-    chart = _parsed(given) if isinstance(given, str) else given
+def encode_chart(value: object) -> str:
+    """The JSON of a valid chart; raises Invalid. A string is read as JSON."""
+    chart = _parse(value) if isinstance(value, str) else value
     if not isinstance(chart, Chart):
-        raise text_fields.bad("value", "A chart takes an object with series.")
+        raise text_fields.bad("value", "Give an object with series.")
     _check(chart)
     text = msgspec.json.encode(chart).decode()
     if len(text) > MAX_CHART:
-        raise text_fields.bad("value", f"A chart takes at most {MAX_CHART} bytes.")
+        raise text_fields.bad("value", f"A chart may have at most {MAX_CHART} bytes.")
     return text
 
 
-def read(text: str) -> Chart:
+def decode_chart(text: str) -> Chart:
     return _decode.decode(text)
 
 
-def last(chart: Chart) -> int | float | str:
-    """The number that stands for it: the newest of its first row."""
+def last_value(chart: Chart) -> int | float | str:
+    """The last number of the first series; empty without numbers."""
     numbers = chart.series[0].values if chart.series else []
-    return next((one for one in reversed(numbers) if one is not None), "")
+    return next((number for number in reversed(numbers) if number is not None), "")
 
 
-def _parsed(text: str) -> Chart:
+def _parse(text: str) -> Chart:
     try:
         return _decode.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError) as fault:
-        raise text_fields.bad("value", f"A chart takes an object with series: {fault}.") from None
+        raise text_fields.bad("value", f"Give an object with series: {fault}.") from None
 
 
 def _check(chart: Chart) -> None:
     if chart.kind not in KINDS:
         raise text_fields.bad("value.kind", f"Give one of {', '.join(KINDS)}.")
     if len(chart.series) > MAX_SERIES:
-        raise text_fields.bad("value.series", f"Give at most {MAX_SERIES}.")
+        raise text_fields.bad("value.series", f"Give at most {MAX_SERIES} series.")
     if chart.labels and chart.times:
         raise text_fields.bad("value.times", "Give labels or times, not both.")
     for name in ("labels", "times"):
         if len(getattr(chart, name)) > MAX_POINTS:
-            raise text_fields.bad(f"value.{name}", f"Give at most {MAX_POINTS}.")
+            raise text_fields.bad(f"value.{name}", f"Give at most {MAX_POINTS} {name}.")
     chart.unit = text_fields.line("value.unit", chart.unit, most=MAX_UNIT)
     chart.labels = [
-        text_fields.line(f"value.labels[{n}]", one, most=MAX_LABEL)
-        for n, one in enumerate(chart.labels)
+        text_fields.line(f"value.labels[{n}]", item, most=MAX_LABEL)
+        for n, item in enumerate(chart.labels)
     ]
     _check_times(chart.times)
-    for n, one in enumerate(chart.series):
-        _check_series(f"value.series[{n}]", one, chart.labels or chart.times)
+    for n, item in enumerate(chart.series):
+        _check_series(f"value.series[{n}]", item, chart.labels or chart.times)
 
 
-def _check_series(field: str, one: ChartSeries, places: Sequence[str]) -> None:
-    one.name = text_fields.line(f"{field}.name", one.name, most=MAX_LABEL, least=1)
-    if len(one.values) > MAX_POINTS:
-        raise text_fields.bad(f"{field}.values", f"Give at most {MAX_POINTS}.")
-    if places and len(one.values) != len(places):
+def _check_series(field: str, series: ChartSeries, positions: Sequence[str]) -> None:
+    series.name = text_fields.line(f"{field}.name", series.name, most=MAX_LABEL, least=1)
+    if len(series.values) > MAX_POINTS:
+        raise text_fields.bad(f"{field}.values", f"Give at most {MAX_POINTS} numbers.")
+    if positions and len(series.values) != len(positions):
         raise text_fields.bad(
-            f"{field}.values", f"Give {len(places)}, one for each label or moment."
+            f"{field}.values", f"Give {len(positions)} numbers, one for each label or time."
         )
-    one.values = [None if number is None else _number(field, number) for number in one.values]
+    series.values = [None if number is None else _number(field, number) for number in series.values]
 
 
-def _number(field: str, given: int | float) -> int | float:
-    """Whole numbers as far as every reader counts in them, then as the nearest one that is kept."""
-    if isinstance(given, int) and abs(given) <= EXACT:
-        return given
+def _number(field: str, value: int | float) -> int | float:
+    """Integers that are exact as a float stay integers; other numbers become floats."""
+    if isinstance(value, int) and abs(value) <= MAX_EXACT:
+        return value
     try:
-        number = float(given)
+        number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
@@ -114,8 +114,8 @@ def _number(field: str, given: int | float) -> int | float:
 
 def _check_times(times: Sequence[str]) -> None:
     try:
-        moments = [values.time(f"value.times[{n}]", one) for n, one in enumerate(times)]
-    except Invalid as refused:
-        raise text_fields.bad("value.times", refused.message) from None
+        moments = [values.time(f"value.times[{n}]", text) for n, text in enumerate(times)]
+    except Invalid as error:
+        raise text_fields.bad("value.times", error.message) from None
     if any(later <= before for before, later in zip(moments, moments[1:], strict=False)):
-        raise text_fields.bad("value.times", "Give moments that ascend.")
+        raise text_fields.bad("value.times", "Give times in ascending order.")

@@ -7,7 +7,7 @@ from belvedere.base.clock import Millis, iso
 from belvedere.db import Tx
 from belvedere.db.interface import Dialect
 from belvedere.indicators import store
-from belvedere.indicators.model import IndicatorRow, Type
+from belvedere.indicators.model import IndicatorRow, IndicatorType
 from belvedere.indicators.values.chart import Chart
 from belvedere.overview.rows import queries
 from belvedere.overview.rows.queries import Series, latest_rows, runnable_ids
@@ -53,7 +53,7 @@ def listable(dialect: Dialect) -> Listable:
 def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[IndicatorLine], int | None]:
     require(actor, Level.VIEWER)
     total = store.count(tx, actor, listing) if listing.count else None
-    rows = store.page(tx, actor, listing)
+    rows = store.select_page(tx, actor, listing)
     ids = [row.id for row in rows]
     runnable = runnable_ids(tx, actor, "indicator", ids)
     numbers = latest_rows(
@@ -73,8 +73,8 @@ def _line(
         type=row.type,
         state=row.state,
         # The content of a file has its own route.
-        value=row.gist if row.type == Type.FILE else row.value,
-        gist=row.gist,
+        value=row.summary if row.type == IndicatorType.FILE else row.value,
+        gist=row.summary,
         severity=row.severity,
         description=row.description,
         enable=bool(row.enabled),

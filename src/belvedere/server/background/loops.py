@@ -11,7 +11,7 @@ from belvedere.access.limits import failed_attempts
 from belvedere.db import Tx, clock_steps
 from belvedere.files import blob_sweep
 from belvedere.indicators import aging
-from belvedere.indicators.store import any_going_stale
+from belvedere.indicators.store import has_newly_stale
 from belvedere.jobs.history import limits, retention, unused_contents
 from belvedere.jobs.lifecycle import claim, timeouts
 from belvedere.jobs.model import UNREACHABLE_AFTER
@@ -175,12 +175,12 @@ async def forget_credentials(runtime: ServerRuntime) -> None:
 
 async def tell_stale(runtime: ServerRuntime) -> None:
     # Nothing told: another server is at it.
-    while await runtime.db.read(any_going_stale) and await judge(runtime, aging.grow_stale):
+    while await runtime.db.read(has_newly_stale) and await judge(runtime, aging.publish_stale):
         await asyncio.sleep(0)
 
 
 async def forget_values(runtime: ServerRuntime) -> None:
-    while await runtime.db.write(aging.forget):
+    while await runtime.db.write(aging.purge_old):
         await asyncio.sleep(0)
 
 

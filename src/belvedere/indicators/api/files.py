@@ -1,4 +1,4 @@
-"""What a file indicator shows, over HTTP."""
+"""Endpoints of the file that an indicator shows."""
 
 from belvedere.access.request import Request
 from belvedere.files.api import attached
@@ -8,15 +8,17 @@ from belvedere.rest.route import Reply, Route
 
 
 async def view(request: Request[None]) -> FileView:
-    found: FileView = await request.services.db.read(
-        linked_file.view, request.actor, request.path["id"]
+    preview: FileView = await request.services.db.read(
+        linked_file.read_preview, request.actor, request.path["id"]
     )
-    return found
+    return preview
 
 
 async def download(request: Request[None]) -> Reply:
-    found = await request.services.db.read(linked_file.content, request.actor, request.path["id"])
-    return attached(found.filename, found.sha256, found.data)
+    content = await request.services.db.read(
+        linked_file.read_content, request.actor, request.path["id"]
+    )
+    return attached(content.filename, content.sha256, content.data)
 
 
 ROUTES: tuple[Route, ...] = (
@@ -25,7 +27,7 @@ ROUTES: tuple[Route, ...] = (
         "/indicator/{id}/file",
         "viewer",
         view,
-        "The beginning of the file that it shows",
+        "Show the beginning of the file of an indicator",
         answer=FileView,
         known=False,
     ),
@@ -34,7 +36,7 @@ ROUTES: tuple[Route, ...] = (
         "/indicator/{id}/file/download",
         "viewer",
         download,
-        "Download that file",
+        "Download the file of an indicator",
         answer=bytes,
         media=("application/octet-stream",),
         known=False,
