@@ -1,4 +1,4 @@
-"""A database that keeps nothing: every verb runs for real, and is undone."""
+"""A database that keeps nothing: every operation runs for real, and is undone."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from belvedere.server.runtime import ServerRuntime
 
 
 class _Undo(Exception):
-    """Carries the transaction out of the verb, so that nothing of it stays."""
+    """Carries the transaction out of the operation, so that nothing of it stays."""
 
 
 class Dry:
@@ -25,11 +25,11 @@ class Dry:
         self.before_commit: Callable[[Tx], None] | None = None
         self.on_signals: Callable[[set[Signal]], None] | None = None
 
-    def write_blocking(self, verb: Any, *a: Any, **k: Any) -> Any:
+    def write_blocking(self, operation: Any, *a: Any, **k: Any) -> Any:
         found: list[Any] = []
 
         def undone(tx: Tx) -> None:
-            found.append(verb(tx, *a, **k))
+            found.append(operation(tx, *a, **k))
             raise _Undo
 
         try:
@@ -38,22 +38,22 @@ class Dry:
             return found[0]
         raise AssertionError("the transaction was kept")
 
-    async def write(self, verb: Any, *a: Any, **k: Any) -> Any:
-        return self.write_blocking(verb, *a, **k)
+    async def write(self, operation: Any, *a: Any, **k: Any) -> Any:
+        return self.write_blocking(operation, *a, **k)
 
-    async def read(self, verb: Any, *a: Any, **k: Any) -> Any:
-        return self.write_blocking(verb, *a, **k)
+    async def read(self, operation: Any, *a: Any, **k: Any) -> Any:
+        return self.write_blocking(operation, *a, **k)
 
-    async def search(self, verb: Any, *a: Any, **k: Any) -> Any:
-        return self.write_blocking(verb, *a, **k)
+    async def search(self, operation: Any, *a: Any, **k: Any) -> Any:
+        return self.write_blocking(operation, *a, **k)
 
-    async def read_inline(self, verb: Any, *a: Any, **k: Any) -> Any:
-        return self.write_blocking(verb, *a, **k)
+    async def read_inline(self, operation: Any, *a: Any, **k: Any) -> Any:
+        return self.write_blocking(operation, *a, **k)
 
-    def write_batched(self, verb: Callable[[Tx, list[Any]], Sequence[Any]], item: Any) -> Any:
+    def write_batched(self, operation: Callable[[Tx, list[Any]], Sequence[Any]], item: Any) -> Any:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         try:
-            (result,) = self.write_blocking(verb, [item])
+            (result,) = self.write_blocking(operation, [item])
         except Exception as fault:
             result = fault
         if isinstance(result, Exception):

@@ -26,7 +26,7 @@ def test_it_works(db: Database, database_url: str) -> None:
 
 
 def test_it_cannot_write(db: Database, database_url: str) -> None:
-    with peek(database_url) as found, pytest.raises(Unavailable, match="says"):
+    with peek(database_url) as found, pytest.raises(Unavailable, match="reports"):
         found.look(note, "hello")
     assert db.write_blocking(noted) is None
 

@@ -107,7 +107,9 @@ def test_the_rows_are_looked_up_in_the_index_of_an_empty_table(
     rows = [("x", str(number), number) for number in range(9)]
 
     def plan(tx: Tx) -> str:
-        asked = row_batches.whole("update jobs set reason = ? where id = ? and version = ?", rows)
+        asked = row_batches.json_statement(
+            "update jobs set reason = ? where id = ? and version = ?", rows
+        )
         assert asked is not None
         sql, params = asked
         return "\n".join(line for (line,) in tx.rows(f"explain {sql}", *params))

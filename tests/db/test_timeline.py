@@ -51,11 +51,11 @@ async def test_no_transaction_begins_before_connections_of_agents_are_closed(
     server._idle.clear()
     assert server._timeline is not None
     server._timeline.name = "ffffffff"
-    server._memo["spec", "task"] = "a version that is given again"
+    server._version_cache["spec", "task"] = "a version that is given again"
     for _ in range(3):
         with pytest.raises(Unavailable):
             await server.write(_fence)
     assert calls == ["failover"]
-    assert not server._memo
+    assert not server._version_cache
     server.resume()
     await server.write(_fence)

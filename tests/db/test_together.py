@@ -66,7 +66,7 @@ def test_the_connection_used_last_is_used_next(db: Database) -> None:
 
     def note(tx: Tx) -> None:
         assert isinstance(tx, PostgresTx)
-        used.append(tx.wire)
+        used.append(tx.connection)
 
     for _ in range(3):
         db.write_blocking(note)

@@ -103,8 +103,8 @@ class VirtualSqlite(Sqlite):
         tx.signals = Signals()
         return tx
 
-    def _forget(self, tx: SqliteTx, calls: int, signals: set[Signal]) -> None:
-        super()._forget(tx, calls, signals)
+    def _reset(self, tx: SqliteTx, calls: int, signals: set[Signal]) -> None:
+        super()._reset(tx, calls, signals)
         tx.signals = Signals(tx.signals)
 
     def _fail(self, loop: Any, batch: Any, fault: BaseException) -> None:
@@ -129,7 +129,7 @@ class VirtualSqlite(Sqlite):
         world.after(world.long_tail(50, 30 * MS), work, of=self._process)
         return done
 
-    async def read(self, verb: Any, *a: Any, **k: Any) -> Any:
+    async def read(self, operation: Any, *a: Any, **k: Any) -> Any:
         world = self._process.world
         if world.chance(0.1):
             await asyncio.sleep(world.random.random() * 0.02)
@@ -137,7 +137,7 @@ class VirtualSqlite(Sqlite):
             free = asyncio.get_running_loop().create_future()
             self._store.when_free(self._process, partial(_release, free))
             await free
-        return verb(SqliteTx(self._writer, self.clock(), self._memo), *a, **k)
+        return operation(SqliteTx(self._writer, self.clock(), self._version_cache), *a, **k)
 
     glance = read
 

@@ -1,4 +1,4 @@
-"""The only place that knows which engine runs."""
+"""The only package that knows which database engine is used."""
 
 from belvedere.db.interface import Database, Dialect, Query, Row, Sealer, Tx, columns
 

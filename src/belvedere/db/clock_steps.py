@@ -20,11 +20,11 @@ _NAME = "clock_steps"
 
 
 class ClockStepped(Exception):
-    """The clock was set while an operation judged by it; the operation was undone."""
+    """The clock was set during an operation that depends on it; the operation was rolled back."""
 
 
 class Steps(msgspec.Struct, frozen=True):
-    """All steps of the clock so far, and the times that the last one forward left out."""
+    """The sum of all steps, and the period that the last step forward skipped."""
 
     offset: Millis = 0
     since: Millis = 0
@@ -35,24 +35,24 @@ class Steps(msgspec.Struct, frozen=True):
         return self.since < at <= self.until
 
 
-def recorded(tx: Tx, *, hold: bool = False) -> Steps:
+def recorded(tx: Tx, *, lock: bool = False) -> Steps:
     text = tx.value(
-        f"select value from meta where name = ?{tx.dialect.lock_rows if hold else ''}", _NAME
+        f"select value from meta where name = ?{tx.dialect.lock_rows if lock else ''}", _NAME
     )
     return Steps() if text is None else msgspec.json.decode(text, type=Steps)
 
 
 def prepare(tx: Tx) -> None:
-    """A row that servers can hold."""
+    """Insert the row that servers lock."""
     tx.execute(
         "insert into meta (name, value) values (?, ?) on conflict (name) do nothing",
         *(_NAME, msgspec.json.encode(Steps()).decode()),
     )
 
 
-def record(tx: Tx, known: Steps, step: ClockStep) -> Steps:
-    """One step more; the row is held."""
-    steps = Steps(known.offset + step.delta, known.since, known.until)
+def record(tx: Tx, recorded_steps: Steps, step: ClockStep) -> Steps:
+    """Add a step; the caller has locked the row."""
+    steps = Steps(recorded_steps.offset + step.delta, recorded_steps.since, recorded_steps.until)
     if step.delta > 0:
         steps = Steps(steps.offset, step.before, step.now)
     text = msgspec.json.encode(steps).decode()
@@ -60,18 +60,18 @@ def record(tx: Tx, known: Steps, step: ClockStep) -> Steps:
     return steps
 
 
-def judged(
-    tx: Tx, clock: Clock, verb: Callable[Concatenate[Tx, P], R], /, *a: P.args, **k: P.kwargs
+def run_with_steady_clock(
+    tx: Tx, clock: Clock, operation: Callable[Concatenate[Tx, P], R], /, *a: P.args, **k: P.kwargs
 ) -> R:
-    """Run an operation that compares deadlines with the time; undone where both do not belong
-    together.
+    """Run an operation that compares deadlines with the time; raises ClockStepped if one of them
+    was moved meanwhile.
 
-    The database is asked last: whatever another server had moved when this one read it is visible
-    then."""
+    The recorded steps are read last: they include whatever another server moved before this
+    one read the deadlines."""
     offset = clock.offset if isinstance(clock, SharedClock) else None
     if abs(clock() - tx.now) > STEP_LIMIT:
         raise ClockStepped
-    result = verb(tx, *a, **k)
+    result = operation(tx, *a, **k)
     if offset is not None and recorded(tx).offset != offset:
         raise ClockStepped
     return result

@@ -1,4 +1,4 @@
-"""What follows a commit, on the server's loop."""
+"""Callbacks and signals after a commit, on the event loop of the server."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -9,20 +9,20 @@ from belvedere.db.signals import Signal
 log = logging.getLogger("belvedere.db")
 
 
-def follow(
+def run_after_commit(
     calls: Sequence[AfterCommit],
     signals: set[Signal],
     on_signals: Callable[[set[Signal]], None] | None,
 ) -> None:
-    """Whoever is to hear of it hears of it. The commit stands: a fault of theirs is no fault of
-    the verbs, and must not keep the others, and the next transaction, waiting."""
+    """Run the callbacks, then emit the signals. The commit is durable: an error in one of them must
+    not fail the operations, nor delay the other callbacks and the next transaction."""
     for call in calls:
         try:
             call()
         except Exception:
-            log.exception("what follows a commit failed")
+            log.exception("callback after commit failed")
     if signals and on_signals is not None:
         try:
             on_signals(signals)
         except Exception:
-            log.exception("ringing after a commit failed")
+            log.exception("emitting signals after commit failed")

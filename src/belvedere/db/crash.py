@@ -1,4 +1,4 @@
-"""Points around a commit at which a crash test lets the server die; in service they do nothing."""
+"""Fail points around a commit for crash tests; they do nothing in production."""
 
 from functools import partial
 
@@ -6,9 +6,9 @@ from belvedere.base import failpoints
 from belvedere.db.interface import Tx
 
 
-def around_commit(tx: Tx, verb: str) -> None:
-    """`<verb>.before_commit` lies here; `<verb>.after_commit` before anybody hears of the commit,
-    as long as this is called before the verb's own `after_commit`."""
+def around_commit(tx: Tx, operation: str) -> None:
+    """`<operation>.before_commit` is here. `<operation>.after_commit` is the first callback after
+    the commit, if this is called before the operation adds its own."""
     if failpoints.ARMED:
-        failpoints.reach(f"{verb}.before_commit")
-        tx.after_commit(partial(failpoints.reach, f"{verb}.after_commit"))
+        failpoints.reach(f"{operation}.before_commit")
+        tx.after_commit(partial(failpoints.reach, f"{operation}.after_commit"))

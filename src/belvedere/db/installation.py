@@ -1,7 +1,7 @@
-"""What there is once per installation: named values, and the counter of fences.
+"""Values that exist once per installation: named values, and the counter of fences.
 
-A fence is (epoch << 40) | sequence. The epoch is raised when numbers may have been given out that
-the database does not know.
+A fence is (epoch << 40) | sequence. The epoch is raised when fences may have been assigned that
+the database does not contain.
 """
 
 from belvedere.db.interface import Tx
@@ -15,7 +15,7 @@ def read(tx: Tx, name: str) -> str | None:
 
 
 def lock(tx: Tx, name: str) -> str | None:
-    """The value, which nobody else changes until this transaction ends."""
+    """The value, locked until the end of this transaction."""
     value: str | None = tx.value(
         f"select value from meta where name = ?{tx.dialect.lock_rows}", name
     )
@@ -36,12 +36,12 @@ def epoch_of(fence: int) -> int:
 
 
 def newest_fence(tx: Tx) -> int:
-    """The highest number that was given out."""
+    """The highest fence that was assigned."""
     return int(tx.value(tx.dialect.newest_fence))
 
 
 def raise_epoch(tx: Tx, above: int = 0) -> int:
-    """The first number of an epoch above the present one and above this fence."""
+    """Start an epoch above the current one and above this fence; returns its first fence."""
     fence = (max(epoch_of(newest_fence(tx)), epoch_of(above)) + 1) << EPOCH_BITS
     tx.value(tx.dialect.set_fence, fence)
     return fence

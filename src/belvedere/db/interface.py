@@ -27,7 +27,7 @@ Query = tuple[str, Sequence[Any]]
 AfterCommit = Callable[[], None]
 
 
-# Each engine has one: compared as that, because they are keys of statements that are made once.
+# One per engine, compared by identity: dialects are keys of cached statements.
 @dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
     """Pieces of SQL in which the engines differ."""
@@ -35,30 +35,30 @@ class Dialect:
     name: str
     # Whether several servers may use the same database.
     is_shared: bool
-    # Appended to a select: wait for and hold the rows until the transaction ends.
+    # Appended to a select: lock the rows until the end of the transaction.
     lock_rows: str
-    # Appended to a select: take the rows that nobody else holds.
+    # Appended to a select: lock the rows that are not locked, and skip the others.
     skip_locked: str
-    # The same where only the table called `j` is meant.
+    # The same for the table `j` only.
     skip_locked_jobs: str
     # The members of a JSON array given as one parameter, for `x in …`.
     in_texts: str
     in_numbers: str
-    # `x {among}`, with a select of few rows in the braces: they are found first, then x by them.
+    # `x {in_subquery}`, with a select of few rows in the braces: it runs first, then x by index.
     in_subquery: str
-    # N new fence numbers: a row for each, or the highest where they follow the newest attempt's.
+    # N new fence numbers: a row for each, or the highest if they follow the newest attempt.
     next_fences: str
-    # The next one, as a column; null where numbers are reserved when it is known how many.
+    # The next one, as a column; null if numbers are reserved once their count is known.
     next_fence: str
-    # The highest fence that was given out, and a statement that sets it.
+    # The highest fence that was assigned, and a statement that sets it.
     newest_fence: str
     set_fence: str
     # The writer's transaction number, stored with each event.
     current_xid: str
-    # Events at or above this number may still change their neighbours; cursors stay below.
+    # Events before an event at or above this number may still appear; cursors stay below it.
     xid_horizon: str
-    # Events behind a cursor, whose two numbers are the parameters; and the order of cursors. So
-    # that an index serves them: the log may hold years.
+    # Events after a cursor, whose two numbers are the parameters, and the order of cursors, in
+    # a form that uses an index: the log may contain years.
     beyond_cursor: str
     in_order: str
     newest_first: str
@@ -95,9 +95,9 @@ class Tx(Protocol):
     dialect: Dialect
     # Topics to ring once the commit is durable: `host:<id>`, `events`, `access`.
     signals: set[Signal]
-    # What can never change once it is written may be remembered here beyond the transaction.
+    # Cache of immutable versions, kept beyond the transaction.
     version_cache: dict[Any, Any]
-    # Encrypts what a column must not hold in clear; None: a tool that has no keys.
+    # Encrypts column values; None in tools that have no keys.
     sealer: Sealer | None
     # The highest fence that was reserved here: its attempt may not be written yet.
     fence: int
@@ -107,7 +107,7 @@ class Tx(Protocol):
     def row(self, sql: str, *params: Any) -> Row | None: ...
 
     def execute(self, sql: str, *params: Any) -> int:
-        """Run a statement; the number of rows it changed."""
+        """Run a statement; returns the number of changed rows."""
         ...
 
     def execute_many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
@@ -115,7 +115,7 @@ class Tx(Protocol):
         ...
 
     def update_many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
-        """The same where no two are for one row, which the first condition finds: `update … where
+        """The same for updates of different rows, selected by the first condition: `update … where
         id = ?`. They may run as one statement."""
         ...
 
@@ -127,9 +127,9 @@ class Tx(Protocol):
         """The first column of the first row, or None."""
         ...
 
-    def pipeline(self, *asked: Query) -> Iterator[list[Row]]:
-        """The rows of each statement in turn. Where a round trip is dear they travel as one, so
-        that a later one may be run although an earlier one made it needless."""
+    def pipeline(self, *queries: Query) -> Iterator[list[Row]]:
+        """The rows of each statement in turn. On PostgreSQL all of them are sent in one round trip,
+        so a later statement runs even if the caller stops reading after an earlier one."""
         ...
 
     def after_commit(self, call: AfterCommit) -> None:
@@ -137,7 +137,6 @@ class Tx(Protocol):
         ...
 
 
-Verb = Callable[Concatenate[Tx, P], R]
 BatchOperation = Callable[[Tx, list[Item]], list[R | Exception]]
 
 
@@ -151,29 +150,35 @@ class Database(Protocol):
     sealer: Sealer | None
 
     async def write(
-        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+        self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
     ) -> R: ...
 
-    async def read(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R: ...
+    async def read(
+        self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R: ...
 
-    async def search(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
-        """A read whose cost the caller chooses: on threads that no other read uses. Requests come
-        here through a `SearchLane`, which limits how many wait."""
+    async def search(
+        self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
+        """A read whose cost the caller chooses: on threads that no other read uses. Requests use
+        it through a `SearchLane`, which limits how many wait."""
         ...
 
     async def read_inline(
-        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+        self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
     ) -> R:
         """A read of a row or a few, so short that it may run on the loop itself."""
         ...
 
     def write_batched(
-        self, verb: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
+        self, operation: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
     ) -> "asyncio.Future[R]":
-        """Run a set-based verb on this item together with whatever else waits for it."""
+        """Run a batch operation on this item together with other waiting items of the same one."""
         ...
 
-    def write_blocking(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+    def write_blocking(
+        self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
         """The same without an event loop: set-up, the command line, tests."""
         ...
 

@@ -7,17 +7,17 @@ from belvedere.db.interface import Database, Tx
 
 
 def migrations(engine: str, folder: str = "migrations") -> list[tuple[str, str]]:
-    """(name, text) of every step for this engine: `0001_x.sql`, or `0001_x.<engine>.sql`."""
-    found = {}
+    """(name, text) of every migration for this engine: `0001_x.sql`, or `0001_x.<engine>.sql`."""
+    texts = {}
     for entry in files("belvedere.db").joinpath(folder).iterdir():
         name, *variant = entry.name.removesuffix(".sql").split(".")
         if entry.name.endswith(".sql") and variant in ([], [engine]):
-            found[f"{name}{'.' + variant[0] if variant else ''}"] = entry.read_text()
-    return sorted(found.items())
+            texts[f"{name}{'.' + variant[0] if variant else ''}"] = entry.read_text()
+    return sorted(texts.items())
 
 
 def statements(text: str) -> list[str]:
-    """The statements of a step; a line of `;;` alone ends those that hold semicolons inside."""
+    """The statements of a migration; a line of `;;` ends statements that contain semicolons."""
     if "\n;;\n" in text:
         return [part.strip() for part in text.split("\n;;\n") if part.strip()]
     bare = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
@@ -27,7 +27,7 @@ def statements(text: str) -> list[str]:
 def applied(tx: Tx) -> set[str]:
     tx.execute("create table if not exists migrations (name text primary key, at bigint not null)")
     if tx.dialect.name == "postgres":
-        # An index over years of history takes its time.
+        # Creating an index over years of history may take long.
         tx.execute("set local statement_timeout = 0")
         # Two servers that start together: the second waits here and finds nothing to do.
         tx.execute("lock table migrations in access exclusive mode")
@@ -45,8 +45,8 @@ def apply(tx: Tx, name: str, text: str) -> bool:
 
 def check_known(tx: Tx, folder: str) -> None:
     """Refuse a schema of a newer version: its tables may no longer mean what this one assumes."""
-    known = {f"{folder}/{name}" for name, _ in migrations(tx.dialect.name, folder)}
-    unknown = sorted(name for name in applied(tx) - known if name.startswith(f"{folder}/"))
+    own_names = {f"{folder}/{name}" for name, _ in migrations(tx.dialect.name, folder)}
+    unknown = sorted(name for name in applied(tx) - own_names if name.startswith(f"{folder}/"))
     if unknown:
         raise Refused(
             "A newer version of Belvedere has upgraded this database"
@@ -56,7 +56,7 @@ def check_known(tx: Tx, folder: str) -> None:
 
 
 def migrate(db: Database, folder: str = "migrations") -> list[str]:
-    """Bring the schema up to date; the names of the steps that were applied."""
+    """Bring the schema up to date; returns the names of the migrations that were applied."""
     db.write_blocking(check_known, folder)
     return [
         name

@@ -1,4 +1,4 @@
-"""Looking into a database beside the server that owns it: no lock, no write, no migration."""
+"""Read a database while a server uses it: no lock, no write, no migration."""
 
 import asyncio
 import os
@@ -15,32 +15,32 @@ R = TypeVar("R")
 
 
 class ReadOnlyDatabase(Protocol):
-    """A verb sees one moment; a long look is made of many, so that it never holds the owner up."""
+    """Each operation reads one snapshot. Long reads use many, to not delay the server."""
 
     engine: str
 
-    def look(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R: ...
+    def look(self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R: ...
 
 
-class _SqlitePeek:
+class _ReadOnlySqlite:
     engine = "sqlite"
 
     def __init__(self, path: str) -> None:
         from belvedere.db.sqlite.database import connect
 
         if not os.path.exists(path):
-            raise NotFound(f"There is no database at {path}; name its folder with --data.")
+            raise NotFound(f"No database at {path}; set its folder with --data.")
         self.connection = connect(path, readonly=True)
 
-    def look(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+    def look(self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         from belvedere.db.sqlite.database import BROKEN
         from belvedere.db.sqlite.transaction import SqliteTx
 
         try:
             self.connection.execute("begin")
-            return verb(SqliteTx(self.connection, wall()), *a, **k)
+            return operation(SqliteTx(self.connection, wall()), *a, **k)
         except BROKEN as fault:
-            raise Unavailable(f"SQLite says: {fault}.") from fault
+            raise Unavailable(f"SQLite reports: {fault}.") from fault
         finally:
             if not self.connection.get_autocommit():
                 self.connection.execute("rollback")
@@ -49,7 +49,7 @@ class _SqlitePeek:
         self.connection.close()
 
 
-class _PostgresPeek:
+class _ReadOnlyPostgres:
     engine = "postgres"
 
     def __init__(self, url: str) -> None:
@@ -57,21 +57,21 @@ class _PostgresPeek:
 
         from belvedere.db.postgres.database import Postgres
 
-        # A standby is good enough to look at.
+        # A standby is sufficient for reading.
         chosen = conninfo_to_dict(url).get("target_session_attrs")
         self.db = Postgres(make_conninfo(url, target_session_attrs=chosen or "any"))
 
-    def look(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
-        def only_look(tx: Tx) -> R:
+    def look(self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+        def read_only(tx: Tx) -> R:
             tx.execute("set transaction isolation level repeatable read, read only")
-            return verb(tx, *a, **k)
+            return operation(tx, *a, **k)
 
         from belvedere.db.postgres.database import BROKEN
 
         try:
-            return self.db.write_blocking(only_look)
+            return self.db.write_blocking(read_only)
         except BROKEN as fault:
-            raise Unavailable(f"PostgreSQL says: {fault}.") from fault
+            raise Unavailable(f"PostgreSQL reports: {fault}.") from fault
 
     def close(self) -> None:
         asyncio.run(self.db.close())
@@ -79,12 +79,12 @@ class _PostgresPeek:
 
 @contextmanager
 def peek(url: str) -> Iterator[ReadOnlyDatabase]:
-    """`postgresql://…`, or the path of a SQLite file that is there."""
+    """`postgresql://…`, or the path of an existing SQLite file."""
     if url.startswith(("postgresql://", "postgres://")):
-        found: _PostgresPeek | _SqlitePeek = _PostgresPeek(url)
+        database: _ReadOnlyPostgres | _ReadOnlySqlite = _ReadOnlyPostgres(url)
     else:
-        found = _SqlitePeek(url.removeprefix("sqlite://"))
+        database = _ReadOnlySqlite(url.removeprefix("sqlite://"))
     try:
-        yield found
+        yield database
     finally:
-        found.close()
+        database.close()

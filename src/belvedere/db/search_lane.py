@@ -1,7 +1,7 @@
-"""The lane of lists and searches: how many of them run at once, and how many may wait.
+"""Limits for lists and searches: how many run at once, and how many may wait.
 
-What people search for decides how many rows are read. So searches have threads and connections of
-their own (`Database.search`), and no other read waits for one. Organizations take turns.
+The caller of a search decides how many rows are read. So searches have their own threads and
+connections (`Database.search`), and no other read waits for one. Organizations take turns.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ class SearchLimits:
 
 @dataclass(frozen=True, slots=True)
 class LongSearchLimits:
-    """Of those, searches that cannot be cut into steps: a thread always remains for steps."""
+    """Searches among them that cannot be split into steps: one thread always remains for steps."""
 
     places: int = SEARCH_THREADS - 1
     share: int = 1
@@ -66,19 +66,19 @@ class SearchLane:
         self,
         db: Database,
         customer_id: str,
-        verb: Callable[Concatenate[Tx, P], R],
+        operation: Callable[Concatenate[Tx, P], R],
         *a: P.args,
         **k: P.kwargs,
     ) -> R:
         """The first step of a search, or all of it."""
         if self.waiting >= MAX_WAITING:
             raise Unavailable(
-                f"{MAX_WAITING} lists and searches wait on this server; repeat the request later.",
+                f"{MAX_WAITING} lists and searches are waiting on this server; try again later.",
                 code="searches_busy",
             )
         try:
             async with self._lane.place(customer_id):
-                return await _to_its_end(db.search(verb, *a, **k))
+                return await _run_to_end(db.search(operation, *a, **k))
         except LaneFull:
             raise _too_many(self._lane) from None
 
@@ -86,14 +86,14 @@ class SearchLane:
         self,
         db: Database,
         customer_id: str,
-        verb: Callable[Concatenate[Tx, P], R],
+        operation: Callable[Concatenate[Tx, P], R],
         *a: P.args,
         **k: P.kwargs,
     ) -> R:
         """A search that reads all of its rows at once, because its order allows no steps."""
         try:
             async with self._long.place(customer_id):
-                return await self.run(db, customer_id, verb, *a, **k)
+                return await self.run(db, customer_id, operation, *a, **k)
         except LaneFull:
             raise _too_many(self._long) from None
 
@@ -101,26 +101,26 @@ class SearchLane:
         self,
         db: Database,
         customer_id: str,
-        verb: Callable[Concatenate[Tx, P], R],
+        operation: Callable[Concatenate[Tx, P], R],
         *a: P.args,
         **k: P.kwargs,
     ) -> R:
         """A further step of a search that was admitted: it waits for its turn like the first."""
         async with self._lane.place(customer_id, is_admitted=True):
-            return await _to_its_end(db.search(verb, *a, **k))
+            return await _run_to_end(db.search(operation, *a, **k))
 
 
 def _too_many(lane: Lane) -> TooMany:
     return TooMany(
-        f"{lane.limits.queue} lists and searches of your organization wait already; wait for their"
-        " answers, then repeat the request.",
+        f"{lane.limits.queue} lists and searches of your organization are already waiting; wait for"
+        " their responses, then try again.",
         RETRY_S,
         code="too_many_searches",
     )
 
 
-async def _to_its_end(search: Awaitable[R]) -> R:
-    """Whoever stops waiting leaves the thread busy: its place is free when the thread is."""
+async def _run_to_end(search: Awaitable[R]) -> R:
+    """A cancelled caller leaves its thread busy: the place stays taken until the thread ends."""
     work = asyncio.ensure_future(search)
     try:
         return await asyncio.shield(work)

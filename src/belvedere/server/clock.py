@@ -52,7 +52,7 @@ def begin(tx: Tx, clock: SharedClock) -> None:
     """A server starts: nobody knows whether the clock was set while none ran, but nothing can have
     happened in the future."""
     clock_steps.prepare(tx)
-    offset = clock_steps.recorded(tx, hold=True).offset
+    offset = clock_steps.recorded(tx, lock=True).offset
     schedules.move(tx, ClockStep(0, tx.now))
     hosts.move(tx, ClockStep(0, tx.now))
     tx.after_commit(partial(clock.adopt, 0, offset))
@@ -60,7 +60,7 @@ def begin(tx: Tx, clock: SharedClock) -> None:
 
 def settle(tx: Tx, clock: SharedClock, expected: int) -> ClockStep | None:
     """Move the deadlines by the part of the step that no other server has moved them by."""
-    known = clock_steps.recorded(tx, hold=True)
+    known = clock_steps.recorded(tx, lock=True)
     if known.offset != expected or clock.offset is None:
         # Another server has recorded a step since this one asked for the time.
         return None

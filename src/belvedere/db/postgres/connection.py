@@ -1,7 +1,7 @@
-"""A PostgreSQL connection below the driver's cursors, which cost more than the statements.
+"""A PostgreSQL connection without the cursors of the driver, which cost more than the statements.
 
-Every statement is prepared once. Writes whose outcome nobody reads wait, and travel together with
-the next statement that somebody waits for: half of all round trips are saved.
+Every statement is prepared once. Writes whose result is not read are queued and sent pipeline
+with the next statement that needs a result: this saves half of all round trips.
 """
 
 import select
@@ -17,11 +17,11 @@ from belvedere.db.interface import Query, Row
 from belvedere.db.postgres.deadlines import Deadline
 
 GOOD = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
-# A plan costs the server memory; when there are so many, all are forgotten and made anew.
-MOST_PREPARED = 1_000
+# A plan costs memory on the server; at this number all are dropped and prepared again.
+MAX_PREPARED = 1_000
 
 Result = pq.abc.PGresult
-Ready = tuple[bytes, Sequence[Any] | None, Sequence[pq.Format] | None]
+BoundStatement = tuple[bytes, Sequence[Any] | None, Sequence[pq.Format] | None]
 
 
 # The members of a list that comes as one parameter.
@@ -30,8 +30,8 @@ NUMBERS = "(select json_array_elements_text(?::json)::bigint)"
 
 
 @cache
-def translated(sql: str) -> bytes:
-    """Our `?` as the server's `$1`, `$2`, …"""
+def numbered_parameters(sql: str) -> bytes:
+    """The statement with `$1`, `$2`, … in place of `?`."""
     for members in (TEXTS, NUMBERS):
         # An array is looked up in an index; rows would be joined.
         sql = sql.replace(f" in {members}", f" = any(array{members})")
@@ -39,16 +39,16 @@ def translated(sql: str) -> bytes:
     return (first + "".join(f"${n}{part}" for n, part in enumerate(rest, 1))).encode()
 
 
-class Wire:
+class PostgresConnection:
     """One connection, used by one thread."""
 
     def __init__(self, connection: psycopg.Connection[Row], deadline: Deadline) -> None:
         self.connection = connection
         self._pg = connection.pgconn
         self._deadline = deadline
-        self._shapes = Transformer(connection)
+        self._transformer = Transformer(connection)
         self._prepared: dict[tuple[str, tuple[int, ...]], bytes] = {}
-        self._waiting: list[Ready] = []
+        self._queued: list[BoundStatement] = []
         self._readable = select.poll()
         self._readable.register(self._pg.socket, select.POLLIN)
         self._sendable = select.poll()
@@ -59,80 +59,82 @@ class Wire:
         return self._pg.status != pq.ConnStatus.OK
 
     def begin(self) -> None:
-        self.later("begin")
+        self.enqueue("begin")
 
     def commit(self) -> None:
-        # A transaction that has failed is rolled back by its commit, without a fault.
-        if self.now("commit").command_status != b"COMMIT":
-            raise psycopg.InternalError("a fault was swallowed; nothing of this was kept")
+        # The commit of a failed transaction rolls it back without raising an error.
+        if self.execute("commit").command_status != b"COMMIT":
+            raise psycopg.InternalError("an error was ignored; the transaction was rolled back")
 
-    def later(self, sql: str, params: Sequence[Any] = ()) -> None:
-        """Before the next statement that is for now; its fault shows there."""
-        self._waiting.append(self._ready(sql, params))
+    def enqueue(self, sql: str, params: Sequence[Any] = ()) -> None:
+        """Queue a statement; it is sent with the next one that is executed and raises there."""
+        self._queued.append(self._bind(sql, params))
 
-    def now(self, sql: str, params: Sequence[Any] = ()) -> Result:
-        ready = self._ready(sql, params)
-        if not self._waiting:
-            return self._answer(self._pg.exec_prepared, *ready)
-        return self._all_of([ready])[-1]
+    def execute(self, sql: str, params: Sequence[Any] = ()) -> Result:
+        statement = self._bind(sql, params)
+        if not self._queued:
+            return self._call(self._pg.exec_prepared, *statement)
+        return self._execute_all([statement])[-1]
 
     def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        return self._loaded(self.now(sql, params))
+        return self._load_rows(self.execute(sql, params))
 
-    def together(self, asked: Sequence[Query]) -> list[list[Row]]:
+    def pipeline(self, queries: Sequence[Query]) -> list[list[Row]]:
         """The rows of several statements, in one round trip."""
-        results = self._all_of([self._ready(sql, params) for sql, params in asked])
-        return [self._loaded(result) for result in results[-len(asked) :]]
+        results = self._execute_all([self._bind(sql, params) for sql, params in queries])
+        return [self._load_rows(result) for result in results[-len(queries) :]]
 
-    def _loaded(self, result: Result) -> list[Row]:
-        self._shapes.set_pgresult(result)
-        return self._shapes.load_rows(0, result.ntuples, tuple)
+    def _load_rows(self, result: Result) -> list[Row]:
+        self._transformer.set_pgresult(result)
+        return self._transformer.load_rows(0, result.ntuples, tuple)
 
-    def undo(self) -> None:
-        """Roll back whatever is under way."""
-        self._waiting = []
+    def rollback(self) -> None:
+        """Roll back the current transaction."""
+        self._queued = []
         if not self.is_broken and self._pg.transaction_status != pq.TransactionStatus.IDLE:
-            self._answer(self._pg.exec_, b"rollback")
+            self._call(self._pg.exec_, b"rollback")
 
-    def _ready(self, sql: str, params: Sequence[Any]) -> Ready:
-        shapes = self._shapes
-        values = shapes.dump_sequence(params, [PyFormat.AUTO] * len(params)) if params else None
-        types = shapes.types or () if params else ()
+    def _bind(self, sql: str, params: Sequence[Any]) -> BoundStatement:
+        transformer = self._transformer
+        values = (
+            transformer.dump_sequence(params, [PyFormat.AUTO] * len(params)) if params else None
+        )
+        types = transformer.types or () if params else ()
         name = self._prepared.get((sql, types)) or self._prepare(sql, types)
-        return name, values, shapes.formats if params else None
+        return name, values, transformer.formats if params else None
 
     def _prepare(self, sql: str, types: tuple[int, ...]) -> bytes:
-        if len(self._prepared) >= MOST_PREPARED and not self._waiting:
-            self._answer(self._pg.exec_, b"deallocate all")
+        if len(self._prepared) >= MAX_PREPARED and not self._queued:
+            self._call(self._pg.exec_, b"deallocate all")
             self._prepared.clear()
         name = b"s%d" % len(self._prepared)
-        self._answer(self._pg.prepare, name, translated(sql), types)
+        self._call(self._pg.prepare, name, numbered_parameters(sql), types)
         self._prepared[sql, types] = name
         return name
 
-    def _all_of(self, statements: list[Ready]) -> list[Result]:
-        """What waits, then these."""
-        waiting, self._waiting = self._waiting, []
+    def _execute_all(self, statements: list[BoundStatement]) -> list[Result]:
+        """Execute the queued statements, then these."""
+        queued, self._queued = self._queued, []
         self._deadline.begin(self._pg)
         try:
-            results = self._exchange([*waiting, *statements])
+            results = self._exchange([*queued, *statements])
         except BaseException:
-            # Answers that nobody has read would be taken for those of the next statements.
+            # Unread results would be taken for those of the next statements.
             self._pg.finish()
             raise
         finally:
             self._deadline.end(self._pg)
-        return [self._checked(result) for result in results]
+        return [self._check(result) for result in results]
 
-    def _answer(self, call: Callable[..., Result], *args: Any) -> Result:
+    def _call(self, call: Callable[..., Result], *args: Any) -> Result:
         """The result of one call of the library that waits for the server."""
         self._deadline.begin(self._pg)
         try:
-            return self._checked(call(*args))
+            return self._check(call(*args))
         finally:
             self._deadline.end(self._pg)
 
-    def _exchange(self, statements: list[Ready]) -> list[Result]:
+    def _exchange(self, statements: list[BoundStatement]) -> list[Result]:
         self._pg.enter_pipeline_mode()
         for statement in statements:
             self._pg.send_query_prepared(*statement)
@@ -141,21 +143,21 @@ class Wire:
         results = []
         for _ in statements:
             results.append(self._next_result())
-            # Each statement's results end with nothing, and all of them with the sync's own.
+            # The results of each statement end with None, and all of them with that of the sync.
             self._pg.get_result()
         self._next_result()
         self._pg.exit_pipeline_mode()
         return results
 
     def _flush(self) -> None:
-        """All of it out, however long it is; answers are taken in meanwhile, or both would wait."""
+        """Send everything, and read results meanwhile; otherwise both sides could block."""
         while self._pg.flush():
             if any(event & select.POLLIN for _, event in self._sendable.poll()):
                 self._pg.consume_input()
 
     def _next_result(self) -> Result:
-        # The library itself would wait with the interpreter locked, and the thread that holds the
-        # row we wait for could never let it go.
+        # The library itself would wait while it holds the interpreter lock, and the thread that has
+        # locked the row could never release it.
         while self._pg.is_busy():
             self._readable.poll()
             self._pg.consume_input()
@@ -164,7 +166,7 @@ class Wire:
             raise psycopg.OperationalError("the connection was lost")
         return result
 
-    def _checked(self, result: Result) -> Result:
+    def _check(self, result: Result) -> Result:
         if result.status in GOOD:
             return result
         if self.is_broken:

@@ -1,4 +1,4 @@
-"""PostgreSQL: the same verbs on a few threads, each with its connection; sets in batches."""
+"""PostgreSQL: operations on a few threads, each with its connection; batch operations together."""
 
 import asyncio
 import contextlib
@@ -14,9 +14,9 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from belvedere.base.clock import Clock, SharedClock
 from belvedere.base.errors import Unavailable
-from belvedere.db.commit_hooks import follow
+from belvedere.db.commit_hooks import run_after_commit
 from belvedere.db.interface import Row, Sealer, Tx
-from belvedere.db.postgres.connection import Wire
+from belvedere.db.postgres.connection import PostgresConnection
 from belvedere.db.postgres.deadlines import Deadline
 from belvedere.db.postgres.timeline import Record, Timeline
 from belvedere.db.postgres.transaction import DIALECT, PostgresTx
@@ -28,70 +28,70 @@ R = TypeVar("R")
 S = TypeVar("S", bound=msgspec.Struct)
 Item = TypeVar("Item")
 
-AGAIN = (
+RETRYABLE = (
     psycopg.errors.UniqueViolation,
     psycopg.errors.DeadlockDetected,
     psycopg.errors.SerializationFailure,
 )
-TRIES = 4
+MAX_TRIES = 4
 BROKEN = psycopg.Error
 THREADS = 8
 BATCH = 128
 CHANNEL = "belvedere"
-# A statement that takes longer is cancelled by PostgreSQL itself; a database that does not even say
-# so is given up a little later. Together with the pause, callers get their 503 within ten seconds.
+# PostgreSQL cancels a statement that takes longer. A database that does not even report that is
+# given up a little later. With the pause, callers get a 503 within ten seconds.
 STATEMENT_S = 6
 ANSWER_S = 8.0
-# After a failure nobody tries to connect for so long: many callers must not queue behind time-outs.
+# After a failure, no new connection for this time: callers must not queue behind time-outs.
 PAUSE_S = 1.0
-# What a connection needs to notice that its server is gone; whatever the URL says comes first.
+# Settings that detect a lost server; those in the URL have precedence.
 LIVENESS: dict[str, str | int] = {
     "connect_timeout": 3,
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
     "tcp_user_timeout": int(ANSWER_S * 1_000),
-    # A standby answers, but takes no writes.
+    # A standby accepts connections, but no writes.
     "target_session_attrs": "read-write",
 }
 
-SILENT = "The database does not answer; try again shortly."
+NO_RESPONSE = "The database does not respond; try again shortly."
 
 log = logging.getLogger("belvedere.db")
 
 
-class _ClosingFailed(Exception):
-    """What ends every transaction failed; the verbs before it are not to blame."""
+class _BeforeCommitFailed(Exception):
+    """`before_commit` failed; the operations of the transaction did not."""
 
 
-# An answer about the time that took longer is not used.
+# A time that took longer to read is not used.
 MAX_TIME_ANSWER_S = 1.0
 TIME = "select (extract(epoch from clock_timestamp()) * 1000)::bigint"
 
 
 def _unavailable(fault: psycopg.OperationalError) -> Unavailable:
     if isinstance(fault, psycopg.errors.QueryCanceled):
-        return Unavailable(f"The database needed more than {STATEMENT_S} s; ask for less at once.")
-    return Unavailable(SILENT)
+        return Unavailable(f"The database needed more than {STATEMENT_S} s; request less at once.")
+    return Unavailable(NO_RESPONSE)
 
 
-def _commit(wire: Wire) -> None:
-    """A commit whose answer was lost may be done. It is never repeated here: the caller has to look
-    or to repeat it with the same key."""
+def _commit(connection: PostgresConnection) -> None:
+    """A commit whose response was lost may be durable. It is never repeated here: the caller has to
+    check, or to repeat the request with the same key."""
     try:
-        wire.commit()
+        connection.commit()
     except psycopg.OperationalError as fault:
-        if isinstance(fault, (*AGAIN, psycopg.errors.QueryCanceled)):
+        if isinstance(fault, (*RETRYABLE, psycopg.errors.QueryCanceled)):
             raise
         raise Unavailable(
             "The connection to the database was lost while this was saved; it is not known whether"
-            " it was. Look before you repeat it, or repeat it with the same Idempotency-Key.",
+            " it was. Check before you repeat it, or repeat it with the same Idempotency-Key.",
             code="outcome_unknown",
         ) from fault
 
 
-class _Lane:
-    """Items of one set-based verb that wait to share a transaction."""
+class _Batcher:
+    """Items of one batch operation that wait to share a transaction."""
 
     __slots__ = ("busy", "items")
 
@@ -109,10 +109,10 @@ class Postgres:
         self.url = url
         self.deadline = Deadline(answer_s, self._pause)
         self._retry_at = 0.0
-        # Called in some thread when another PostgreSQL took over; nothing is done until `resume`.
+        # Called in any thread after a failover; no connection is opened until `resume`.
         self.on_failover: Callable[[], None] | None = None
         self._timeline: Timeline | None = None
-        self._is_held = False
+        self._is_suspended = False
         # Whether a host is silent must not depend on which server's clock is wrong.
         self.clock = clock or SharedClock()
         self.before_commit: Callable[[Tx], None] | None = None
@@ -120,11 +120,11 @@ class Postgres:
         self.sealer: Sealer | None = None
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="postgres")
         self._searchers = ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="search")
-        # Idle connections. The one used last is taken first: its server process is still warm.
-        self._idle: list[Wire] = []
+        # Idle connections. The one used last is reused first: the caches of its process are warm.
+        self._idle: list[PostgresConnection] = []
         self._opened: list[psycopg.Connection[Row]] = []
-        self._lanes: dict[Any, _Lane] = {}
-        self._memo: dict[Any, Any] = {}
+        self._batchers: dict[Any, _Batcher] = {}
+        self._version_cache: dict[Any, Any] = {}
 
     def connect(self, *, autocommit: bool = False) -> psycopg.Connection[Row]:
         chosen = conninfo_to_dict(self.url)
@@ -135,65 +135,65 @@ class Postgres:
             application_name="belvedere",
             options=f"-c timezone=UTC -c statement_timeout={STATEMENT_S}s -c synchronous_commit=on"
             " -c idle_in_transaction_session_timeout=30s"
-            # Our statements are planned alike for every value; planning anew costs more.
+            # Statements have the same plan for every value; planning again costs more.
             " -c plan_cache_mode=force_generic_plan -c jit=off"
             # A plan is made when a statement is first used, perhaps on an empty table, and kept
-            # while that grows: it must not be one that reads all of it.
+            # while the table grows: it must not be a sequential scan.
             " -c enable_seqscan=off",
         )
         self._opened = [opened for opened in self._opened if not opened.closed] + [connection]
         return connection
 
-    def _take(self) -> Wire:
-        """A connection for this thread alone, until it is left again."""
+    def _acquire(self) -> PostgresConnection:
+        """A connection for this thread, until it is released."""
         try:
             return self._idle.pop()
         except IndexError:
             pass
-        if self._is_held or time.monotonic() < self._retry_at:
-            raise Unavailable(SILENT)
+        if self._is_suspended or time.monotonic() < self._retry_at:
+            raise Unavailable(NO_RESPONSE)
         try:
-            wire = Wire(self.connect(autocommit=True), self.deadline)
-            self._check_timeline(wire)
-            return wire
+            connection = PostgresConnection(self.connect(autocommit=True), self.deadline)
+            self._check_timeline(connection)
+            return connection
         except psycopg.OperationalError as fault:
             self._pause()
-            raise Unavailable(SILENT) from fault
+            raise Unavailable(NO_RESPONSE) from fault
 
     def follow_timeline(self, record: Record) -> None:
         """From now on, notice when another PostgreSQL takes over, also since the last start."""
-        wire = self._take()
+        connection = self._acquire()
         try:
-            self._agree(wire)
+            self._sync_clock(connection)
             self._timeline = Timeline(record, self.clock)
-            self._timeline.follow(wire)
+            self._timeline.follow(connection)
         finally:
-            self._leave(wire)
+            self._release(connection)
 
-    def _check_timeline(self, wire: Wire) -> None:
-        # It may be another server, which gives out the same versions for other content.
-        self._memo.clear()
-        if self._timeline is None or not self._timeline.follow(wire):
+    def _check_timeline(self, connection: PostgresConnection) -> None:
+        # It may be another server, which assigns the same versions to other content.
+        self._version_cache.clear()
+        if self._timeline is None or not self._timeline.follow(connection):
             return
         if self.on_failover is not None:
-            self._is_held = True
+            self._is_suspended = True
             self.on_failover()
-            wire.connection.close()
+            connection.connection.close()
             raise psycopg.OperationalError("another PostgreSQL took over")
 
     def resume(self) -> None:
-        """Nothing that was known of the database before the failover is relied on any more."""
-        self._is_held = False
+        """All state from before the failover was discarded; connect again."""
+        self._is_suspended = False
         self._retry_at = 0.0
 
     def _pause(self) -> None:
         self._retry_at = time.monotonic() + PAUSE_S
 
-    def _leave(self, wire: Wire) -> None:
-        if not wire.is_broken:
-            self._idle.append(wire)
+    def _release(self, connection: PostgresConnection) -> None:
+        if not connection.is_broken:
+            self._idle.append(connection)
             return
-        # What killed it killed those that lay idle, too: each would fail one more request.
+        # The idle connections are probably lost too: each would fail one more request.
         with contextlib.suppress(IndexError):
             while True:
                 self._idle.pop().connection.close()
@@ -205,79 +205,86 @@ class Postgres:
         while True:
             try:
                 return self._transact_once(work, before_commit=before_commit)
-            except AGAIN:
-                # Another one was faster: the next look sees its row and can say so in words. Or two
-                # waited for each other, which may happen again while many change the same host.
+            except RETRYABLE:
+                # Another transaction inserted the row first: the next attempt sees and reports it.
+                # Or two deadlocked, which may repeat while many change the same host.
                 tries += 1
-                if tries == TRIES:
+                if tries == MAX_TRIES:
                     raise
-            except _ClosingFailed:
-                log.exception("the end of a transaction failed; its verbs are run without it")
+            except _BeforeCommitFailed:
+                log.exception("before_commit failed; the operations are run again without it")
                 before_commit = False
 
     def _transact_once(
         self, work: Callable[[PostgresTx], R], *, before_commit: bool
     ) -> tuple[R, PostgresTx]:
-        wire = self._take()
+        connection = self._acquire()
         try:
-            self._agree(wire)
-            wire.begin()
-            tx = PostgresTx(wire, self.clock(), self._memo, self.sealer)
+            self._sync_clock(connection)
+            connection.begin()
+            tx = PostgresTx(connection, self.clock(), self._version_cache, self.sealer)
             result = work(tx)
             if before_commit and tx.signals:
-                self._close(tx)
-            _commit(wire)
+                self._run_before_commit(tx)
+            _commit(connection)
             return result, tx
         except BaseException as fault:
-            wire.undo()
-            # It may hold what only this transaction had written.
-            self._memo.clear()
-            if isinstance(fault, psycopg.OperationalError) and not isinstance(fault, AGAIN):
+            connection.rollback()
+            # It may contain versions that only this transaction had written.
+            self._version_cache.clear()
+            if isinstance(fault, psycopg.OperationalError) and not isinstance(fault, RETRYABLE):
                 raise _unavailable(fault) from fault
             raise
         finally:
-            self._leave(wire)
+            self._release(connection)
 
-    def _agree(self, wire: Wire) -> None:
-        """Ask for the database's own time when our copy is old."""
+    def _sync_clock(self, connection: PostgresConnection) -> None:
+        """Read the time of the database if the last reading is old."""
         if not isinstance(self.clock, SharedClock) or not self.clock.is_due():
             return
-        asked_at = time.monotonic()
-        found: int = wire.rows(TIME)[0][0]
-        # An answer that was held up shows a time that has passed; it would look like a clock that
-        # was set back. The next transaction asks again.
-        if time.monotonic() - asked_at <= MAX_TIME_ANSWER_S:
-            self.clock.synchronize(found)
+        started_at = time.monotonic()
+        database_time: int = connection.rows(TIME)[0][0]
+        # A delayed response contains a past time, which would look like a clock that was set back.
+        # The next transaction reads it again.
+        if time.monotonic() - started_at <= MAX_TIME_ANSWER_S:
+            self.clock.synchronize(database_time)
 
-    def _close(self, tx: PostgresTx) -> None:
+    def _run_before_commit(self, tx: PostgresTx) -> None:
         if self.before_commit is None:
             return
         try:
             self.before_commit(tx)
-        except AGAIN:
+        except RETRYABLE:
             raise
         except Exception as fault:
-            raise _ClosingFailed from fault
+            raise _BeforeCommitFailed from fault
 
-    async def write(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
-        # Not in write_now: a migration may take its time.
+    async def write(
+        self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
+        # Not in write_blocking: a migration may take long.
         self.deadline.start()
         loop = asyncio.get_running_loop()
         result, tx = await loop.run_in_executor(
-            self._threads, lambda: self._transact(lambda tx: verb(tx, *a, **k), before_commit=True)
+            self._threads,
+            lambda: self._transact(lambda tx: operation(tx, *a, **k), before_commit=True),
         )
-        self._tell(tx)
+        self._publish(tx)
         return result
 
-    async def read(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+    async def read(
+        self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
         self.deadline.start()
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, lambda: self._look(verb, a, k))
+        return await loop.run_in_executor(self._threads, lambda: self._read(operation, a, k))
 
-    async def search(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+    async def search(
+        self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
         self.deadline.start()
         loop = asyncio.get_running_loop()
-        work = loop.run_in_executor(self._searchers, lambda: self._look(verb, a, k))
+        work = loop.run_in_executor(self._searchers, lambda: self._read(operation, a, k))
         try:
             result: R = await work
         except Unavailable as refusal:
@@ -286,84 +293,101 @@ class Postgres:
             raise
         return result
 
-    def _look(self, verb: Any, args: Any, kwargs: Any) -> Any:
-        """Without a transaction: at this level of isolation it would add nothing but its ends."""
+    def _read(self, operation: Any, args: Any, kwargs: Any) -> Any:
+        """Without a transaction: at this isolation level it would only add begin and commit."""
         try:
-            return self._look_once(verb, args, kwargs)
+            return self._read_once(operation, args, kwargs)
         except psycopg.errors.QueryCanceled as fault:
             raise _unavailable(fault) from fault
         except psycopg.OperationalError:
-            # A connection may have died while nobody used it; a look can simply be repeated.
+            # An idle connection may have been lost; a read can simply be repeated.
             pass
         try:
-            return self._look_once(verb, args, kwargs)
+            return self._read_once(operation, args, kwargs)
         except psycopg.OperationalError as fault:
             raise _unavailable(fault) from fault
 
-    def _look_once(self, verb: Any, args: Any, kwargs: Any) -> Any:
-        wire = self._take()
+    def _read_once(self, operation: Any, args: Any, kwargs: Any) -> Any:
+        connection = self._acquire()
         try:
-            self._agree(wire)
-            return verb(PostgresTx(wire, self.clock(), self._memo, self.sealer), *args, **kwargs)
+            self._sync_clock(connection)
+            return operation(
+                PostgresTx(connection, self.clock(), self._version_cache, self.sealer),
+                *args,
+                **kwargs,
+            )
         finally:
-            wire.undo()
-            self._leave(wire)
+            connection.rollback()
+            self._release(connection)
 
     async def read_inline(
-        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+        self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
     ) -> R:
-        return await self.read(verb, *a, **k)
+        return await self.read(operation, *a, **k)
 
-    def write_blocking(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
-        result, tx = self._transact(lambda tx: verb(tx, *a, **k), before_commit=True)
-        self._tell(tx)
+    def write_blocking(
+        self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
+        result, tx = self._transact(lambda tx: operation(tx, *a, **k), before_commit=True)
+        self._publish(tx)
         return result
 
     def write_batched(
-        self, verb: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
+        self, operation: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
     ) -> asyncio.Future[R]:
         loop = asyncio.get_running_loop()
-        lane = self._lanes.setdefault(verb, _Lane())
+        batcher = self._batchers.setdefault(operation, _Batcher())
         future: asyncio.Future[R] = loop.create_future()
-        lane.items.append((item, future))
-        if not lane.busy:
-            lane.busy = 1
-            loop.call_soon(self._start_lane, loop, verb, lane)
+        batcher.items.append((item, future))
+        if not batcher.busy:
+            batcher.busy = 1
+            loop.call_soon(self._start_batch, loop, operation, batcher)
         return future
 
-    def _start_lane(self, loop: asyncio.AbstractEventLoop, verb: Any, lane: _Lane) -> None:
-        batch, lane.items = lane.items[:BATCH], lane.items[BATCH:]
+    def _start_batch(
+        self, loop: asyncio.AbstractEventLoop, operation: Any, batcher: _Batcher
+    ) -> None:
+        batch, batcher.items = batcher.items[:BATCH], batcher.items[BATCH:]
         if not batch:
-            lane.busy = 0
+            batcher.busy = 0
             return
-        work = self._threads.submit(self._run_lane, verb, [item for item, _ in batch])
+        work = self._threads.submit(self._run_batch, operation, [item for item, _ in batch])
         work.add_done_callback(
-            lambda done: loop.call_soon_threadsafe(self._end_lane, loop, verb, lane, batch, done)
+            lambda done: loop.call_soon_threadsafe(
+                self._end_batch, loop, operation, batcher, batch, done
+            )
         )
 
-    def _run_lane(self, verb: Any, items: list[Any]) -> tuple[list[Any], list[PostgresTx]]:
+    def _run_batch(self, operation: Any, items: list[Any]) -> tuple[list[Any], list[PostgresTx]]:
         try:
-            results, tx = self._transact(lambda tx: list(verb(tx, items)), before_commit=True)
+            results, tx = self._transact(lambda tx: list(operation(tx, items)), before_commit=True)
             return results, [tx]
         except Unavailable:
             raise
         except Exception as fault:
             if len(items) == 1:
                 return [fault], []
-        # One poisonous item must not take its neighbours along.
-        alone = [self._run_lane(verb, [item]) for item in items]
-        return [r for results, _ in alone for r in results], [t for _, txs in alone for t in txs]
+        # One failing item must not fail the others.
+        outcomes = [self._run_batch(operation, [item]) for item in items]
+        return [r for results, _ in outcomes for r in results], [
+            t for _, txs in outcomes for t in txs
+        ]
 
-    def _end_lane(
-        self, loop: asyncio.AbstractEventLoop, verb: Any, lane: _Lane, batch: list[Any], done: Any
+    def _end_batch(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        operation: Any,
+        batcher: _Batcher,
+        batch: list[Any],
+        done: Any,
     ) -> None:
-        # Start the next batch first: its round trips overlap with answering this one.
-        self._start_lane(loop, verb, lane)
+        # Start the next batch first: its round trips overlap with the responses of this one.
+        self._start_batch(loop, operation, batcher)
         fault = done.exception()
         results, txs = ([fault] * len(batch), []) if fault is not None else done.result()
-        # Orders leave before answers: a host's work takes longer than whatever a caller does next.
+        # Orders are sent before responses: a host needs more time than the caller's next step.
         for tx in txs:
-            self._tell(tx)
+            self._publish(tx)
         for (_, future), result in zip(batch, results, strict=True):
             if future.done():
                 continue
@@ -372,8 +396,8 @@ class Postgres:
             else:
                 future.set_result(result)
 
-    def _tell(self, tx: PostgresTx) -> None:
-        follow(tx.calls, tx.signals, self.on_signals)
+    def _publish(self, tx: PostgresTx) -> None:
+        run_after_commit(tx.calls, tx.signals, self.on_signals)
 
     async def close(self) -> None:
         self.deadline.stop()

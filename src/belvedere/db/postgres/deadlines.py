@@ -1,8 +1,8 @@
-"""A limit for every wait for PostgreSQL: a machine that lost power never answers and never resets.
+"""A time limit for every wait for PostgreSQL: a machine without power sends no response or reset.
 
-TCP keepalives find a dead peer only while nothing hangs between (a proxy, a firewall that drops
-packets), and the driver waits in C code that cannot be interrupted. So one thread looks at all
-waits and shuts down the socket below one that takes too long, which ends it with an error.
+TCP keepalives do not detect a dead peer behind a proxy or a firewall that drops packets, and the
+driver waits in C code that cannot be interrupted. So one thread checks all waits and shuts down
+the socket of one that takes too long, which ends it with an error.
 """
 
 import contextlib
@@ -15,13 +15,13 @@ from collections.abc import Callable
 from psycopg import pq
 
 Connection = pq.abc.PGconn
-# An answer on another connection within this part of the limit proves that the database works.
+# A response on another connection within this part of the limit shows that the database works.
 RECENT = 0.25
 
 
 class Deadline:
-    """Ends waits that take longer than `limit_s`. `on_cut` is called when no other connection gets
-    answers either: then it is the database that is silent, not one of its processes."""
+    """Ends waits that take longer than `limit_s`. `on_cut` is called if no other connection gets
+    responses either: then the database does not respond, not only one of its processes."""
 
     def __init__(self, limit_s: float, on_cut: Callable[[], None]) -> None:
         self._limit_s = limit_s
@@ -32,7 +32,7 @@ class Deadline:
         self._thread: threading.Thread | None = None
 
     def begin(self, connection: Connection) -> None:
-        """This connection waits for an answer from now on."""
+        """This connection waits for a response from now on."""
         self._waits[id(connection)] = (connection, time.monotonic())
 
     def end(self, connection: Connection) -> None:
@@ -44,7 +44,7 @@ class Deadline:
         return bool(self._waits)
 
     def start(self) -> None:
-        """Watch, until `stop`; asking twice changes nothing."""
+        """Check waits until `stop`; a second call has no effect."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, daemon=True, name="deadline")
             self._thread.start()
@@ -65,7 +65,7 @@ class Deadline:
 
     def _cut(self, connection: Connection) -> None:
         self._waits.pop(id(connection), None)
-        # It may be closed meanwhile; a copy of its descriptor cannot become another's.
+        # It may be closed meanwhile; a copy of the descriptor cannot belong to another connection.
         with (
             contextlib.suppress(Exception),
             socket.socket(fileno=os.dup(connection.socket)) as copy,

@@ -1,7 +1,7 @@
 """PostgreSQL's timeline: a promoted standby, like a restored backup, continues on a timeline of its
 own, perhaps without the last commits of the one before.
 
-What those commits had given out (fences, versions, numbers of events) is given out again then.
+Values assigned by those commits (fences, versions, numbers of events) are then assigned again.
 """
 
 import logging
@@ -10,7 +10,7 @@ from collections.abc import Callable
 import psycopg
 
 from belvedere.db.interface import Tx
-from belvedere.db.postgres.connection import Wire
+from belvedere.db.postgres.connection import PostgresConnection
 from belvedere.db.postgres.transaction import PostgresTx
 
 TIMELINE = "select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
@@ -19,7 +19,7 @@ OTHER_TIMELINE = (
     " may be lost. The epoch of the fences was raised, and agents connect again. timeline=%s"
 )
 log = logging.getLogger("belvedere.db")
-# Stores the timeline; whether it was another one until now.
+# Stores the timeline; returns whether another one was stored before.
 Record = Callable[[Tx, str], bool]
 
 
@@ -31,26 +31,26 @@ class Timeline:
         self._record = record
         self._clock = clock
 
-    def follow(self, wire: Wire) -> bool:
-        """Whether this connection leads to another timeline than the last one."""
-        name = current(wire)
+    def follow(self, connection: PostgresConnection) -> bool:
+        """Whether this connection is on another timeline than the last one."""
+        name = current(connection)
         if name in ("", self.name):
             return False
-        wire.begin()
+        connection.begin()
         try:
-            is_other = self._record(PostgresTx(wire, self._clock(), {}), name)
-            wire.commit()
+            is_other = self._record(PostgresTx(connection, self._clock(), {}), name)
+            connection.commit()
         finally:
-            wire.undo()
+            connection.rollback()
         if is_other:
             log.warning(OTHER_TIMELINE, name)
         is_first, self.name = self.name == "", name
         return not is_first
 
 
-def current(wire: Wire) -> str:
-    """Empty where PostgreSQL does not show it, as some managed ones do."""
+def current(connection: PostgresConnection) -> str:
+    """Empty if PostgreSQL does not report it, as with some managed services."""
     try:
-        return str(wire.rows(TIMELINE)[0][0])
+        return str(connection.rows(TIMELINE)[0][0])
     except (psycopg.errors.InsufficientPrivilege, psycopg.errors.FeatureNotSupported):
         return ""

@@ -8,7 +8,7 @@ import msgspec
 from belvedere.base.clock import Millis
 from belvedere.db.interface import AfterCommit, Dialect, Query, Row, Sealer
 from belvedere.db.postgres import row_batches
-from belvedere.db.postgres.connection import NUMBERS, TEXTS, Wire
+from belvedere.db.postgres.connection import NUMBERS, TEXTS, PostgresConnection
 from belvedere.db.signals import Signal
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -51,9 +51,13 @@ class PostgresTx:
     dialect = DIALECT
 
     def __init__(
-        self, wire: Wire, now: Millis, version_cache: dict[Any, Any], sealer: Sealer | None = None
+        self,
+        connection: PostgresConnection,
+        now: Millis,
+        version_cache: dict[Any, Any],
+        sealer: Sealer | None = None,
     ) -> None:
-        self.wire = wire
+        self.connection = connection
         self.sealer = sealer
         self.now = now
         self.version_cache = version_cache
@@ -62,33 +66,33 @@ class PostgresTx:
         self.calls: list[AfterCommit] = []
 
     def rows(self, sql: str, *params: Any) -> list[Row]:
-        return self.wire.rows(sql, params)
+        return self.connection.rows(sql, params)
 
     def row(self, sql: str, *params: Any) -> Row | None:
-        rows = self.wire.rows(sql, params)
+        rows = self.connection.rows(sql, params)
         return rows[0] if rows else None
 
     def execute(self, sql: str, *params: Any) -> int:
-        return self.wire.now(sql, params).command_tuples or 0
+        return self.connection.execute(sql, params).command_tuples or 0
 
     def execute_many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
         if not row_batches.is_insert(sql):
-            self._later([(sql, row) for row in params])
-        elif params and len(params[0]) <= row_batches.NARROW:
-            self._later(row_batches.listed(sql, params))
+            self._enqueue([(sql, row) for row in params])
+        elif params and len(params[0]) <= row_batches.MAX_LISTED_COLUMNS:
+            self._enqueue(row_batches.value_lists(sql, params))
         else:
             self.update_many(sql, params)
 
     def update_many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
-        whole = row_batches.whole(sql, params)
-        self._later([(sql, row) for row in params] if whole is None else [whole])
+        query = row_batches.json_statement(sql, params)
+        self._enqueue([(sql, row) for row in params] if query is None else [query])
 
-    def _later(self, asked: Sequence[Query]) -> None:
-        for sql, params in asked:
-            self.wire.later(sql, params)
+    def _enqueue(self, queries: Sequence[Query]) -> None:
+        for sql, params in queries:
+            self.connection.enqueue(sql, params)
 
     def all(self, shape: type[S], sql: str, *params: Any) -> list[S]:
-        return [shape(*row) for row in self.wire.rows(sql, params)]
+        return [shape(*row) for row in self.connection.rows(sql, params)]
 
     def one(self, shape: type[S], sql: str, *params: Any) -> S | None:
         row = self.row(sql, *params)
@@ -98,8 +102,8 @@ class PostgresTx:
         row = self.row(sql, *params)
         return None if row is None else row[0]
 
-    def pipeline(self, *asked: Query) -> Iterator[list[Row]]:
-        return iter(self.wire.together(asked))
+    def pipeline(self, *queries: Query) -> Iterator[list[Row]]:
+        return iter(self.connection.pipeline(queries))
 
     def after_commit(self, call: AfterCommit) -> None:
         self.calls.append(call)

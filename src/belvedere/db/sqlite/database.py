@@ -1,10 +1,10 @@
 """SQLite: one writer connection with group commit, a few readers, one process per file.
 
-Statements run on the event loop: a writer thread of its own would fight the loop for the
-interpreter lock, which costs milliseconds under load. Only COMMIT (the fsync) goes to a thread, and
-only while the disk is slow.
-Whatever arrives while a commit is under way shares the next one; when a verb fails, all of them are
-run again, each in a savepoint.
+Statements run on the event loop: a writer thread would compete with the loop for the interpreter
+lock, which costs milliseconds under load. Only COMMIT (the fsync) runs on a thread, and only while
+the disk is slow.
+Operations that arrive during a commit share the next one; if one fails, all of them are run again,
+each in a savepoint.
 """
 
 import asyncio
@@ -23,11 +23,11 @@ import apsw
 
 from belvedere.base.clock import Clock, wall
 from belvedere.base.errors import Unavailable
-from belvedere.db.commit_hooks import follow
+from belvedere.db.commit_hooks import run_after_commit
 from belvedere.db.interface import Sealer, Tx
 from belvedere.db.search_lane import MAX_SEARCH_S, SEARCH_THREADS
 from belvedere.db.signals import Signal
-from belvedere.db.sqlite.group_commit import Waiting, gathered
+from belvedere.db.sqlite.group_commit import PendingWrite, group_writes
 from belvedere.db.sqlite.time_limit import limit_time
 from belvedere.db.sqlite.transaction import DIALECT, SqliteTx
 
@@ -36,16 +36,16 @@ R = TypeVar("R")
 Item = TypeVar("Item")
 
 log = logging.getLogger("belvedere.db")
-# A batch ends here even when more verbs wait, so that the loop can serve others in between.
+# Operations in one batch: more would block the event loop for too long.
 BATCH = 128
 READERS = 3
-# A commit that takes less than this holds the loop up no longer than handing it to a thread.
+# A commit faster than this blocks the loop no longer than passing it to a thread.
 QUICK_S = 0.002
 BROKEN = apsw.Error
 
 
 def connect(path: str, *, readonly: bool = False) -> apsw.Connection:
-    """A connection with our settings; `synchronous=full`: an answered write survives power loss."""
+    """A connection with our settings; `synchronous=full`: a confirmed write survives power loss."""
     flags = (
         apsw.SQLITE_OPEN_READONLY
         if readonly
@@ -53,8 +53,8 @@ def connect(path: str, *, readonly: bool = False) -> apsw.Connection:
     )
     connection = apsw.Connection(path, flags=flags, statementcachesize=300)
     connection.set_busy_timeout(5_000)
-    # Otherwise SQLite compiles a statement anew whenever a parameter has changed that might alter
-    # its plan: ten times the cost of running it.
+    # Otherwise SQLite compiles a statement again if a parameter changes that might alter its
+    # plan, at ten times the cost of running it.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     if not readonly:
         connection.execute("pragma journal_mode=wal")
@@ -78,9 +78,9 @@ class Sqlite:
         self.sealer: Sealer | None = None
         self._lock_fd = _lock_file(self.path)
         self._writer = connect(self.path)
-        self._memo: dict[Any, Any] = {}
+        self._version_cache: dict[Any, Any] = {}
         self._is_quick = False
-        self._queue: deque[Waiting] = deque()
+        self._queue: deque[PendingWrite] = deque()
         self._busy = False
         self._idle: asyncio.Event | None = None
         self._committer = ThreadPoolExecutor(1, thread_name_prefix="commit")
@@ -91,21 +91,25 @@ class Sqlite:
 
     # Writing
 
-    async def write(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
-        return await self._enqueue(verb, a, k, is_set=False)  # type: ignore[no-any-return]
+    async def write(
+        self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
+        return await self._enqueue(operation, a, k, is_batched=False)  # type: ignore[no-any-return]
 
     def write_batched(
-        self, verb: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
+        self, operation: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
     ) -> asyncio.Future[R]:
-        return self._enqueue(verb, item, None, is_set=True)
+        return self._enqueue(operation, item, None, is_batched=True)
 
-    def _enqueue(self, verb: Any, args: Any, kwargs: Any, *, is_set: bool) -> asyncio.Future[Any]:
+    def _enqueue(
+        self, operation: Any, args: Any, kwargs: Any, *, is_batched: bool
+    ) -> asyncio.Future[Any]:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
-        self._queue.append(Waiting(verb, args, kwargs, is_set, future))
+        self._queue.append(PendingWrite(operation, args, kwargs, is_batched, future))
         if not self._busy:
             self._busy = True
-            # One turn of the loop later, so that requests read in this turn share the batch.
+            # One iteration of the loop later, so that requests read in this one share the batch.
             loop.call_soon(self._run_batch, loop)
         return future
 
@@ -114,11 +118,11 @@ class Sqlite:
         try:
             tx = self._begin()
             try:
-                self._run_plainly(tx, batch)
+                self._run_together(tx, batch)
             except Exception:
-                # One of them, perhaps its last step: again, and each so that it can be undone.
+                # One of them failed: run all again, each in a savepoint.
                 self._start_over(tx)
-                self._run_carefully(tx, batch)
+                self._run_in_savepoints(tx, batch)
         except BaseException as fault:
             self._fail(loop, batch, fault)
             return
@@ -130,7 +134,7 @@ class Sqlite:
         )
 
     def _commit(self) -> Exception | None:
-        """The durable write. While the disk is quick, nobody need wake a thread for it."""
+        """The durable write, on the event loop itself while the disk is fast."""
         began = time.monotonic()
         try:
             self._writer.execute("commit")
@@ -140,138 +144,138 @@ class Sqlite:
             self._is_quick = time.monotonic() - began < QUICK_S
         return None
 
-    def _close(self, tx: SqliteTx) -> None:
-        """The end of the batch, for whoever was signals in it."""
+    def _run_before_commit(self, tx: SqliteTx) -> None:
+        """Run `before_commit` at the end of the batch."""
         if self.before_commit is not None:
             self.before_commit(tx)
 
-    def _close_carefully(self, tx: SqliteTx) -> None:
-        """In a savepoint of its own: its fault must not undo the verbs."""
+    def _run_before_commit_in_savepoint(self, tx: SqliteTx) -> None:
+        """In its own savepoint: its error must not roll back the operations."""
         marks = len(tx.calls), set(tx.signals)
-        self._writer.execute("savepoint verb")
+        self._writer.execute("savepoint operation")
         try:
-            self._close(tx)
-            self._writer.execute("release verb")
+            self._run_before_commit(tx)
+            self._writer.execute("release operation")
         except Exception:
-            log.exception("the end of a batch failed; its verbs stand")
+            log.exception("before_commit failed; the operations are kept")
             self._undo(tx, marks)
 
     def _begin(self) -> SqliteTx:
         self._writer.execute("begin immediate")
-        return SqliteTx(self._writer, self.clock(), self._memo, self.sealer)
+        return SqliteTx(self._writer, self.clock(), self._version_cache, self.sealer)
 
-    def _run_plainly(self, tx: SqliteTx, batch: list[Waiting]) -> None:
-        """Without savepoints, for which SQLite copies every page that is written."""
+    def _run_together(self, tx: SqliteTx, batch: list[PendingWrite]) -> None:
+        """Without savepoints, because SQLite copies every changed page for them."""
         if len(batch) == 1:
-            self._run_lone(tx, batch[0])
+            self._run_single(tx, batch[0])
         else:
-            for members in gathered(batch):
+            for members in group_writes(batch):
                 self._run(tx, members)
-        self._close(tx)
+        self._run_before_commit(tx)
 
-    def _run_lone(self, tx: SqliteTx, waiting: Waiting) -> None:
-        """Nobody shares its transaction: where it fails, all of that is undone."""
+    def _run_single(self, tx: SqliteTx, pending: PendingWrite) -> None:
+        """Alone in its transaction: an error rolls back all of it."""
         try:
-            self._run(tx, [waiting])
+            self._run(tx, [pending])
         except Exception as fault:
             self._start_over(tx)
-            waiting.answer(None, fault)
+            pending.set_outcome(None, fault)
 
-    def _run_carefully(self, tx: SqliteTx, batch: list[Waiting]) -> None:
-        """Each in a savepoint: one that fails must not take its neighbours along."""
-        for members in gathered(batch):
-            self._run_undoably(tx, members)
-        self._close_carefully(tx)
+    def _run_in_savepoints(self, tx: SqliteTx, batch: list[PendingWrite]) -> None:
+        """Each in a savepoint: one that fails must not fail the others."""
+        for members in group_writes(batch):
+            self._run_in_savepoint(tx, members)
+        self._run_before_commit_in_savepoint(tx)
 
-    def _run_undoably(self, tx: SqliteTx, members: list[Waiting]) -> None:
+    def _run_in_savepoint(self, tx: SqliteTx, members: list[PendingWrite]) -> None:
         marks = len(tx.calls), set(tx.signals)
-        self._writer.execute("savepoint verb")
+        self._writer.execute("savepoint operation")
         try:
             self._run(tx, members)
-            self._writer.execute("release verb")
+            self._writer.execute("release operation")
         except Exception as fault:
             self._undo(tx, marks)
-            self._run_alone(tx, members, fault)
+            self._run_one_by_one(tx, members, fault)
 
-    def _run_alone(self, tx: SqliteTx, members: list[Waiting], fault: Exception) -> None:
-        """One poisonous item must not take the others of its set along."""
+    def _run_one_by_one(self, tx: SqliteTx, members: list[PendingWrite], fault: Exception) -> None:
+        """One failing item must not fail the others of its batch."""
         if len(members) == 1:
-            members[0].answer(None, fault)
+            members[0].set_outcome(None, fault)
             return
-        for waiting in members:
-            self._run_undoably(tx, [waiting])
+        for pending in members:
+            self._run_in_savepoint(tx, [pending])
 
-    def _run(self, tx: SqliteTx, members: list[Waiting]) -> None:
-        """One plain verb, or all items of a set-based one."""
+    def _run(self, tx: SqliteTx, members: list[PendingWrite]) -> None:
+        """Run one plain operation, or all items of a batch operation."""
         first = members[0]
-        if not first.is_set:
-            first.answer(first.verb(tx, *first.args, **first.kwargs), None)
+        if not first.is_batched:
+            first.set_outcome(first.operation(tx, *first.args, **first.kwargs), None)
             return
-        results = first.verb(tx, [waiting.args for waiting in members])
-        for waiting, result in zip(members, results, strict=True):
+        results = first.operation(tx, [pending.args for pending in members])
+        for pending, result in zip(members, results, strict=True):
             is_fault = isinstance(result, Exception)
-            waiting.answer(None if is_fault else result, result if is_fault else None)
+            pending.set_outcome(None if is_fault else result, result if is_fault else None)
 
     def _start_over(self, tx: SqliteTx) -> None:
-        """As if nothing of this transaction had been."""
-        self._check_alive()
+        """Roll back and begin again."""
+        self._check_open()
         self._writer.execute("rollback")
         self._writer.execute("begin immediate")
-        self._forget(tx, 0, set())
+        self._reset(tx, 0, set())
 
-    def _forget(self, tx: SqliteTx, calls: int, signals: set[Signal]) -> None:
+    def _reset(self, tx: SqliteTx, calls: int, signals: set[Signal]) -> None:
         del tx.calls[calls:]
         tx.signals = signals
-        # It may hold what was written only by what is undone.
-        self._memo.clear()
+        # It may contain versions that were rolled back.
+        self._version_cache.clear()
 
-    def _check_alive(self) -> None:
+    def _check_open(self) -> None:
         if self._writer.get_autocommit():
-            # A full disk or an I/O error rolls back the whole transaction, savepoints and all.
-            raise Unavailable("The database could not write; nothing of this was kept.")
+            # A full disk or an I/O error rolls back the whole transaction with its savepoints.
+            raise Unavailable("The database could not write; nothing was saved.")
 
     def _undo(self, tx: SqliteTx, marks: tuple[int, set[Signal]]) -> None:
-        self._check_alive()
-        self._writer.execute("rollback to verb")
-        self._writer.execute("release verb")
-        self._forget(tx, *marks)
+        self._check_open()
+        self._writer.execute("rollback to operation")
+        self._writer.execute("release operation")
+        self._reset(tx, *marks)
 
     def _fail(
-        self, loop: asyncio.AbstractEventLoop, batch: list[Waiting], fault: BaseException
+        self, loop: asyncio.AbstractEventLoop, batch: list[PendingWrite], fault: BaseException
     ) -> None:
         if not self._writer.get_autocommit():
             self._writer.execute("rollback")
-        # It may hold what only this transaction had written.
-        self._memo.clear()
-        for waiting in batch:
-            if not waiting.future.done():
-                waiting.future.set_exception(fault)
+        # It may contain versions that only this transaction had written.
+        self._version_cache.clear()
+        for pending in batch:
+            if not pending.future.done():
+                pending.future.set_exception(fault)
         self._next(loop)
 
     def _committed(
         self,
         loop: asyncio.AbstractEventLoop,
         tx: SqliteTx,
-        batch: list[Waiting],
+        batch: list[PendingWrite],
         fault: Exception | None,
     ) -> None:
         if fault is not None:
             self._fail(loop, batch, Unavailable(f"The database could not commit: {fault}"))
             return
-        # Orders leave before answers: a host's work takes longer than whatever a caller does next.
-        self._tell(tx)
-        for waiting in batch:
-            # A refusal may rest on rows of this very batch: it too is told only after the commit.
-            if waiting.future.done():
+        # Orders are sent before responses: a host needs more time than the caller's next step.
+        self._publish(tx)
+        for pending in batch:
+            # A refusal may depend on rows of this batch, so it is reported after the commit too.
+            if pending.future.done():
                 continue
-            if waiting.error is not None:
-                waiting.future.set_exception(waiting.error)
+            if pending.error is not None:
+                pending.future.set_exception(pending.error)
             else:
-                waiting.future.set_result(waiting.result)
+                pending.future.set_result(pending.result)
         self._next(loop)
 
-    def _tell(self, tx: SqliteTx) -> None:
-        follow(tx.calls, tx.signals, self.on_signals)
+    def _publish(self, tx: SqliteTx) -> None:
+        run_after_commit(tx.calls, tx.signals, self.on_signals)
 
     def _next(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._queue:
@@ -281,58 +285,66 @@ class Sqlite:
         if self._idle is not None:
             self._idle.set()
 
-    def write_blocking(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
-        assert not self._busy, "write_now is for when no loop runs"
+    def write_blocking(
+        self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
+        assert not self._busy, "write_blocking must not be used while the event loop writes"
         tx = self._begin()
         try:
-            result = verb(tx, *a, **k)
-            self._close_carefully(tx)
+            result = operation(tx, *a, **k)
+            self._run_before_commit_in_savepoint(tx)
             self._writer.execute("commit")
         except BaseException:
             if not self._writer.get_autocommit():
                 self._writer.execute("rollback")
             raise
-        self._tell(tx)
+        self._publish(tx)
         return result
 
     # Reading
 
-    async def read(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+    async def read(
+        self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, lambda: self._read(verb, a, k))
+        return await loop.run_in_executor(self._readers, lambda: self._read(operation, a, k))
 
-    async def search(self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+    async def search(
+        self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
         def search() -> R:
             with limit_time(self._reader(), MAX_SEARCH_S):
-                result: R = self._read(verb, a, k)
+                result: R = self._read(operation, a, k)
                 return result
 
         return await asyncio.get_running_loop().run_in_executor(self._searchers, search)
 
     async def read_inline(
-        self, verb: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+        self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
     ) -> R:
-        # A look at a few rows takes less time than waking a thread for it. Between two writes the
-        # writer looks itself: what it has just written it has in memory, others must read it.
+        # Reading a few rows takes less time than waking a thread. Between two writes the writer's
+        # connection is used: recently written pages are in its cache.
         connection = self._reader() if self._busy else self._writer
-        return self._look(connection, verb, a, k)  # type: ignore[no-any-return]
+        return self._read_on(connection, operation, a, k)  # type: ignore[no-any-return]
 
-    def _read(self, verb: Any, args: Any, kwargs: Any) -> Any:
-        return self._look(self._reader(), verb, args, kwargs)
+    def _read(self, operation: Any, args: Any, kwargs: Any) -> Any:
+        return self._read_on(self._reader(), operation, args, kwargs)
 
     def _reader(self) -> apsw.Connection:
-        """This thread's own connection."""
+        """The connection of this thread."""
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = self._local.connection = connect(self.path, readonly=True)
             self._opened.append(connection)
         return connection
 
-    def _look(self, connection: apsw.Connection, verb: Any, args: Any, kwargs: Any) -> Any:
+    def _read_on(self, connection: apsw.Connection, operation: Any, args: Any, kwargs: Any) -> Any:
         connection.execute("begin")
         try:
-            return verb(
-                SqliteTx(connection, self.clock(), self._memo, self.sealer), *args, **kwargs
+            return operation(
+                SqliteTx(connection, self.clock(), self._version_cache, self.sealer),
+                *args,
+                **kwargs,
             )
         finally:
             connection.execute("rollback")

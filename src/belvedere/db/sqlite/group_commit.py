@@ -1,36 +1,36 @@
-"""Verbs that wait to share one transaction."""
+"""Operations that wait to share one transaction."""
 
 from collections.abc import Callable
 from typing import Any
 
 
-class Waiting:
-    """A verb in the queue: a plain one, or one item of a set-based one."""
+class PendingWrite:
+    """A queued plain operation, or one item of a batch operation."""
 
-    __slots__ = ("args", "error", "future", "is_set", "kwargs", "result", "verb")
+    __slots__ = ("args", "error", "future", "is_batched", "kwargs", "result", "operation")
 
     def __init__(
-        self, verb: Callable[..., Any], args: Any, kwargs: Any, is_set: bool, future: Any
+        self, operation: Callable[..., Any], args: Any, kwargs: Any, is_batched: bool, future: Any
     ) -> None:
-        self.verb = verb
+        self.operation = operation
         self.args = args
         self.kwargs = kwargs
-        self.is_set = is_set
+        self.is_batched = is_batched
         self.future = future
         self.result: Any = None
         self.error: BaseException | None = None
 
-    def answer(self, result: Any, error: BaseException | None) -> None:
-        """For now: it may be run again, and the last answer counts."""
+    def set_outcome(self, result: Any, error: BaseException | None) -> None:
+        """Set the outcome. The operation may run again; the last outcome counts."""
         self.result = result
         self.error = error
 
 
-def gathered(batch: list[Waiting]) -> list[list[Waiting]]:
-    """Plain verbs one by one, then the items of each set-based one together."""
-    plain = [[waiting] for waiting in batch if not waiting.is_set]
-    sets: dict[Any, list[Waiting]] = {}
-    for waiting in batch:
-        if waiting.is_set:
-            sets.setdefault(waiting.verb, []).append(waiting)
+def group_writes(batch: list[PendingWrite]) -> list[list[PendingWrite]]:
+    """Plain operations one by one, then the items of each batch operation together."""
+    plain = [[pending] for pending in batch if not pending.is_batched]
+    sets: dict[Any, list[PendingWrite]] = {}
+    for pending in batch:
+        if pending.is_batched:
+            sets.setdefault(pending.operation, []).append(pending)
     return [*plain, *sets.values()]

@@ -1,7 +1,7 @@
 """A time limit for reads on SQLite, which has none of its own.
 
-SQLite calls us every so many instructions of its virtual machine; an answer of True ends the
-statement. Counted in instructions, the calls cost nothing that can be measured.
+SQLite calls a function after every INSTRUCTIONS instructions of its virtual machine; True ends the
+statement. The cost of these calls cannot be measured.
 """
 
 from collections.abc import Iterator

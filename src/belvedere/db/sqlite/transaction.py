@@ -28,7 +28,7 @@ DIALECT = Dialect(
     in_texts="(select value from json_each(?))",
     in_numbers="(select value from json_each(?))",
     in_subquery="in ({})",
-    # Deleting the newest attempt raises the counter, and so does whoever restores a backup.
+    # Deleting the newest attempt raises the counter, and so does restoring a backup.
     next_fences=f"select {_NEWEST_FENCE} + ? from counters where name = 'fence'",
     next_fence="null",
     newest_fence=f"select {_NEWEST_FENCE} from counters where name = 'fence'",
@@ -98,8 +98,8 @@ class SqliteTx:
         row = self.connection.execute(sql, params).fetchone()
         return None if row is None else row[0]
 
-    def pipeline(self, *asked: Query) -> Iterator[list[Row]]:
-        return (list(self.connection.execute(sql, tuple(params))) for sql, params in asked)
+    def pipeline(self, *queries: Query) -> Iterator[list[Row]]:
+        return (list(self.connection.execute(sql, tuple(params))) for sql, params in queries)
 
     def after_commit(self, call: AfterCommit) -> None:
         self.calls.append(call)

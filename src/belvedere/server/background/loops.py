@@ -57,7 +57,9 @@ async def judge(
     """Run an operation that ends something because of the time; None where the clock was set
     meanwhile. The next pass repeats it, with deadlines that belong to the clock."""
     try:
-        return await runtime.db.write(clock_steps.judged, runtime.db.clock, verb, *a, **k)
+        return await runtime.db.write(
+            clock_steps.run_with_steady_clock, runtime.db.clock, verb, *a, **k
+        )
     except clock_steps.ClockStepped:
         log.info("the clock was set during a pass; the next pass repeats it")
         return None
