@@ -6,9 +6,9 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-import msgspec
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
@@ -25,7 +25,6 @@ from belvedere.db.signals import Signal
 
 P = ParamSpec("P")
 R = TypeVar("R")
-S = TypeVar("S", bound=msgspec.Struct)
 Item = TypeVar("Item")
 
 RETRYABLE = (
@@ -265,10 +264,8 @@ class Postgres:
         # Not in write_blocking: a migration may take long.
         self.deadline.start()
         loop = asyncio.get_running_loop()
-        result, tx = await loop.run_in_executor(
-            self._threads,
-            lambda: self._transact(lambda tx: operation(tx, *a, **k), before_commit=True),
-        )
+        work = partial(self._transact, lambda tx: operation(tx, *a, **k), before_commit=True)
+        result, tx = await loop.run_in_executor(self._threads, work)
         self._publish(tx)
         return result
 
@@ -311,11 +308,8 @@ class Postgres:
         connection = self._acquire()
         try:
             self._sync_clock(connection)
-            return operation(
-                PostgresTx(connection, self.clock(), self._version_cache, self.sealer),
-                *args,
-                **kwargs,
-            )
+            tx = PostgresTx(connection, self.clock(), self._version_cache, self.sealer)
+            return operation(tx, *args, **kwargs)
         finally:
             connection.rollback()
             self._release(connection)
@@ -369,9 +363,8 @@ class Postgres:
                 return [fault], []
         # One failing item must not fail the others.
         outcomes = [self._run_batch(operation, [item]) for item in items]
-        return [r for results, _ in outcomes for r in results], [
-            t for _, txs in outcomes for t in txs
-        ]
+        all_results = [result for results, _ in outcomes for result in results]
+        return all_results, [tx for _, txs in outcomes for tx in txs]
 
     def _end_batch(
         self,
