@@ -71,10 +71,12 @@ def holding_sink() -> Iterator[Holding]:
         sink = Holding(f"http://127.0.0.1:{server.server_address[1]}/hook")
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        yield sink
-        over.set()
-        server.shutdown()
-        thread.join()
+        try:
+            yield sink
+        finally:
+            over.set()
+            server.shutdown()
+            thread.join()
 
 
 @asynccontextmanager
@@ -98,12 +100,17 @@ async def until(test: Callable[[], bool]) -> None:
 
 def channels(db: Database, keys: Keyring, actor: Actor, url: str, count: int) -> None:
     """So many channels of the organization to this address, and a rule that uses them all."""
+    ids = add_channels(db, keys, actor, url, count)
+    db.write_blocking(service.create_rule, actor, RuleBody(name="all", channels=ids, group=0))
+
+
+def add_channels(db: Database, keys: Keyring, actor: Actor, url: str, count: int) -> list[str]:
     ids = []
     for n in range(count):
         body = ChannelBody(name=f"channel {n}", url=f"{url}?{n}")
         checked = Outcome(service="Webhook", scheme="http")
         ids.append(db.write_blocking(service.create_channel, keys, actor, body, checked).id)
-    db.write_blocking(service.create_rule, actor, RuleBody(name="all", channels=ids, group=0))
+    return ids
 
 
 def tell(db: Database, actor: Actor, *titles: str) -> None:
@@ -150,6 +157,28 @@ async def test_sign_in_does_not_wait_for_notifications(
                 asked = Parcel(url=provider.url, method="GET")
                 outcome = await made.of(actor.customer_id).carry(asked)
                 assert (outcome.status, outcome.fault) == (200, "")
+
+
+async def test_test_messages_delay_no_notification(world: World) -> None:
+    """Both organizations test slow channels again and again; a notification goes out meanwhile."""
+    runtime, cast = world.runtime, world.cast
+    db, keys = runtime.db, runtime.keyring
+    with holding_sink() as slow, http_sink() as quick:
+        async with couriers() as made:
+            runtime.egress = made
+            tests = []
+            for who, actor in (("ada", cast.ada), ("eve", cast.eve)):
+                for channel_id in add_channels(db, keys, actor, slow.url, 4):
+                    call = world.client(who).post(f"/notify/channel/{channel_id}/test")
+                    tests.append(asyncio.create_task(call))
+            await until(lambda: slow.got >= 2)
+            channels(db, keys, cast.ada, quick.url, 1)
+            tell(db, cast.ada, "x fails")
+            await dispatcher.send_due(db, keys, made)
+            assert await came(quick.came)
+            for task in tests:
+                task.cancel()
+            await asyncio.gather(*tests, return_exceptions=True)
 
 
 async def test_a_slow_provider_delays_no_other_organizations_sign_in(cast: Cast) -> None:

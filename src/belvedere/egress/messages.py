@@ -25,6 +25,8 @@ class Parcel(msgspec.Struct, omit_defaults=True):
     networks: str = ""
     is_operators: bool = False
     only_check: bool = False
+    # A test of a channel, for which somebody waits.
+    is_test: bool = False
     # A question whose answer is wanted: GET, or POST with the payload; and its headers.
     method: str = ""
     headers: dict[str, str] = {}

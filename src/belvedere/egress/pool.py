@@ -165,6 +165,8 @@ def _kind(parcel: Parcel) -> Kind:
     if parcel.method:
         # Questions to providers: somebody waits for them to sign in.
         return Kind.SIGN_IN
+    if parcel.is_test:
+        return Kind.TEST
     return Kind.MAIL if parcel.is_operators else Kind.CHANNEL
 
 

@@ -12,6 +12,8 @@ from belvedere.access.credentials import secret_keys
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import new_id
+from belvedere.base.text import request_masking
+from belvedere.base.text.credentials import MASK
 from belvedere.db import Tx
 from belvedere.egress.messages import Outcome
 from belvedere.notifications import bodies, store
@@ -81,8 +83,18 @@ def _visible_url(url: str, address: Outcome) -> str:
     """The part of the URL that may be shown: the scheme, and for webhooks the host."""
     if address.service != WEBHOOK:
         return f"{address.scheme}://***"
-    parts = urlsplit(url)
-    return f"{address.scheme}://{parts.netloc}/***"
+    # Without the name and password that may precede the host.
+    host = urlsplit(url).netloc.rpartition("@")[2]
+    return f"{address.scheme}://{host}/***"
+
+
+def without_mask(url: str | None, visible_url: str = "") -> str | None:
+    """A URL as a record shows it means that it is unchanged."""
+    if url is None or MASK not in url:
+        return url
+    if url != visible_url:
+        raise request_masking.unresolved_mask("url")
+    return None
 
 
 def delete_channel(tx: Tx, actor: Actor, channel_id: str) -> ChannelRow:

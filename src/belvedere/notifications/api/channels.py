@@ -39,6 +39,7 @@ async def show_channel(request: Request[None]) -> ChannelRecord:
 async def create_channel(request: Request[ChannelBody]) -> Reply:
     if request.body.url is None:
         raise text_fields.bad("url", "This is required.")
+    service.without_mask(request.body.url)
     address = await _check_address(request, request.body.url)
     row = await request.services.db.write(
         service.create_channel, request.services.keyring, request.actor, request.body, address
@@ -49,7 +50,8 @@ async def create_channel(request: Request[ChannelBody]) -> Reply:
 async def change_channel(request: Request[ChannelBody]) -> ChannelRecord:
     body, services = request.body, request.services
     # First: a caller who may not see the channel must not learn anything about an address.
-    await services.db.read(service.show, ChannelRow, request.actor, request.path["id"])
+    row = await services.db.read(service.show, ChannelRow, request.actor, request.path["id"])
+    body.url = service.without_mask(body.url, row.shown)
     address = None if body.url is None else await _check_address(request, body.url)
     row = await services.db.write(
         service.change_channel,
@@ -79,7 +81,9 @@ async def delete_channel(request: Request[None]) -> ChannelRecord:
 async def test_channel(request: Request[None]) -> Reply:
     services = request.services
     message = await services.db.write(service.begin_test, request.actor, request.path["id"])
-    attempted = await dispatcher.send(services.db, services.keyring, services.egress, message)
+    attempted = await dispatcher.send(
+        services.db, services.keyring, services.egress, message, is_test=True
+    )
     return Reply(records.message(attempted), 201)
 
 

@@ -72,13 +72,16 @@ async def _send(
         log.exception("message could not be sent message=%s", message.id)
 
 
-async def send(db: Database, keys: Keyring, couriers: EgressPool, message: Message) -> Message:
+async def send(
+    db: Database, keys: Keyring, couriers: EgressPool, message: Message, *, is_test: bool = False
+) -> Message:
     """One attempt at a message that this server has claimed. No transaction is open meanwhile."""
     try:
         parcel = await db.read(build_parcel, keys, couriers.mail, message)
     except Refused as refusal:
         outcome = Outcome(refusal.message, for_good=True)
     else:
+        parcel.is_test = is_test
         outcome = await couriers.of(message.customer_id).carry(parcel)
     completed = await db.write(outbox.complete, message, outcome, random.random())
     return message if completed is None else completed
