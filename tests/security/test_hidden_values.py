@@ -11,13 +11,17 @@ from belvedere.access.crypto.sealed_values import open_object
 from belvedere.base.text import argument_masking
 from belvedere.db.signals import checks_changed
 from belvedere.jobs.approvals import plan
+from belvedere.notifications import store
+from belvedere.notifications.model import ChannelRow
 from belvedere.protocol import Watch
 from belvedere.server.background import consumers
 from belvedere.server.encryption import sealing
 from belvedere.tasks.store import runnable
+from contract.browser_journey import BODY, Traveller, add, provider_of
 from contract.client import Client
 from contract.running import create, show
 from contract.world import World
+from egress.fake_pool import FakeCouriers
 from security.test_secrets import approved_task, scraper_task
 
 WORD = "hunter22"
@@ -33,6 +37,7 @@ WEB = {"type": "scraper", "url": "https://shop.test/"}
 MASKED = [
     {"headers": {"X-Api-Key": "***"}},
     {"url": "https://***@shop.test/"},
+    {"url": "https://u:***@shop.test/"},
     {"url": "https://shop.test/?token=***"},
     {"body": "***"},
     {"body": '{"password":"***"}'},
@@ -69,6 +74,55 @@ async def test_a_masked_argument_cannot_be_the_mask(world: World, ada: Client) -
     argument = {"type": "fixed", "label": "key", "masked": True, "value": "***"}
     body = {"name": "x", "type": "dummy", "task_arguments": [argument]}
     assert is_refused(await ada.post("/acme/task", body), "task_arguments")
+
+
+async def channel(world: World, url: str = "https://u:hunter22@hooks.test/services/T/x") -> Any:
+    world.runtime.egress = FakeCouriers()
+    return await world.client("ada").post("/notify/channel", {"name": "x", "url": url})
+
+
+async def test_the_mask_of_a_channels_address_means_unchanged(world: World, ada: Client) -> None:
+    made = await channel(world)
+    assert made.status == 201, made.text
+    record, path = made.json, f"/notify/channel/{made.json['id']}"
+    assert record["url"] == "https://hooks.test/***" and WORD not in made.text
+    saved = await ada.patch(path, {"name": "new", "url": record["url"]})
+    assert (saved.status, saved.json["url"]) == (200, record["url"]), saved.text
+    row = world.runtime.db.write_blocking(
+        lambda tx: store.find(tx, ChannelRow, world.cast.acme.id, record["id"])
+    )
+    stored = store.channel_url(world.runtime.keyring, row)
+    assert stored == "https://u:hunter22@hooks.test/services/T/x"
+    for url in ("https://other.test/***", "slack://***", "https://***@hooks.test/x"):
+        assert is_refused(await ada.patch(path, {"url": url}), "url"), url
+        assert is_refused(await channel(world, url), "url"), url
+
+
+async def test_the_mask_as_a_secret_of_a_provider_means_unchanged(world: World) -> None:
+    provider = provider_of(world)
+    olga = world.client("olga")
+    assert is_refused(
+        await olga.post("/api/provider", {**BODY, "client_secret": "***"}), "client_secret"
+    )
+    provider_id = await add(world)
+    path = f"/api/provider/{provider_id}"
+    assert (await olga.patch(path, {"client_secret": "***"})).status == 200
+    await Traveller(world.client(), provider).sign_in(provider_id)
+    assert (await olga.patch(path, {"client_secret": ""})).status == 200
+    assert is_refused(await olga.patch(path, {"client_secret": "***"}), "client_secret")
+
+
+async def test_the_mask_as_an_argument_of_a_new_schedule_is_refused(
+    world: World, ada: Client
+) -> None:
+    argument = {"type": "input", "label": "key", "masked": True}
+    task = {"name": "x", "type": "dummy", "task_arguments": [argument]}
+    task_id = (await ada.post("/acme/task", task)).json["id"]
+    path = f"/acme/task/{task_id}/schedule"
+    body = {"repeatEvery": "0 3 * * *", "task_arguments": ["***"]}
+    assert is_refused(await ada.post(path, body), "task_arguments")
+    made = await ada.post(path, {**body, "task_arguments": [WORD]})
+    assert made.status in (200, 201), made.text
 
 
 async def script_monitor(world: World, ada: Client, arguments: list[str]) -> str:

@@ -12,6 +12,8 @@ from belvedere.access.people import memberships
 from belvedere.access.signin import sessions
 from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import new_id
+from belvedere.base.text import request_masking
+from belvedere.base.text.credentials import MASK
 from belvedere.db import Tx
 from belvedere.providers import model, store
 from belvedere.providers.model import (
@@ -53,7 +55,7 @@ def create(
         *(new_id(), actor.customer_id, "", "", "", "", _json(list(DEFAULT_SCOPES)), "[]"),
         *("", "", "{}", 1, "", 1, tx.now, tx.now),
     )
-    _fill(keys, row, body, endpoints)
+    _fill(keys, row, _without_mask(body, row), endpoints)
     store.insert(tx, row)
     _record_change(tx, actor, "create", "created", row, None, _audit_fields(row))
     return row
@@ -74,6 +76,7 @@ def change(
     if if_match is not None and if_match != row.version:
         raise Stale("The provider has been changed since you read it. Reload it and try again.")
     before, issuer = _audit_fields(row), row.issuer
+    body = _without_mask(body, row)
     _fill(keys, row, body, endpoints)
     if row.issuer != issuer and row.box and body.client_secret is None:
         raise text_fields.bad(
@@ -139,6 +142,15 @@ def _require_other_sign_in(tx: Tx, row: ProviderRow) -> None:
             " again first.",
             code="no_other_way",
         )
+
+
+def _without_mask(body: ProviderBody, row: ProviderRow) -> ProviderBody:
+    """A mask as the secret means that it is unchanged."""
+    if body.client_secret != MASK:
+        return body
+    if not row.box:
+        raise request_masking.unresolved_mask("client_secret")
+    return msgspec.structs.replace(body, client_secret=None)
 
 
 def _fill(keys: Keyring, row: ProviderRow, body: ProviderBody, endpoints: Endpoints) -> None:

@@ -10,6 +10,7 @@ from belvedere.access import Actor, Level, acl_of, audit, may_see, require
 from belvedere.base.clock import Millis, iso_or_none
 from belvedere.base.errors import Conflict, NotFound, Stale
 from belvedere.base.ids import new_id
+from belvedere.base.text import request_masking
 from belvedere.db import Tx
 from belvedere.rest.listing import Listing
 from belvedere.rest.text_fields import line
@@ -258,6 +259,8 @@ def _write_arguments(tx: Tx, targets: Targets, row: ScheduleRow, body: ScheduleB
             old[n] if value == MASK and n in hidden and n < len(old) else value
             for n, value in enumerate(values)
         ]
+        if any(value == MASK and n in hidden for n, value in enumerate(values)):
+            raise request_masking.unresolved_mask("task_arguments")
     target.check(tx, row.customer_id, row.target_id, values)
     row.arguments = bodies.arguments(values)
 

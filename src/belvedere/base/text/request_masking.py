@@ -121,7 +121,8 @@ def _has_mask(request: Mapping[str, Any]) -> bool:
     masks: list[str] = [MASK] if request.get("body") == MASK else []
 
     def collect(_: str, value: str) -> str:
-        masks.extend([value] if value == MASK else [])
+        # Also `user:***` before the host of an address, as other programs mask it.
+        masks.extend([value] if value == MASK or value.endswith(f":{MASK}") else [])
         return value
 
     _replace(request, collect)
