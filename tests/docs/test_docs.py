@@ -102,6 +102,15 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert not anchor or anchor in _anchors(found), f"{target}: no such heading"
 
 
+CHECKLISTS = sorted((ROOT / "docs" / "contributing").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", CHECKLISTS, ids=lambda page: page.name)
+def test_every_path_in_a_checklist_exists(page: Path) -> None:
+    paths = re.findall(r"`((?:src|web|tests|docs|tools|deploy)/[^`\s<>]*)`", page.read_text())
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
 def _anchors(page: Path) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}

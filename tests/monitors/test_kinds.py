@@ -1,0 +1,41 @@
+"""A monitor kind is named in several places; docs/contributing/add-a-monitor-kind.md lists them."""
+
+import re
+from pathlib import Path
+
+from belvedere.agent.checks import KINDS as AGENT_KINDS
+from belvedere.cli.monitoring.monitor import TYPES as COMMAND_LINE_KINDS
+from belvedere.monitors.config.types import CONFIGS
+from belvedere.monitors.config.validation import CHECKS
+from belvedere.monitors.model import KIND_NAMES, MonitorType
+
+ROOT = Path(__file__).parents[2]
+KINDS = set(MonitorType)
+
+
+def _in_console(path: str, pattern: str) -> set[str]:
+    return set(re.findall(pattern, (ROOT / "web" / "src" / path).read_text(), re.MULTILINE))
+
+
+def test_every_kind_is_configured_and_validated() -> None:
+    assert set(CONFIGS) == set(CHECKS) == set(KIND_NAMES) == KINDS
+
+
+def test_agents_have_a_check_for_every_kind_that_they_run() -> None:
+    # Scripts run in the keeper.
+    assert {kind for kind in KINDS if kind.is_run_by_agent} - {"script"} == AGENT_KINDS
+
+
+def test_the_command_line_creates_every_kind_but_hosts() -> None:
+    assert set(COMMAND_LINE_KINDS) == KINDS - {"host"}
+
+
+def test_the_console_has_a_form_and_a_label_for_every_kind() -> None:
+    assert _in_console("pages/monitors/form/kinds.ts", r"^  (\w+): \[") >= KINDS
+    for path in ("pages/monitors/form/kindText.ts", "ui/monitoring/text.ts"):
+        assert _in_console(path, r"^      (\w+): '") >= KINDS, path
+
+
+def test_the_reference_describes_every_kind() -> None:
+    text = (ROOT / "docs" / "reference" / "monitors.md").read_text()
+    assert [kind for kind in sorted(KINDS) if f"\n| `{kind}` |" not in text] == []
