@@ -121,9 +121,9 @@ def test_a_held_job_is_resolved_or_cancelled_but_takes_no_input(shop: Workshop) 
 # Without the step of the operator.
 
 
-def hello(highest: int, **more: object) -> Hello:
+def hello(highest: int, *entries: Entry, **more: object) -> Hello:
     said: dict[str, object] = {"greeting": 100, "keeper_id": "keeper-1", **more}
-    return Hello("web-1", "0.1.0", "m", JOURNAL, "b", 16, [], highest=highest, **said)  # type: ignore[arg-type]
+    return Hello("web-1", "0.1.0", "m", JOURNAL, "b", 16, list(entries), highest=highest, **said)  # type: ignore[arg-type]
 
 
 def check(shop: Workshop, said: Hello) -> int:
@@ -148,8 +148,9 @@ def test_a_fence_that_was_never_given_out_shows_a_restore(shop: Workshop) -> Non
     assert shop.db.write_blocking(restore.settle) is None
 
 
-def test_a_fence_that_was_given_out_shows_nothing(shop: Workshop) -> None:
+def test_a_fence_whose_end_is_known_shows_nothing(shop: Workshop) -> None:
     job = shop.assigned()
+    shop.end(job.fence)
     assert check(shop, hello(job.fence)) == 0
 
 
@@ -196,7 +197,7 @@ def test_nothing_is_held_when_a_failover_lost_nothing(shop: Workshop) -> None:
     shop.connect({})
     known = shop.assigned()
     job = shop.create()
-    assert fail_over(shop, hello(known.fence)) == 0
+    assert fail_over(shop, hello(known.fence, Entry(known.fence, "live", known.id))) == 0
     assert shop.stands(job.id) == "ready/in_progress"
 
 
@@ -212,3 +213,33 @@ def test_a_timeline_that_changes_is_not_taken_for_a_restored_backup(shop: Worksh
         shop.db.write_blocking(restore.record_timeline, timeline)
     assert shop.db.write_blocking(restored.known, shop.host_id).is_failover
     assert shop.db.write_blocking(restore.settle) is None
+
+
+def test_a_fence_that_the_journal_has_dropped_shows_a_restore(shop: Workshop) -> None:
+    """A journal drops an attempt after its end was committed; here it is still open."""
+    job, other = shop.assigned(), shop.create()
+    assert check(shop, hello(job.fence)) == job.fence
+    assert shop.stands(other.id) == "onhold/in_progress"
+
+
+def test_a_fence_that_the_journal_still_holds_shows_nothing(shop: Workshop) -> None:
+    job = shop.assigned()
+    assert check(shop, hello(job.fence, Entry(job.fence, "live", job.id))) == 0
+
+
+def test_a_script_whose_fence_another_host_got_is_not_stopped(shop: Workshop) -> None:
+    job, other = shop.assigned(), shop.host("web-2")
+    restore_database(shop)
+    fence = shop.db.write_blocking(restored.known, other).restored_fence
+    entries = [Entry(job.fence, "live", "f" * 24)]
+    reunion = shop.db.write_blocking(resync.reunite, other, "journal-2", entries, 0, fence)
+    assert reunion.stop == []
+
+
+def test_a_job_that_expired_before_its_agent_came_back_may_have_run(shop: Workshop) -> None:
+    job = shop.create()
+    fence = shop.db.write_blocking(installation.newest_fence) + 1
+    shop.db.write_blocking(actions.cancel, shop.cast.ada, job.id)
+    restore_database(shop)
+    reunite(shop, Entry(fence, "ended", job.id))
+    assert (shop.stands(job.id), shop.job(job.id).ran) == ("canceled/canceled", "maybe")

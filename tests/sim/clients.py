@@ -87,9 +87,7 @@ class People:
             job_id = self.world.random.choice(self.job_ids[-4:])
             self.truth.cancelled.add(job_id)
             self.world.note("cancel", job_id)
-            self._change(
-                lambda runtime: runtime.db.write(actions.cancel, self._setting.ada, job_id)
-            )
+            self.change(lambda runtime: runtime.db.write(actions.cancel, self._setting.ada, job_id))
 
     def create_to_cancel(self) -> None:
         """A script that would run for half an hour, and somebody who will not have it."""
@@ -119,20 +117,18 @@ class People:
             outcome = self.world.random.choice(("normal", "failure"))
             self.truth.resolved.add(job_id)
             ada = self._setting.ada
-            self._change(
-                lambda runtime: runtime.db.write(actions.resolve, ada, job_id, outcome, "")
-            )
+            self.change(lambda runtime: runtime.db.write(actions.resolve, ada, job_id, outcome, ""))
 
     def restart(self) -> None:
         if self.job_ids:
             job_id = self.world.random.choice(self.job_ids)
-            self._change(lambda runtime: self._restarted(runtime, job_id))
+            self.change(lambda runtime: self._restarted(runtime, job_id))
 
     async def _restarted(self, runtime: ServerRuntime, job_id: str) -> Any:
         wanted = await runtime.db.read(actions.restart, self._setting.ada, job_id, None, None)
         return await runtime.db.write_batched(runtime.agents.create, wanted)
 
-    def _change(self, work: Work) -> None:
+    def change(self, work: Work) -> None:
         def answered(answer: Any) -> None:
             if isinstance(answer, Exception) and not isinstance(answer, Refused):
                 self.world.accuse(f"a change failed: {answer!r}")

@@ -24,7 +24,7 @@ CAUSES = {
     "keeper_lost": {"keeper_killed", "journal_lost"},
     "host_rebooted": {"rebooted"},
     # A hello whose number could not be written counts as one of an older journal after a reboot.
-    "journal_lost": {"journal_lost", "rolled_back", "disk_full"},
+    "journal_lost": {"journal_lost", "rolled_back", "disk_full", "server_restored"},
     "agent_unreachable": {"keeper_killed", "rebooted", "journal_lost"},
 }
 
@@ -50,11 +50,18 @@ class Truth:
         # Cancelled by somebody who got an answer, and when.
         self.stopped: dict[str, Micros] = {}
         self.healed_at: Micros = 0
+        # From each backup to its restore: what happened then, the database does not know.
+        self.gaps: list[tuple[Micros, Micros]] = []
+        # Those of restores without `belvedere mark-restored`.
+        self.unannounced: list[tuple[Micros, Micros]] = []
+        # Jobs that a restored backup does not have.
+        self.forgotten: set[str] = set()
         # A server's clock showed times that were not.
         self.clock_jumped = False
         self._tempers = {task_id: temper for (_, temper), task_id in setting.tasks.items()}
         self._retries = {"patient": 2, "stubborn": 2}
-        self._by_fence: dict[int, Running] = {}
+        # After a restore that nobody announced, two hosts may get the same fence.
+        self._by_fence: dict[tuple[str, int], Running] = {}
         self._by_job: dict[str, list[Running]] = {}
         # Of each job, as its task says; filled when the job is first seen.
         self.temper_of: dict[str, str] = {}
@@ -63,12 +70,16 @@ class Truth:
 
     def check_start(self, running: Running) -> None:
         earlier = self._by_job.setdefault(running.job_id, [])
-        if running.fence in self._by_fence:
+        key = (running.host.id, running.fence)
+        if key in self._by_fence:
             self.world.accuse(f"fence {running.fence} was started twice")
         if any(one.is_alive and not _is_forgotten(one) for one in earlier):
             self.world.accuse(f"two processes of job {running.job_id} live at once")
         earlier.append(running)
-        self._by_fence[running.fence] = running
+        self._by_fence[key] = running
+
+    def has_run(self, job_id: str) -> bool:
+        return bool(self._by_job.get(job_id))
 
     # At the end
 
@@ -81,7 +92,7 @@ class Truth:
         for job in jobs:
             self._judge_job(tx, job)
             self._judge_log(tx, logs, job)
-        for job_id in self.stopped:
+        for job_id in self.stopped.keys() - self.forgotten:
             self._judge_stop(job_id)
         self._judge_hosts({job.id: job for job in jobs})
 
@@ -92,7 +103,7 @@ class Truth:
             token = json.loads(text)[0]
             made[token] = made.get(token, 0) + 1
         for request in self.requests:
-            for job_id in request.job_ids - there:
+            for job_id in request.job_ids - there - self.forgotten:
                 self.world.accuse(f"job {job_id} was answered but is not there")
             count = made.get(request.token, 0)
             if count > (1 if request.key else request.sent):
@@ -100,17 +111,25 @@ class Truth:
 
     def _judge_job(self, tx: SqliteTx, job: JobRow) -> None:
         runs = self._by_job.get(job.id, [])
-        most = 1 + self._retries.get(self._tempers[job.task_id or ""], 0)
+        temper = self._tempers[job.task_id or ""]
+        most = 1 + self._retries.get(temper, 0)
+        # A restored database does not know how often a job was retried after the backup.
+        if temper in self._retries:
+            most += sum(made_at < run.started_at < at for run in runs for made_at, at in self.gaps)
         if len(runs) > most:
             self.world.accuse(f"job {job.id} was started {len(runs)} times")
         if job.lifecycle not in FINAL:
             self.world.accuse(f"job {job.id} is stuck: {job.lifecycle}")
             return
-        if job.ran == "no" and runs:
+        if job.ran == "no" and any(not self._is_unknowable(run) for run in runs):
             self.world.accuse(f"job {job.id} ({job.lifecycle}) ran, its record says it did not")
         if job.ran == "yes" and not runs:
             self.world.accuse(f"job {job.id} ({job.state}) never ran, its record says it did")
         self._judge_verdict(tx, job)
+
+    def _is_unknowable(self, run: Running) -> bool:
+        """Its host was the only one to know, and its job ended before that host connected."""
+        return any(made_at < run.started_at < at for made_at, at in self.unannounced)
 
     def _judge_stop(self, job_id: str) -> None:
         """Stop means stop: soon after the answer, or after everything healed."""
@@ -120,7 +139,7 @@ class Truth:
                 self.world.accuse(f"job {job_id} was cancelled and ran on")
 
     def _judge_verdict(self, tx: SqliteTx, job: JobRow) -> None:
-        run = self._by_fence.get(job.fence)
+        run = self._by_fence.get((job.host_id or "", job.fence))
         said = f"{job.lifecycle}/{job.state}"
         if job.resolved_by is not None:
             if job.id not in self.resolved:
@@ -168,7 +187,7 @@ class Truth:
 
     def _judge_loss(self, job: JobRow) -> None:
         """Lost for good only when its host lost the truth; anything else must be reconciled."""
-        run = self._by_fence.get(job.fence)
+        run = self._by_fence.get((job.host_id or "", job.fence))
         claimed_at = (job.assigned_at or 0) - EPOCH_MS
         # Not so when it was given to a connection that was dead already, and then its host came
         # back with another journal, which cannot say what the old one held.
@@ -188,7 +207,7 @@ class Truth:
             )
 
     def _judge_log(self, tx: SqliteTx, logs: SqliteTx, job: JobRow) -> None:
-        run = self._by_fence.get(job.fence)
+        run = self._by_fence.get((job.host_id or "", job.fence))
         if run is None or job.resolved_by is not None or job.state in ("lost", "error"):
             return
         row = tx.row("select result, log from jobs where id = ?", job.id)

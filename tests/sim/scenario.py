@@ -14,6 +14,7 @@ from sim.host import STATE, Host
 from sim.initial_state import HOSTS, setting
 from sim.invariants import Truth
 from sim.loop import bury
+from sim.restores import Restores
 from sim.serving import ServerProcess
 from sim.swarm import Swarm, draw
 from sim.world import EPOCH_MS, MINUTE, MS, SECOND, Micros, Process, World
@@ -42,6 +43,7 @@ class Story:
         self.hosts = [self._host(name) for name in names]
         self.truth.hosts = self.hosts
         self.people = People(self, self.setting)
+        self.restores = Restores(self)
 
     def _host(self, name: str) -> Host:
         rate = 1 + self.swarm.drift * self.world.random.uniform(-1, 1)
@@ -106,6 +108,7 @@ class Story:
             (swarm_.journal_damages, lambda: self._damage_journal(self._a_host())),
             (swarm_.full_disks, self._fill_disk),
             (swarm_.rollbacks, lambda: self._snapshot(self._a_host())),
+            (swarm_.restores, self.restores.back_up),
             (swarm_.clock_jumps, self._jump),
             (swarm_.cancels, self.people.cancel),
             (swarm_.long_scripts, self.people.create_to_cancel),
@@ -159,12 +162,16 @@ class Story:
             self.world.after(self.world.long_tail(MS, 150 * SECOND), process.resume)
 
     def _lose_journal(self, host: Host) -> None:
+        if self.restores.needs_journals:
+            return
         host.kill_agent()
         host.kill_keeper()
         host.befell("journal_lost")
         host.disk.lose(STATE.journal)
 
     def _damage_journal(self, host: Host) -> None:
+        if self.restores.needs_journals:
+            return
         host.kill_keeper()
         host.befell("journal_lost")
         host.disk.damage(STATE.journal)
@@ -178,7 +185,7 @@ class Story:
         """Only where the server can know: a script that nobody has heard of yet, on a machine whose
         next hello looks like that of a reboot, leaves no trace anywhere."""
         snapshot = host.snapshot
-        if snapshot is None or self.is_quiet:
+        if snapshot is None or self.is_quiet or self.restores.forbid_rollback:
             return
         rows = self.jobs.connection.execute(
             "select a.fence from attempts a join hosts h on h.id = a.host_id"
@@ -222,6 +229,7 @@ class Story:
             if host.is_cut_off:
                 host.reconnect()
         self._revive()
+        self.restores.decide()
 
     def _is_settled(self) -> bool:
         if self.jobs.writer is not None or self.jobs.connection.execute(OPEN).fetchone():

@@ -39,6 +39,7 @@ class Swarm:
     drift: float = 0.0
     second_server: float = 0.0
     rollbacks: float = 0.0
+    restores: float = 0.0
 
 
 MOST = Swarm(
@@ -69,6 +70,7 @@ MOST = Swarm(
     drift=0.05,
     second_server=1.0,
     rollbacks=2,
+    restores=1.5,
 )
 
 

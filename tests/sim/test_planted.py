@@ -12,8 +12,10 @@ from belvedere.jobs import events, store
 from belvedere.jobs.attempts import end_attempt
 from belvedere.jobs.lifecycle import actions, create, finish, resync
 from belvedere.jobs.model import Lifecycle, State
+from belvedere.jobs.recovery import hold, restore
 from sim import patches
 from sim import scenario as story
+from sim.swarm import Swarm
 
 Patch = tuple[Any, str, Callable[..., Any]]
 MOST_SEEDS = 150
@@ -77,6 +79,25 @@ def changes_leave_no_event() -> Patch:
     return events, "tell", lambda tx, what, jobs: None
 
 
+def a_restore_holds_nothing() -> Patch:
+    return hold, "hold", lambda tx, host_id=None: 0
+
+
+def a_restored_database_is_not_noticed() -> Patch:
+    return restore, "check_hello", lambda tx, host_id, hello, before: 0
+
+
+def any_journal_releases_held_jobs() -> Patch:
+    def release(tx: Any, host_id: str, hello: Any, before: Any) -> int:
+        return hold.release_proved(tx, host_id) if before.is_due else 0
+
+    return restore, "compare", release
+
+
+def a_lost_end_is_not_noticed() -> Patch:
+    return restore, "_has_lost_end", lambda tx, host_id, fence, hello: False
+
+
 FAULTS = (
     a_full_disk_fails_the_job,
     any_journal_is_evidence,
@@ -91,18 +112,31 @@ FAULTS = (
 )
 
 
+# They show only after a restore, which few stories draw.
+RESTORE_FAULTS = (
+    a_restore_holds_nothing,
+    a_restored_database_is_not_noticed,
+    any_journal_releases_held_jobs,
+    a_lost_end_is_not_noticed,
+)
+RESTORES = Swarm(
+    restores=2, agent_pauses=3, lag=0.6, dies_after_commit=0.03, server_pauses=2, keeper_kills=2
+)
+CASES = [(fault, None) for fault in FAULTS] + [(fault, RESTORES) for fault in RESTORE_FAULTS]
+
+
 @pytest.mark.limit(180)
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
-def test_a_planted_fault_is_caught(fault: Callable[[], Patch]) -> None:
+@pytest.mark.parametrize(("fault", "swarm"), CASES, ids=lambda case: getattr(case, "__name__", ""))
+def test_a_planted_fault_is_caught(fault: Callable[[], Patch], swarm: Swarm | None) -> None:
     where, name, planted = fault()
     with patches.installed(), mock.patch.object(where, name, planted):
-        caught = next((seed for seed in range(MOST_SEEDS) if _breaks(seed)), None)
+        caught = next((seed for seed in range(MOST_SEEDS) if _breaks(seed, swarm)), None)
     assert caught is not None, f"{fault.__name__} went unnoticed in {MOST_SEEDS} stories"
 
 
-def _breaks(seed: int) -> bool:
+def _breaks(seed: int, swarm: Swarm | None) -> bool:
     try:
-        return bool(story.tell(seed).violations)
+        return bool(story.tell(seed, swarm).violations)
     except Exception:
         # A story that cannot even be told to its end has noticed the fault, too.
         return True

@@ -43,7 +43,7 @@ def reunite(
     """Compare the journal with the live attempts of the host; each ends up certain or lost.
     `doubtful_until`: attempts claimed up to then are not proved by what the journal lacks;
     `forgotten_up_to`: nor are those up to this fence, whose end may have been lost here."""
-    unknown = adoption.unknown(tx, entries, forgotten_up_to)
+    unknown, reused = adoption.unknown(tx, host_id, entries, forgotten_up_to)
     if unknown:
         adoption.adopt(tx, host_id, journal_id, unknown)
     held = {entry.fence: entry.state for entry in entries}
@@ -68,6 +68,7 @@ def reunite(
             _without_trace(tx, attempt)
     # A script that only the agent knows is not stopped because the database has lost it.
     expected = {attempt.fence for attempt in attempts} | {entry.fence for entry in unknown}
+    expected.update(reused)
     told.stop = _superseded(tx, held, expected)
     if not doubtful_until:
         _never_ran(tx, host_id, journal_id, held, forgotten_up_to)

@@ -10,11 +10,15 @@ from belvedere.jobs.recovery import hold
 from belvedere.protocol import Entry
 
 
-def unknown(tx: Tx, entries: Sequence[Entry], forgotten_up_to: int) -> list[Entry]:
-    """Entries from before the database lost commits that have no attempt here."""
+def unknown(
+    tx: Tx, host_id: str, entries: Sequence[Entry], forgotten_up_to: int
+) -> tuple[list[Entry], list[int]]:
+    """Entries from before the database lost commits that have no attempt here, and fences that
+    another host got since, because their numbers were given out again."""
     old = [entry for entry in entries if entry.fence <= forgotten_up_to]
     attempts = attempts_by_fence(tx, [entry.fence for entry in old]) if old else {}
-    return [entry for entry in old if entry.fence not in attempts]
+    reused = [fence for fence, attempt in attempts.items() if attempt.host_id != host_id]
+    return [entry for entry in old if entry.fence not in attempts], reused
 
 
 def adopt(tx: Tx, host_id: str, journal_id: str, entries: Sequence[Entry]) -> None:
@@ -34,6 +38,17 @@ def _adopt(tx: Tx, job: JobRow, fence: int, journal_id: str) -> None:
         _expect(tx, job, fence, journal_id)
     elif job.lifecycle in (Lifecycle.READY, Lifecycle.ASSIGNED):
         _assign(tx, job, fence, journal_id)
+    elif job.is_over and job.ran == "no":
+        _correct(tx, job)
+
+
+def _correct(tx: Tx, job: JobRow) -> None:
+    """It expired or was canceled before this agent, which had accepted it, connected again."""
+    job.ran = "maybe"
+    job.version += 1
+    job.updated_at = tx.now
+    store.save(tx, [job])
+    events.note(tx, "reachable", [job])
 
 
 def _assign(tx: Tx, job: JobRow, fence: int, journal_id: str) -> None:

@@ -82,8 +82,10 @@ def check_hello(tx: Tx, host_id: str, hello: Hello, before: Known) -> int:
     """The fence that shows that the database is older than this journal, else 0."""
     fence = highest_fence(hello)
     is_settled = fence <= before.restored_fence and not before.is_failover
-    if is_settled or _is_known(tx, host_id, fence, before):
+    if is_settled:
         return 0
+    if _is_known(tx, host_id, fence, before):
+        return fence if _has_lost_end(tx, host_id, fence, hello) else 0
     newest = newest_fence(tx)
     if epoch_of(fence) > epoch_of(newest) + MAX_EPOCHS_AHEAD:
         raise Conflict(
@@ -111,6 +113,19 @@ def _is_known(tx: Tx, host_id: str, fence: int, before: Known) -> bool:
     # Never counted yet (a database of an earlier version): its attempt may have been deleted.
     is_counted = before.accepted_fence or before.given_fence
     return not is_counted and fence <= newest_fence(tx) and not before.is_failover
+
+
+def _has_lost_end(tx: Tx, host_id: str, fence: int, hello: Hello) -> bool:
+    """Whether the journal has accepted this fence and dropped it, which it does only after the
+    end was committed, while the attempt is still open in the database."""
+    if any(entry.fence == fence for entry in hello.entries):
+        return False
+    row = tx.row(
+        "select 1 from attempts where fence = ? and host_id = ? and journal_id = ?"
+        " and state = 'live'",
+        *(fence, host_id, hello.journal_id),
+    )
+    return row is not None
 
 
 def _check_rate(tx: Tx) -> None:

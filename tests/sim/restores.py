@@ -1,0 +1,118 @@
+"""The server's database is restored from a backup, while agents remember what came after it."""
+
+from typing import TYPE_CHECKING
+
+from belvedere.db import installation
+from belvedere.db.sqlite.transaction import SqliteTx
+from belvedere.hosts import restored
+from belvedere.jobs.lifecycle import actions
+from belvedere.jobs.recovery import hold, restore
+from belvedere.server.runtime import ServerRuntime
+from sim.world import EPOCH_MS, MS, SECOND, Micros
+
+if TYPE_CHECKING:
+    from sim.scenario import Story
+
+HELD = "select id, host_id from jobs where lifecycle = 'onhold' and reason = 'restored'"
+
+
+class Restores:
+    def __init__(self, story: "Story") -> None:
+        self._story = story
+        self._world = story.world
+        self._backup: tuple[Micros, list[bytes]] | None = None
+        # Whether the operator ran `belvedere mark-restored`.
+        self._is_marked = True
+        # What a server does at each start; it remembers the epoch.
+        restore.settle(self._tx())
+
+    def _tx(self) -> SqliteTx:
+        now = EPOCH_MS + self._world.now // MS + self._world.off_ms
+        return SqliteTx(self._story.jobs.connection, now)
+
+    @property
+    def forbid_rollback(self) -> bool:
+        """A host and the server that both went back to before a job leave no trace of it."""
+        return self._backup is not None
+
+    @property
+    def needs_journals(self) -> bool:
+        """Without `mark-restored` only a journal shows that the database was restored."""
+        return not self._is_marked
+
+    def back_up(self) -> None:
+        story = self._story
+        if self._backup is not None or story.is_quiet:
+            return
+        if any(store.writer is not None for store in (story.jobs, story.logs)):
+            self._world.after(10 * MS, self.back_up)
+            return
+        self._world.note("backup")
+        copies = [store.connection.serialize("main") for store in (story.jobs, story.logs)]
+        self._backup = self._world.now, copies
+        self._world.after(self._world.between(SECOND, 60 * SECOND), self._restore)
+
+    def _restore(self) -> None:
+        story = self._story
+        if story.is_quiet or self._backup is None:
+            return
+        made_at, copies = self._backup
+        for server in story.servers:
+            server.kill()
+        before = self._job_ids()
+        for store, copy in zip((story.jobs, story.logs), copies, strict=True):
+            store.connection.deserialize("main", copy)
+        self._forget(made_at, before - self._job_ids())
+        self._is_marked = self._world.chance(0.5) or self._lacks_evidence(made_at)
+        self._world.note("restored", self._is_marked)
+        if not self._is_marked:
+            self._story.truth.unannounced.append((made_at, self._world.now))
+        else:
+            with story.jobs.connection:
+                installation.raise_epoch(self._tx())
+                restore.settle(self._tx())
+
+    def _job_ids(self) -> set[str]:
+        return {job_id for (job_id,) in self._tx().rows("select id from jobs")}
+
+    def _forget(self, made_at: Micros, job_ids: set[str]) -> None:
+        """What people did after the backup is gone, as they would expect."""
+        truth = self._story.truth
+        truth.forgotten |= job_ids
+        truth.gaps.append((made_at, self._world.now))
+        truth.stopped = {id_: at for id_, at in truth.stopped.items() if at < made_at}
+        for host in self._story.hosts:
+            host.befell("server_restored")
+
+    def _lacks_evidence(self, since: Micros) -> bool:
+        """A journal that was lost after the backup cannot show that the database is older."""
+        lost = {"journal_lost", "rolled_back"}
+        mishaps = [entry for host in self._story.hosts for entry in host.mishaps]
+        return any(at >= since and name in lost for at, name in mishaps)
+
+    # The end
+
+    def decide(self) -> None:
+        """An admin who looks at the hosts: what ran there is resolved, the rest is released."""
+        tx = self._tx()
+        if self._story.jobs.writer is None:
+            for job_id, host_id in tx.rows(HELD):
+                if not restored.known(tx, host_id).is_due:
+                    self._decide(job_id)
+        self._world.after(30 * SECOND, self.decide)
+
+    def _decide(self, job_id: str) -> None:
+        people, truth = self._story.people, self._story.truth
+        ada = self._story.setting.ada
+
+        async def resolve(runtime: ServerRuntime) -> object:
+            return await runtime.db.write(actions.resolve, ada, job_id, "normal", "")
+
+        async def release(runtime: ServerRuntime) -> object:
+            return await runtime.db.write(hold.release, ada, job_id)
+
+        if truth.has_run(job_id):
+            truth.resolved.add(job_id)
+            people.change(resolve)
+        else:
+            people.change(release)
