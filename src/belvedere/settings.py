@@ -14,8 +14,8 @@ def default_data() -> Path:
 
 
 def _setting(default: Any, env: str, about: str, *, is_secret: bool = False) -> Any:
-    told = {"env": env, "about": about, "is_secret": is_secret}
-    return field(default=default, metadata=told)
+    metadata = {"env": env, "about": about, "is_secret": is_secret}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(slots=True)
@@ -130,22 +130,22 @@ SECRETS = tuple(item.metadata["env"] for item in fields(Settings) if item.metada
 
 def load(options: dict[str, Any], environ: dict[str, str] | None = None) -> Settings:
     """Options win over the environment, the environment over the defaults."""
-    found = os.environ if environ is None else environ
+    variables = os.environ if environ is None else environ
     values: dict[str, Any] = {}
     for name, env, default, _ in TABLE:
-        given = options.get(name)
-        if given is None and env in found:
-            given = _typed(env, found[env], default)
-        if given is not None:
-            values[name] = given
+        option = options.get(name)
+        if option is None and env in variables:
+            option = _typed(env, variables[env], default)
+        if option is not None:
+            values[name] = option
     return Settings(**values)
 
 
-def _typed(env: str, given: str, default: Any) -> Any:
+def _typed(env: str, text: str, default: Any) -> Any:
     if isinstance(default, bool):
-        return given.lower() not in ("", "0", "false", "no", "off")
+        return text.lower() not in ("", "0", "false", "no", "off")
     if isinstance(default, int):
-        if not given.isdigit():
-            raise Invalid(f"{env} must be a whole number, not {given!r}.")
-        return int(given)
-    return given
+        if not text.isdigit():
+            raise Invalid(f"{env} must be a whole number, not {text!r}.")
+        return int(text)
+    return text

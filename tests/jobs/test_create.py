@@ -203,6 +203,8 @@ def test_a_job_runs_the_version_of_its_creation(shop: Workshop) -> None:
     task_id = shop.task()
     job = shop.create(task_id)
     change = msgspec.convert({"concurrency": 3}, TaskBody)
-    shop.db.write_blocking(task_service.change, shop.cast.ada, task_id, change, whole=False)
+    shop.db.write_blocking(
+        task_service.change, shop.cast.ada, task_id, change, is_replacement=False
+    )
     assert (shop.job(job.id).task_version, shop.job(job.id).concurrency) == (1, None)
     assert (shop.create(task_id).task_version, shop.create(task_id).concurrency) == (2, 3)

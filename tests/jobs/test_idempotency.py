@@ -95,7 +95,7 @@ def test_a_disabled_task_is_refused_only_to_new_requests(shop: Workshop) -> None
     task_id = shop.task()
     first = shop.made(asked(shop, task_id))
     off = msgspec.convert({"enable": False}, TaskBody)
-    shop.db.write_blocking(task_service.change, shop.cast.ada, task_id, off, whole=False)
+    shop.db.write_blocking(task_service.change, shop.cast.ada, task_id, off, is_replacement=False)
     assert shop.made(asked(shop, task_id)).job.id == first.job.id
     with pytest.raises(Conflict):
         shop.made(asked(shop, task_id, "another"))

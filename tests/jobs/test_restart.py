@@ -39,7 +39,9 @@ def test_a_changed_task_fits_the_old_values_anew(shop: Workshop) -> None:
     task_id = shop.task(task_arguments=[NAME])
     job_id = ended(shop, task_id, ["Ada"])
     change = msgspec.convert({"task_arguments": [NAME, {**NAME, "required": False}]}, TaskBody)
-    shop.db.write_blocking(task_service.change, shop.cast.ada, task_id, change, whole=False)
+    shop.db.write_blocking(
+        task_service.change, shop.cast.ada, task_id, change, is_replacement=False
+    )
     wanted = shop.db.write_blocking(actions.restart, shop.cast.ada, job_id, None, None)
     assert shop.heavy(shop.made(wanted).job.id).arguments == '["Ada",""]'
 

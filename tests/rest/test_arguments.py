@@ -10,7 +10,7 @@ import pytest
 from belvedere.base.errors import BadMediaType, Invalid
 from belvedere.base.text.json_text import Number
 from belvedere.rest import fields
-from belvedere.rest.run_arguments import Given, read
+from belvedere.rest.run_arguments import RunArguments, read
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
@@ -54,7 +54,7 @@ def test_numbers_keep_their_spelling() -> None:
 
 
 def test_no_arguments_are_not_an_empty_list() -> None:
-    assert read("", b"", {}) == Given()
+    assert read("", b"", {}) == RunArguments()
     assert read(JSON, b"{}", {}).arguments is None
     assert read(JSON, b'{"task_arguments": null}', {}).arguments is None
     assert read(JSON, b'{"task_arguments": []}', {}).arguments == []

@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 import pytest
 
 from belvedere.base.errors import Invalid
-from belvedere.rest.patterns.matcher import MAX_TEXT, Pattern, compiled
+from belvedere.rest.patterns.matcher import MAX_TEXT, RE2Pattern, compiled
 
 # Syntax that Python and RE2 read differently, or that only one of them has.
 ATOMS = [
@@ -43,7 +43,7 @@ def test_it_says_what_the_standard_engine_says(pattern: str, flags: str, text: s
         except re.error:
             hypothesis.reject()
     try:
-        found = Pattern(flags + pattern)
+        found = RE2Pattern(flags + pattern)
     except Invalid as refusal:
         assert "\\W in a set" in refusal.message
         hypothesis.reject()
@@ -102,5 +102,5 @@ def test_a_pattern_that_cannot_be_used_writes_nothing(capfd: pytest.CaptureFixtu
     """RE2 logs what it refuses, with the pattern, unless it is asked not to."""
     for text in (r"[一-鿿\w]{400}", "("):
         with pytest.raises(Invalid):
-            Pattern(text)
+            RE2Pattern(text)
     assert capfd.readouterr() == ("", "")

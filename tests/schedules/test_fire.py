@@ -218,7 +218,7 @@ def test_a_task_that_cannot_run_is_told_of(
 ) -> None:
     row = make()
     off = msgspec.convert({"enable": False}, TaskBody)
-    db.write_blocking(tasks.change, cast.ada, row.target_id, off, whole=False)
+    db.write_blocking(tasks.change, cast.ada, row.target_id, off, is_replacement=False)
     pass_time(db, clock, 10 * MINUTE_S)
     assert told(db, row) == [("09:10:00", "missed", "task_disabled", 1)]
     told_last = db.write_blocking(events.of_object, row.id)[-1]

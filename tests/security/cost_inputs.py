@@ -83,7 +83,7 @@ def target(route: Route) -> str:
 
 
 def _many_fields(to: str) -> str:
-    pairs = "&".join(f"a{n}=%41%42{'b' * 40}" for n in range(fields.MOST - 10))
+    pairs = "&".join(f"a{n}=%41%42{'b' * 40}" for n in range(fields.MAX_FIELDS - 10))
     return f"{to}{'&' if '?' in to else '?'}{pairs}"
 
 
@@ -181,9 +181,9 @@ async def picture(scene: Scene, route: Route) -> bytes:
 
 def form(size: int) -> bytes:
     """As many escaped bytes as fit, in as many fields as are read."""
-    piece = size // (fields.MOST - 1) - len("task_arguments[]=&")
+    piece = size // (fields.MAX_FIELDS - 1) - len("task_arguments[]=&")
     return "&".join(
-        f"task_arguments[]={'%41' * (piece // 3)}" for _ in range(fields.MOST - 1)
+        f"task_arguments[]={'%41' * (piece // 3)}" for _ in range(fields.MAX_FIELDS - 1)
     ).encode()
 
 

@@ -43,7 +43,9 @@ class Cost:
 
 
 OF_HEAD = (
-    Cost("MAX_URL, MAX_HEADERS, MAX_HEADER, fields.MOST", head, (200, 302, 400, 401, 403, 404)),
+    Cost(
+        "MAX_URL, MAX_HEADERS, MAX_HEADER, fields.MAX_FIELDS", head, (200, 302, 400, 401, 403, 404)
+    ),
     Cost("MAX_PATH as empty segments", path(""), (200, 302, 404)),
     Cost("MAX_PATH as escaped segments", path("%41"), (200, 302, 404)),
     Cost("MAX_URL as escaped segments", path("%41", MAX_URL), (414,)),

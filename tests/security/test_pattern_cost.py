@@ -52,7 +52,7 @@ async def _task(ada: Client, *texts: str) -> Answer:
 @pytest.mark.parametrize("text", BOMBS)
 def test_a_pattern_that_grows_is_refused_before_anything_is_built(text: str) -> None:
     plain = steps(lambda: regex_syntax.parse_pattern("[a-z]+-[0-9]{1,8}"))
-    for check in (regex_syntax.parse_pattern, regex.Pattern, matcher.Pattern):
+    for check in (regex_syntax.parse_pattern, regex.Pattern, matcher.RE2Pattern):
 
         def refused(check: Any = check) -> None:
             with pytest.raises(Invalid, match="The pattern cannot be used"):
@@ -64,8 +64,8 @@ def test_a_pattern_that_grows_is_refused_before_anything_is_built(text: str) -> 
 
 @pytest.mark.parametrize("text", LARGEST)
 def test_the_largest_pattern_costs_a_bounded_multiple_of_a_plain_one(text: str) -> None:
-    plain = steps(lambda: matcher.Pattern("[a-z]+-[0-9]{1,8}"))
-    assert steps(lambda: matcher.Pattern(text)) < 150 * plain
+    plain = steps(lambda: matcher.RE2Pattern("[a-z]+-[0-9]{1,8}"))
+    assert steps(lambda: matcher.RE2Pattern(text)) < 150 * plain
     built = steps(lambda: regex.Pattern("[a-z]+-[0-9]{1,8}"))
     assert steps(lambda: regex.Pattern(text)) < 150 * built
     found = matcher.compiled(text)
@@ -87,7 +87,7 @@ async def test_patterns_compile_on_a_thread_and_before_the_transaction(
     """Nobody waits for it: not the event loop, not the writer of the database."""
     seen: list[tuple[threading.Thread, bool]] = []
     in_transaction = threading.local()
-    compile_, create = matcher._compiled, service.create
+    compile_, create = matcher._compile, service.create
 
     def compiling(*args: Any) -> Any:
         seen.append((threading.current_thread(), getattr(in_transaction, "is_open", False)))
@@ -100,7 +100,7 @@ async def test_patterns_compile_on_a_thread_and_before_the_transaction(
         finally:
             in_transaction.is_open = False
 
-    monkeypatch.setattr(matcher, "_compiled", compiling)
+    monkeypatch.setattr(matcher, "_compile", compiling)
     monkeypatch.setattr(service, "create", creating)
     assert (await _task(ada, f"{new_id()}-[0-9]+")).status == 200
     assert seen
@@ -180,17 +180,17 @@ async def test_a_stored_pattern_is_compiled_outside_the_transaction(
     """Also after a start, and when other patterns took its place in memory."""
     task = (await _task(ada, "[a-z]+", "[0-9]+")).json
     in_transaction: list[bool] = []
-    build = matcher.Pattern.__init__
+    build = matcher.RE2Pattern.__init__
 
-    def noted(one: matcher.Pattern, text: str) -> None:
+    def noted(one: matcher.RE2Pattern, text: str) -> None:
         names = {frame.name for frame in traceback.extract_stack()}
         in_transaction.append("_fitted" in names)
         build(one, text)
 
-    monkeypatch.setattr(matcher.Pattern, "__init__", noted)
+    monkeypatch.setattr(matcher.RE2Pattern, "__init__", noted)
     run = {"task": task["id"], "task_arguments": ["abc", "12"]}
     for _ in range(2):
-        matcher.kept.clear()
+        matcher.cache.clear()
         made = await ada.post("/acme/job", run)
         assert made.status == 200, made.text
     assert in_transaction == [False] * 4
@@ -203,10 +203,10 @@ async def test_a_stored_pattern_is_compiled_outside_the_transaction(
 
 
 def test_only_so_many_compiled_patterns_are_kept() -> None:
-    matcher.kept.clear()
-    for number in range(matcher.MAX_KEPT + 1):
+    matcher.cache.clear()
+    for number in range(matcher.MAX_CACHED + 1):
         matcher.compiled(f"a{number}")
-    assert "a0" not in matcher.kept and "a1" in matcher.kept
+    assert "a0" not in matcher.cache and "a1" in matcher.cache
     matcher.compiled("a1")
     matcher.compiled("b")
-    assert "a1" in matcher.kept and "a2" not in matcher.kept
+    assert "a1" in matcher.cache and "a2" not in matcher.cache

@@ -24,11 +24,13 @@ from .conftest import MISSING, Make, body
 
 
 def patch(db: Database, actor: Actor, task_id: str, **fields: Any) -> TaskView:
-    return db.write_blocking(service.change, actor, task_id, body(**fields), whole=False)[0]
+    return db.write_blocking(service.change, actor, task_id, body(**fields), is_replacement=False)[
+        0
+    ]
 
 
 def put(db: Database, actor: Actor, task_id: str, **fields: Any) -> TaskView:
-    return db.write_blocking(service.change, actor, task_id, body(**fields), whole=True)[0]
+    return db.write_blocking(service.change, actor, task_id, body(**fields), is_replacement=True)[0]
 
 
 def shown(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
@@ -150,9 +152,11 @@ def test_a_task_of_a_deleted_host_can_be_edited_but_not_run(
 
 def test_a_stale_change_is_refused(db: Database, cast: Cast, make: Make) -> None:
     task = make()
-    db.write_blocking(service.change, cast.ada, task.id, body(name="a"), 1, whole=False)
+    db.write_blocking(service.change, cast.ada, task.id, body(name="a"), 1, is_replacement=False)
     with pytest.raises(Stale):
-        db.write_blocking(service.change, cast.ada, task.id, body(name="b"), 1, whole=False)
+        db.write_blocking(
+            service.change, cast.ada, task.id, body(name="b"), 1, is_replacement=False
+        )
     with pytest.raises(Stale):
         db.write_blocking(service.set_timeout, cast.ada, task.id, 5, 1)
 

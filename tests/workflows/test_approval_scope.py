@@ -35,7 +35,7 @@ def edit(yard: Yard, name: str, **fields: Any) -> None:
         lambda tx: tx.value("select id from tasks where name = ?", name)
     )
     body = TaskBody(**fields)
-    yard.db.write_blocking(tasks.change, yard.cast.ada, task_id, body, whole=False)
+    yard.db.write_blocking(tasks.change, yard.cast.ada, task_id, body, is_replacement=False)
 
 
 def test_it_works(yard: Yard) -> None:

@@ -29,7 +29,7 @@ from belvedere.tasks import store as task_store
 from belvedere.tasks.bodies import ScriptBody, TaskBody
 from belvedere.tasks.definition import validation as task_definition
 from belvedere.tasks.definition.validation import refusal
-from belvedere.tasks.model import TaskSpec, Type, shown
+from belvedere.tasks.model import TaskSpec, Type, mask_arguments
 from belvedere.triggers import service
 
 Body = dict[str, Any]
@@ -115,7 +115,7 @@ class ManagedTasks:
         task.timeout = timeout
         host_id = task_store.find(tx, actor.customer_id, object_id).host_id
         task = msgspec.structs.replace(task, host_id=host_id)
-        tasks.change(tx, actor, object_id, task, whole=True, follows=True)
+        tasks.change(tx, actor, object_id, task, is_replacement=True, follows=True)
 
     def delete(self, tx: Tx, actor: Actor, object_id: str) -> None:
         tasks.delete(tx, actor, object_id, follows=True)
@@ -123,7 +123,7 @@ class ManagedTasks:
     def masked(self, body: Body) -> Body:
         arguments = convert(body, TaskBody).task_arguments
         if arguments:
-            body = {**body, "task_arguments": msgspec.to_builtins(shown(arguments))}
+            body = {**body, "task_arguments": msgspec.to_builtins(mask_arguments(arguments))}
         return request_masking.mask(body) if body["type"] == Type.SCRAPER else body
 
 

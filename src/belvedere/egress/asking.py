@@ -16,8 +16,8 @@ def ask(parcel: Parcel) -> Outcome:
     fault = http_calls.check(parcel.url)
     if fault:
         return Outcome(fault, for_good=True)
-    found = urlsplit(parcel.url)
-    connection = http_calls.connect(found)
+    url = urlsplit(parcel.url)
+    connection = http_calls.connect(url)
     headers = {
         "Accept": "application/json",
         "User-Agent": f"Belvedere/{__version__}",
@@ -25,11 +25,11 @@ def ask(parcel: Parcel) -> Outcome:
     }
     try:
         body = parcel.payload.encode() if parcel.payload else None
-        connection.request(parcel.method, http_calls.target(found), body, headers)
+        connection.request(parcel.method, http_calls.target(url), body, headers)
         answer = connection.getresponse()
         content = answer.read(MAX_ANSWER + 1)
     except (OSError, http.client.HTTPException) as broken:
-        return Outcome(http_calls.said(broken))
+        return Outcome(http_calls.error_text(broken))
     finally:
         connection.close()
     if len(content) > MAX_ANSWER:

@@ -23,13 +23,13 @@ def check(url: str) -> str:
     if len(url) > MAX_URL or not url.isascii():
         return f"Give an address such as https://example.com/hook, at most {MAX_URL} characters."
     try:
-        found = urlsplit(url)
-        host, _ = found.hostname, found.port
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
     except ValueError:
         return "This is no address."
     if not host or any(c <= " " for c in url):
         return f"Give an address such as https://example.com/hook, at most {MAX_URL} characters."
-    if found.username is not None or found.password is not None:
+    if parts.username is not None or parts.password is not None:
         return "Leave the password out of the address; calls are signed instead."
     return ""
 
@@ -43,14 +43,14 @@ def signature(secret: str, at_s: int, body: bytes) -> str:
 def post(parcel: Parcel) -> Outcome:
     """Answers of 200 to 299 are good. A redirect is not followed: a signed body goes where the
     address says, or nowhere."""
-    found = urlsplit(parcel.url)
+    url = urlsplit(parcel.url)
     body = parcel.payload.encode()
-    connection = connect(found)
+    connection = connect(url)
     try:
-        connection.request("POST", target(found), body, _headers(parcel, body))
+        connection.request("POST", target(url), body, _headers(parcel, body))
         status = connection.getresponse().status
     except (OSError, http.client.HTTPException) as fault:
-        return Outcome(said(fault))
+        return Outcome(error_text(fault))
     finally:
         connection.close()
     if 200 <= status < 300:
@@ -58,17 +58,17 @@ def post(parcel: Parcel) -> Outcome:
     return Outcome(f"The receiver answered {status}.", for_good=status == 410)
 
 
-def connect(found: SplitResult) -> http.client.HTTPConnection:
-    assert found.hostname is not None
-    if found.scheme == "http":
-        return http.client.HTTPConnection(found.hostname, found.port, timeout=TIMEOUT_S)
+def connect(url: SplitResult) -> http.client.HTTPConnection:
+    assert url.hostname is not None
+    if url.scheme == "http":
+        return http.client.HTTPConnection(url.hostname, url.port, timeout=TIMEOUT_S)
     trust = ssl.create_default_context()
     trust.load_verify_locations(certifi.where())
-    return http.client.HTTPSConnection(found.hostname, found.port, timeout=TIMEOUT_S, context=trust)
+    return http.client.HTTPSConnection(url.hostname, url.port, timeout=TIMEOUT_S, context=trust)
 
 
-def target(found: SplitResult) -> str:
-    return (found.path or "/") + (f"?{found.query}" if found.query else "")
+def target(url: SplitResult) -> str:
+    return (url.path or "/") + (f"?{url.query}" if url.query else "")
 
 
 def _headers(parcel: Parcel, body: bytes) -> dict[str, str]:
@@ -81,7 +81,7 @@ def _headers(parcel: Parcel, body: bytes) -> dict[str, str]:
     }
 
 
-def said(fault: Exception) -> str:
+def error_text(fault: Exception) -> str:
     if isinstance(fault, ssl.SSLCertVerificationError):
         return f"The certificate is not good: {fault.verify_message}."
     if isinstance(fault, socket.gaierror):

@@ -87,26 +87,29 @@ class Guard:
 
         sys.addaudithook(hook)
 
-    def check_address(self, given: Any) -> None:
-        if given is None:
+    def check_address(self, address: Any) -> None:
+        if address is None:
             # A socket that is connected already.
             return
         # A text is the path of a socket on this machine; a name would be resolved behind our back.
-        found = networks.parse_address(str(given[0])) if isinstance(given, tuple) else None
-        if found is None:
+        ip_address = networks.parse_address(str(address[0])) if isinstance(address, tuple) else None
+        if ip_address is None:
             self._refuse("A channel must lead to an address on the network.")
-        elif not self._is_open and not networks.may_call(found, self._allowed):
+        elif not self._is_open and not networks.may_call(ip_address, self._allowed):
             self._refuse("The receiver lies in an inner network, which this server may not call.")
-        elif self._only_inner and not networks.is_internal(found):
+        elif self._only_inner and not networks.is_internal(ip_address):
             self._refuse("Outside of inner networks only https is called.")
 
     def check_file(self, args: tuple[Any, ...]) -> None:
         path, mode, flags = args
         if isinstance(path, int):
             return
-        found = os.path.realpath(os.fsdecode(path))
-        is_known = any(found == one or found.startswith(one + os.sep) for one in self._readable)
-        if is_known and (found == os.devnull or not (flags or 0) & _WRITING):
+        real_path = os.path.realpath(os.fsdecode(path))
+        is_known = any(
+            real_path == folder or real_path.startswith(folder + os.sep)
+            for folder in self._readable
+        )
+        if is_known and (real_path == os.devnull or not (flags or 0) & _WRITING):
             return
         self._refuse("A channel may not use files of the server.")
 

@@ -171,11 +171,11 @@ def _kind(parcel: Parcel) -> Kind:
 
 
 async def _start() -> asyncio.subprocess.Process:
-    kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     return await asyncio.create_subprocess_exec(
         # Isolated, and writing no compiled code: it may read its own files and nothing else.
         *(sys.executable, "-I", "-B", "-m", "belvedere.egress.worker"),
-        env={"LANG": "C.UTF-8", "HOME": os.devnull, **kept},
+        env={"LANG": "C.UTF-8", "HOME": os.devnull, **environment},
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,

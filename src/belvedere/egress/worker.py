@@ -73,12 +73,12 @@ def _checked(parcel: Parcel) -> Outcome:
     fault = http_calls.check(parcel.url) if scheme in http_calls.SCHEMES else ""
     if fault:
         return Outcome(fault)
-    plugin, said = _plugin(parcel)
+    plugin, messages = _plugin(parcel)
     if plugin is not None:
         return Outcome(service=str(plugin.service_name), scheme=scheme)
     if scheme in http_calls.SCHEMES:
         return Outcome(service="Webhook", scheme=scheme)
-    return Outcome(said or "No service has such an address.")
+    return Outcome(messages or "No service has such an address.")
 
 
 def _sent(parcel: Parcel) -> Outcome:
@@ -86,22 +86,22 @@ def _sent(parcel: Parcel) -> Outcome:
         return asking.ask(parcel)
     if parcel.secret:
         return http_calls.post(parcel)
-    plugin, said = _plugin(parcel)
+    plugin, messages = _plugin(parcel)
     if plugin is None:
-        return Outcome(said or "The address is no longer understood.", for_good=True)
+        return Outcome(messages or "The address is no longer understood.", for_good=True)
     from apprise import Apprise, NotifyFormat
 
     sender = Apprise(asset=plugin.asset)
     sender.add(plugin)
-    with _listening() as heard:
+    with _listening() as log_lines:
         is_sent = sender.notify(
             title=parcel.title,
             body=parcel.body,
             notify_type=_TYPES.get(parcel.severity, "info"),
             body_format=NotifyFormat.TEXT,
         )
-    said = heard[0] if heard else ""
-    return Outcome() if is_sent else Outcome(said or "The service did not take the message.")
+    messages = log_lines[0] if log_lines else ""
+    return Outcome() if is_sent else Outcome(messages or "The service did not take the message.")
 
 
 _TYPES = {"HIGH": "warning", "CRITICAL": "failure"}
@@ -118,32 +118,32 @@ def _plugin(parcel: Parcel) -> tuple[Any, str]:
         storage_mode=PersistentStoreMode.MEMORY,
         secure_logging=True,
     )
-    with _listening() as heard:
-        given: Any = _to_person(parcel) if parcel.to else parcel.url
-        found = Apprise.instantiate(given, asset=asset, suppress_exceptions=True)
-    return found, heard[0] if heard and found is None else ""
+    with _listening() as log_lines:
+        target: Any = _to_person(parcel) if parcel.to else parcel.url
+        plugin = Apprise.instantiate(target, asset=asset, suppress_exceptions=True)
+    return plugin, log_lines[0] if log_lines and plugin is None else ""
 
 
 def _to_person(parcel: Parcel) -> Any:
     """The installation's mail address, for one recipient."""
     from apprise.plugins.email import NotifyEmail
 
-    found = NotifyEmail.parse_url(parcel.url)  # type: ignore[no-untyped-call]
-    if found is not None:
-        found["targets"] = [parcel.to]
-    return found
+    settings = NotifyEmail.parse_url(parcel.url)  # type: ignore[no-untyped-call]
+    if settings is not None:
+        settings["targets"] = [parcel.to]
+    return settings
 
 
 @contextmanager
 def _listening() -> Iterator[list[str]]:
     """What the library complains of; the first complaint is the cause of the others."""
-    heard: list[str] = []
+    log_lines: list[str] = []
     ear = logging.Handler(logging.WARNING)
-    ear.emit = lambda record: heard.append(" ".join(record.getMessage().split()))  # type: ignore[method-assign]
+    ear.emit = lambda record: log_lines.append(" ".join(record.getMessage().split()))  # type: ignore[method-assign]
     log = logging.getLogger("apprise")
     log.addHandler(ear)
     try:
-        yield heard
+        yield log_lines
     finally:
         log.removeHandler(ear)
 

@@ -64,7 +64,7 @@ class Feed:
             try:
                 if cursor is None:
                     cursor = await self._db.read(events.newest)
-                found = await self._db.read_inline(events.after, *cursor)
+                rows = await self._db.read_inline(events.after, *cursor)
             except Exception:
                 # The database is away; the next turn tries again from the same cursor.
                 log.exception("the event log could not be read")
@@ -72,8 +72,8 @@ class Feed:
             if restarts != self.restarts:
                 continue
             self._cursor = cursor
-            if not found:
+            if not rows:
                 return
-            self._cursor = (found[-1].xid, found[-1].id)
+            self._cursor = (rows[-1].xid, rows[-1].id)
             for listener in tuple(self._listeners):
-                listener(found)
+                listener(rows)

@@ -24,7 +24,7 @@ def append(
 
 def append_all(tx: Tx, kind: str, happened: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
     """(customer, object, data) of several things of one kind that happened together."""
-    append_each(tx, [(kind, *one) for one in happened])
+    append_each(tx, [(kind, *entry) for entry in happened])
 
 
 def append_each(tx: Tx, happened: Sequence[tuple[str, str, str, dict[str, Any]]]) -> None:

@@ -67,12 +67,12 @@ def attached(filename: str, sha256: str, data: bytes) -> Reply:
 
 
 async def download(request: Request[None]) -> Reply:
-    asked = request.first("version")
-    version = None if asked is None else query.whole("version", asked)
-    found = await request.services.db.read(
+    version_text = request.first("version")
+    version = None if version_text is None else query.whole("version", version_text)
+    content = await request.services.db.read(
         service.download, request.actor, request.path["id"], version
     )
-    return attached(found.filename, found.sha256, found.data)
+    return attached(content.filename, content.sha256, content.data)
 
 
 async def create(request: Request[None]) -> FileRecord:
@@ -91,14 +91,14 @@ async def change(request: Request[None]) -> FileRecord:
 
 async def upload(request: Request[None]) -> FileRecord:
     """Only the content: name, description and tags stay as they are."""
-    sent = await _given(request)
-    if sent.content is UNSET:
+    change = await _given(request)
+    if change.content is UNSET:
         raise text_fields.bad("file", "Send the new content.")
     row = await request.services.db.write(
         service.change,
         request.actor,
         request.path["id"],
-        FileChange(content=sent.content),
+        FileChange(content=change.content),
         request.if_match,
     )
     return _shown(request, row)
@@ -116,8 +116,8 @@ async def linked_models(request: Request[None]) -> list[Linked]:
 
 
 async def list_versions(request: Request[None]) -> list[VersionRecord]:
-    kept = await request.services.db.read(service.versions, request.actor, request.path["id"])
-    return [version_record(version) for version in kept]
+    versions = await request.services.db.read(service.versions, request.actor, request.path["id"])
+    return [version_record(version) for version in versions]
 
 
 _VERSION = (("version", "an earlier version instead of the current one"),)

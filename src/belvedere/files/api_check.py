@@ -30,8 +30,10 @@ class SyntaxChecks:
 async def check(request: Request[CheckBody]) -> Reply:
     body: CheckBody = request.body
     async with request.services.of(SyntaxChecks).places:
-        found = await asyncio.to_thread(syntax_check.check, body.source, body.filename, body.runas)
-    return Reply(found, status=200)
+        problems = await asyncio.to_thread(
+            syntax_check.check, body.source, body.filename, body.runas
+        )
+    return Reply(problems, status=200)
 
 
 ROUTES: tuple[Route, ...] = (

@@ -40,16 +40,16 @@ class Content(msgspec.Struct):
     data: bytes
 
 
-def create(tx: Tx, actor: Actor, given: FileChange) -> FileRow:
+def create(tx: Tx, actor: Actor, change: FileChange) -> FileRow:
     require(actor, Level.ADMIN)
-    if given.filename is UNSET or given.content is UNSET:
+    if change.filename is UNSET or change.content is UNSET:
         raise Invalid("A file needs a filename and its content.", code="file_incomplete")
-    filename = multipart.clean_name(given.filename)
+    filename = multipart.clean_name(change.filename)
     row = FileRow(
         id=new_id(),
         customer_id=actor.customer_id,
         filename=filename,
-        kind=model.kind_of(filename, given.content),
+        kind=model.kind_of(filename, change.content),
         description="",
         mimetype=model.mimetype_of(filename),
         tags="[]",
@@ -60,14 +60,14 @@ def create(tx: Tx, actor: Actor, given: FileChange) -> FileRow:
         created_at=tx.now,
         updated_at=tx.now,
     )
-    _apply(tx, row, given)
+    _apply(tx, row, change)
     store.insert(tx, row)
     _told(tx, actor, row, "created", None)
     return row
 
 
 def change(
-    tx: Tx, actor: Actor, file_id: str, given: FileChange, if_match: int | None = None
+    tx: Tx, actor: Actor, file_id: str, values: FileChange, if_match: int | None = None
 ) -> FileRow:
     """A new version; earlier ones stay readable, and jobs keep the one they were made with."""
     require(actor, Level.ADMIN)
@@ -75,7 +75,7 @@ def change(
     if if_match is not None and if_match != row.version:
         raise Stale(f"The file is at version {row.version} now; read it again.")
     before = _shown(row)
-    _apply(tx, row, given)
+    _apply(tx, row, values)
     if _shown(row) == before:
         return row
     row.version += 1
@@ -112,9 +112,9 @@ def listed(
 ) -> tuple[list[FileRow], int | None]:
     """A page, and the total where the caller asked for it."""
     require(actor, Level.MANAGER)
-    wanted = None if kind is None else kind.value
-    total = store.count(tx, actor.customer_id, listing, wanted) if listing.count else None
-    return store.page(tx, actor.customer_id, listing, wanted), total
+    kind_value = None if kind is None else kind.value
+    total = store.count(tx, actor.customer_id, listing, kind_value) if listing.count else None
+    return store.page(tx, actor.customer_id, listing, kind_value), total
 
 
 def linked(tx: Tx, actor: Actor, file_id: str) -> list[store.Link]:
@@ -134,19 +134,23 @@ def download(tx: Tx, actor: Actor, file_id: str, version: int | None = None) -> 
     row = _to_download(tx, actor, file_id)
     sha256 = row.sha256
     if version is not None and version != row.version:
-        found = [kept for kept in store.versions(tx, file_id) if kept.version == version]
-        if not found:
+        matches = [
+            row_version
+            for row_version in store.versions(tx, file_id)
+            if row_version.version == version
+        ]
+        if not matches:
             raise NotFound("The file has no such version.", code="version_not_found")
-        sha256 = found[0].sha256
+        sha256 = matches[0].sha256
     data = store.content_of(tx, sha256)
     assert data is not None, "a foreign key holds the content of every version"
     return Content(row.filename, sha256, data)
 
 
 def _script_of_job(tx: Tx, actor: Actor, job_id: str) -> Content | None:
-    found = store.script_of_job(tx, actor.host_id, job_id)
-    data = None if found is None else store.content_of(tx, found[1])
-    return None if found is None or data is None else Content(*found, data)
+    script = store.script_of_job(tx, actor.host_id, job_id)
+    data = None if script is None else store.content_of(tx, script[1])
+    return None if script is None or data is None else Content(*script, data)
 
 
 def _to_download(tx: Tx, actor: Actor, file_id: str) -> FileRow:
@@ -158,27 +162,27 @@ def _to_download(tx: Tx, actor: Actor, file_id: str) -> FileRow:
     return row
 
 
-def _apply(tx: Tx, row: FileRow, given: FileChange) -> None:
+def _apply(tx: Tx, row: FileRow, change: FileChange) -> None:
     """Check everything that is given, then write it into the row."""
     changes: dict[str, Any] = {}
-    if given.filename is not UNSET:
-        changes["filename"] = multipart.clean_name(given.filename)
-    if given.kind is not UNSET:
-        if given.kind not in (Kind.SCRIPT, Kind.FILE):
+    if change.filename is not UNSET:
+        changes["filename"] = multipart.clean_name(change.filename)
+    if change.kind is not UNSET:
+        if change.kind not in (Kind.SCRIPT, Kind.FILE):
             raise text_fields.bad("_type", "A file is a Script or a File.")
-        changes["kind"] = given.kind
-    if given.description is not UNSET:
-        changes["description"] = text_fields.prose("description", given.description)
-    if given.mimetype is not UNSET:
-        changes["mimetype"] = given.mimetype.partition(";")[0].strip().lower()
+        changes["kind"] = change.kind
+    if change.description is not UNSET:
+        changes["description"] = text_fields.prose("description", change.description)
+    if change.mimetype is not UNSET:
+        changes["mimetype"] = change.mimetype.partition(";")[0].strip().lower()
         if not _MIMETYPE.fullmatch(changes["mimetype"]):
             raise text_fields.bad("mimetype", "Give a type such as text/x-shellscript.")
-    if given.tags is not UNSET:
-        changes["tags"] = msgspec.json.encode(text_fields.tags("tags", given.tags)).decode()
+    if change.tags is not UNSET:
+        changes["tags"] = msgspec.json.encode(text_fields.tags("tags", change.tags)).decode()
     for name, value in changes.items():
         setattr(row, name, value)
-    if given.content is not UNSET:
-        _fill(tx, row, given.content)
+    if change.content is not UNSET:
+        _fill(tx, row, change.content)
 
 
 def _fill(tx: Tx, row: FileRow, content: bytes) -> None:
@@ -191,11 +195,11 @@ def _fill(tx: Tx, row: FileRow, content: bytes) -> None:
     row.size = len(content)
 
 
-def _told(tx: Tx, actor: Actor, row: FileRow, what: str, before: dict[str, Any] | None) -> None:
+def _told(tx: Tx, actor: Actor, row: FileRow, action: str, before: dict[str, Any] | None) -> None:
     store.insert_version(tx, row, actor.email or actor.username or actor.kind)
-    audit.record(tx, actor, f"file.{what.removesuffix('d')}", "file", row.id, before, _shown(row))
+    audit.record(tx, actor, f"file.{action.removesuffix('d')}", "file", row.id, before, _shown(row))
     data = {"filename": row.filename, "version": row.version, "sha256": row.sha256}
-    events.append(tx, row.customer_id, f"file.{what}", row.id, data)
+    events.append(tx, row.customer_id, f"file.{action}", row.id, data)
 
 
 def _shown(row: FileRow) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def insert_version(tx: Tx, row: FileRow, created_by: str) -> None:
 
 def find(tx: Tx, customer_id: str, file_id: str, *, hold: bool = False) -> FileRow:
     """The file, held until the transaction ends where it is about to change."""
-    found = tx.one(
+    row = tx.one(
         FileRow,
         f"select {columns(FileRow)} from files"
         " where id = ? and customer_id = ? and deleted_at is null"
@@ -126,9 +126,9 @@ def find(tx: Tx, customer_id: str, file_id: str, *, hold: bool = False) -> FileR
         file_id,
         customer_id,
     )
-    if found is None:
+    if row is None:
         raise NotFound("There is no such file.", code="file_not_found")
-    return found
+    return row
 
 
 def save(tx: Tx, row: FileRow) -> None:
@@ -218,14 +218,14 @@ def links(tx: Tx, customer_id: str, file_id: str) -> list[Link]:
 
 def is_work_of(tx: Tx, host_id: str, file_id: str) -> bool:
     """Whether a task of this host, a job that waits or runs there, or a monitor uses the file."""
-    found = tx.value(
+    is_used = tx.value(
         "select 1 where exists (select 1 from tasks where host_id = ? and script_id = ?"
         " and deleted_at is null) or exists (select 1 from jobs where host_id = ?"
         " and lifecycle = 'ready' and script_id = ?) or exists (select 1 from jobs"
         " where host_id = ? and lifecycle = 'assigned' and script_id = ?)",
         *(host_id, file_id) * 3,
     )
-    return found is not None or _is_watched_with(tx, host_id, file_id)
+    return is_used is not None or _is_watched_with(tx, host_id, file_id)
 
 
 def _is_watched_with(tx: Tx, host_id: str, file_id: str) -> bool:

@@ -70,9 +70,9 @@ def language_of(source: str, filename: str = "", runas: str = "") -> str:
     for text in (runas, first if first.startswith("#!") else ""):
         # A command without a path, such as `sh %script%`, is one, too.
         words = f"/{text.removeprefix('#!').strip()}".replace(" ", " /")
-        found = [language for word, language in _INTERPRETERS if word in words]
-        if found:
-            return found[0]
+        languages = [language for word, language in _INTERPRETERS if word in words]
+        if languages:
+            return languages[0]
     return _EXTENSIONS.get(PurePath(filename).suffix.lower(), "")
 
 
@@ -102,9 +102,10 @@ def _of_child(done: "subprocess.CompletedProcess[bytes]") -> list[ScriptFault]:
     if done.returncode != 0 or not done.stdout:
         # The parser itself gave up, or the limits ended it.
         return [ScriptFault(1, 1, "nested too deeply, or too large")]
-    told = msgspec.json.decode(done.stdout, type=list[tuple[int, int, str]])
+    messages = msgspec.json.decode(done.stdout, type=list[tuple[int, int, str]])
     return [
-        ScriptFault(max(line, 1), max(column, 1), text[:MAX_MESSAGE]) for line, column, text in told
+        ScriptFault(max(line, 1), max(column, 1), text[:MAX_MESSAGE])
+        for line, column, text in messages
     ]
 
 
@@ -112,10 +113,10 @@ def _of_shell(done: "subprocess.CompletedProcess[bytes]") -> list[ScriptFault]:
     if done.returncode == 0:
         return []
     lines = done.stderr.decode(errors="replace").splitlines()
-    found = [match for line in lines if (match := _SHELL_FAULT.match(line))]
+    matches = [match for line in lines if (match := _SHELL_FAULT.match(line))]
     faults = [
         ScriptFault(int(match[1]), 1, match[2][:MAX_MESSAGE])
-        for match in found
+        for match in matches
         # bash repeats the line that it stumbled over, in quotes.
         if not match[2].startswith("`")
     ]

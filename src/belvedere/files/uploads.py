@@ -77,11 +77,11 @@ def content_of(source: str | UnsetType, data: str | UnsetType) -> bytes | UnsetT
         raise text_fields.bad("data", "The data is not base64.") from None
 
 
-def _tags(given: str) -> list[str]:
+def _tags(text: str) -> list[str]:
     """A JSON array, or words between commas."""
-    if not given.lstrip().startswith("["):
-        return [word.strip() for word in given.split(",") if word.strip()]
+    if not text.lstrip().startswith("["):
+        return [word.strip() for word in text.split(",") if word.strip()]
     try:
-        return msgspec.convert(json_text.parse(given, exact=False), list[str])
+        return msgspec.convert(json_text.parse(text, exact=False), list[str])
     except msgspec.ValidationError:
         raise text_fields.bad("tags", "Give an array of texts.") from None

@@ -36,7 +36,7 @@ async def enrol(request: Request[EnrolBody]) -> Reply:
     target = body.hostname[: anonymous_requests.MAX_TARGET]
     limits.check(address, Kind.ENROLMENT, target)
     try:
-        made = await request.services.db.write(
+        registration = await request.services.db.write(
             service.enrol,
             request.services.keyring,
             body.token,
@@ -47,7 +47,7 @@ async def enrol(request: Request[EnrolBody]) -> Reply:
     except Unauthenticated:
         limits.wrong(address, kind=Kind.ENROLMENT, target=target)
         raise
-    return Reply(made, status=201)
+    return Reply(registration, status=201)
 
 
 class NewHostEnrolment(msgspec.Struct, forbid_unknown_fields=True):
@@ -95,8 +95,8 @@ async def disable(request: Request[None]) -> str:
     return await _set(request, HostChange(enable=False))
 
 
-async def _set(request: AnyRequest, given: HostChange) -> str:
-    await request.services.db.write(service.change, request.actor, request.path["id"], given)
+async def _set(request: AnyRequest, change: HostChange) -> str:
+    await request.services.db.write(service.change, request.actor, request.path["id"], change)
     # The original's answer.
     return "ok"
 

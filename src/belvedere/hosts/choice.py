@@ -15,29 +15,29 @@ MAX_NAMED = 1_000
 
 def chosen(tx: Tx, actor: Actor, named: Sequence[str], tags: Sequence[str]) -> list[HostRow]:
     """Each once, those that were named first; refused when one is unknown, or none is meant."""
-    for field, given in (("hosts", named), ("tags", tags)):
-        if len(given) > MAX_NAMED:
+    for field, values in (("hosts", named), ("tags", tags)):
+        if len(values) > MAX_NAMED:
             message = f"Give at most {MAX_NAMED} {field}."
             raise Invalid(message, code="unknown_hosts", faults=(Fault(field, message),))
-    found: dict[str, HostRow] = {}
+    hosts: dict[str, HostRow] = {}
     faults: list[Fault] = []
     for index, name in enumerate(named):
         host = _named(tx, actor.customer_id, name)
         if host is None:
             faults.append(Fault(f"hosts[{index}]", f"There is no host {name[:100]!r}."))
         else:
-            found[host.id] = host
+            hosts[host.id] = host
     for index, tag in enumerate(tags):
         carriers = store.tagged(tx, actor.customer_id, tag)
         if not carriers:
             faults.append(Fault(f"tags[{index}]", f"No host carries the tag {tag[:100]!r}."))
-        found |= {host.id: host for host in carriers if host.id not in found}
-    if not found and not faults:
+        hosts |= {host.id: host for host in carriers if host.id not in hosts}
+    if not hosts and not faults:
         faults.append(Fault("hosts", "Name hosts or tags."))
     if faults:
-        told = " ".join(fault.message for fault in faults)
-        raise Invalid(told, code="unknown_hosts", faults=tuple(faults))
-    return list(found.values())
+        messages = " ".join(fault.message for fault in faults)
+        raise Invalid(messages, code="unknown_hosts", faults=tuple(faults))
+    return list(hosts.values())
 
 
 def _named(tx: Tx, customer_id: str, name: str) -> HostRow | None:

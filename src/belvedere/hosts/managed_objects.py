@@ -51,7 +51,7 @@ def definitions_of(tx: Tx, kind: str, object_ids: list[str]) -> set[str | None]:
         kind,
         msgspec.json.encode(object_ids).decode(),
     )
-    followed: dict[str, str] = {object_id: found for object_id, found in rows}
+    followed: dict[str, str] = {object_id: definition_id for object_id, definition_id in rows}
     return {followed.get(object_id) for object_id in object_ids}
 
 

@@ -46,8 +46,8 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
         host_id,
     )
     version = _word(hello.agent_version)
-    told = {"hostname": host.hostname, "session": session, "agent_version": version}
-    events.append(tx, host.customer_id, "host.connected", host_id, told)
+    data = {"hostname": host.hostname, "session": session, "agent_version": version}
+    events.append(tx, host.customer_id, "host.connected", host_id, data)
     note_disk(tx, host_id, session, hello.disk)
     tx.signals.add(host_ready(host_id))
     return session
@@ -133,8 +133,8 @@ def note_accepted(tx: Tx, fences: Sequence[tuple[str, int, int]]) -> None:
 
 def highest_fence(hello: Hello) -> int:
     """Agents of earlier versions say it among other information."""
-    known = hello.highest or hello.info.get("highest_fence", 0)
-    return known if isinstance(known, int) and 0 <= known < 2**62 else 0
+    fence = hello.highest or hello.info.get("highest_fence", 0)
+    return fence if isinstance(fence, int) and 0 <= fence < 2**62 else 0
 
 
 def check_holder(host: HostRow, fingerprint: str) -> None:
@@ -156,8 +156,8 @@ def disconnected(tx: Tx, host_id: str, session: int) -> None:
         session,
     )
     if row is not None:
-        told = {"hostname": row[1], "session": session}
-        events.append(tx, row[0], "host.disconnected", host_id, told)
+        data = {"hostname": row[1], "session": session}
+        events.append(tx, row[0], "host.disconnected", host_id, data)
 
 
 def seen(tx: Tx, beats: Sequence[tuple[str, int, Millis]]) -> list[tuple[str, int]]:
@@ -171,15 +171,15 @@ def seen(tx: Tx, beats: Sequence[tuple[str, int, Millis]]) -> list[tuple[str, in
     # In the order of ids, so that two servers cannot wait for each other in a ring.
     current = sorted(beat for beat in beats if beat[0] in hosts and hosts[beat[0]][3] == beat[1])
     # A beat that was heard before the clock was set back lies in the future now.
-    heard = [(min(at, tx.now), host_id, session) for host_id, session, at in current]
+    updates = [(min(at, tx.now), host_id, session) for host_id, session, at in current]
     tx.execute_many(
         "update hosts set seen_at = ?, gone_at = null"
         " where id = ? and session = ? and (seen_at is null or seen_at < ?)",
-        [(at, host_id, session, at) for at, host_id, session in heard],
+        [(at, host_id, session, at) for at, host_id, session in updates],
     )
     back = [hosts[host_id] for host_id, _, _ in current if hosts[host_id][4] is not None]
-    told = [(row[1], row[0], {"hostname": row[2]}) for row in back]
-    events.append_all(tx, "host.reachable", told)
+    events_data = [(row[1], row[0], {"hostname": row[2]}) for row in back]
+    events.append_all(tx, "host.reachable", events_data)
     # With the session: a heartbeat of an old connection says nothing about the host's new one.
     return sorted({beat[:2] for beat in beats} - {beat[:2] for beat in current})
 
@@ -210,9 +210,9 @@ def gone_quiet(tx: Tx, silent_ms: Millis, host_ids: Sequence[str]) -> list[str]:
 _SILENT = "gone_at is null and deleted_at is null and seen_at < ?"
 
 
-def _word(said: str) -> str:
+def _word(text: str) -> str:
     """What an agent says of itself, fit for the database and for a page."""
-    return json_text.clean(said)[:MAX_WORD]
+    return json_text.clean(text)[:MAX_WORD]
 
 
 def _info(hello: Hello) -> str:

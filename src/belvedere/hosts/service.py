@@ -136,14 +136,14 @@ def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[HostRow], int |
 
 
 def change(
-    tx: Tx, actor: Actor, host_id: str, given: HostChange, if_match: int | None = None
+    tx: Tx, actor: Actor, host_id: str, values: HostChange, if_match: int | None = None
 ) -> HostRow:
     require(actor, Level.ADMIN)
     host = store.find(tx, actor.customer_id, host_id, hold=True)
     if if_match is not None and if_match != host.version:
         raise Stale(f"The host is at version {host.version} now; read it again.")
     before = _shown(host)
-    _apply(tx, host, given)
+    _apply(tx, host, values)
     if _shown(host) == before:
         return host
     host.version += 1
@@ -153,16 +153,16 @@ def change(
     return host
 
 
-def _apply(tx: Tx, host: HostRow, given: HostChange) -> None:
-    tags = UNSET if given.tags is UNSET else text_fields.tags("tags", given.tags)
-    if given.hostname is not UNSET:
-        host.hostname = _free_name(tx, host, given.hostname)
+def _apply(tx: Tx, host: HostRow, change: HostChange) -> None:
+    tags = UNSET if change.tags is UNSET else text_fields.tags("tags", change.tags)
+    if change.hostname is not UNSET:
+        host.hostname = _free_name(tx, host, change.hostname)
     if tags is not UNSET:
         host.tags = store.tags_text(tags)
-    if given.enable is not UNSET:
-        host.enabled = int(given.enable)
-    if given.draining is not UNSET:
-        host.draining = int(given.draining)
+    if change.enable is not UNSET:
+        host.enabled = int(change.enable)
+    if change.draining is not UNSET:
+        host.draining = int(change.draining)
 
 
 def _free_name(tx: Tx, host: HostRow, hostname: str) -> str:
@@ -184,10 +184,10 @@ def delete(tx: Tx, actor: Actor, host_id: str) -> HostRow:
     return host
 
 
-def _told(tx: Tx, actor: Actor, host: HostRow, what: str, before: dict[str, Any] | None) -> None:
-    after = None if what == "deleted" else _shown(host)
-    audit.record(tx, actor, f"host.{_VERBS[what]}", "host", host.id, before, after)
-    events.append(tx, host.customer_id, f"host.{what}", host.id, _shown(host))
+def _told(tx: Tx, actor: Actor, host: HostRow, action: str, before: dict[str, Any] | None) -> None:
+    after = None if action == "deleted" else _shown(host)
+    audit.record(tx, actor, f"host.{_VERBS[action]}", "host", host.id, before, after)
+    events.append(tx, host.customer_id, f"host.{action}", host.id, _shown(host))
     tx.signals.add(host_ready(host.id))
 
 

@@ -50,16 +50,16 @@ _HOST = columns(HostRow)
 
 def find(tx: Tx, customer_id: str, host_id: str, *, hold: bool = False) -> HostRow:
     """The host, held until the transaction ends where it is about to change."""
-    found = tx.one(
+    row = tx.one(
         HostRow,
         f"select {_HOST} from hosts where id = ? and customer_id = ? and deleted_at is null"
         f"{tx.dialect.lock_rows if hold else ''}",
         host_id,
         customer_id,
     )
-    if found is None:
+    if row is None:
         raise NotFound("There is no such host.", code="host_not_found")
-    return found
+    return row
 
 
 def by_name(tx: Tx, customer_id: str, hostname: str, *, hold: bool = False) -> HostRow | None:
@@ -79,14 +79,14 @@ def by_name(tx: Tx, customer_id: str, hostname: str, *, hold: bool = False) -> H
 
 def of_agent(tx: Tx, host_id: str) -> HostRow:
     """The host of an agent whose credential names it, held."""
-    found = tx.one(
+    row = tx.one(
         HostRow,
         f"select {_HOST} from hosts where id = ? and deleted_at is null{tx.dialect.lock_rows}",
         host_id,
     )
-    if found is None:
+    if row is None:
         raise NotFound("This host was deleted; enrol it again.", code="host_not_found")
-    return found
+    return row
 
 
 def by_ids(tx: Tx, customer_id: str, host_ids: list[str]) -> list[HostRow]:

@@ -15,7 +15,7 @@ from belvedere.jobs.queries import details
 from belvedere.jobs.queries import records as record
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest.response_budget import Budget
-from belvedere.tasks.model import shown
+from belvedere.tasks.model import mask_arguments
 
 MAX_LIMIT = 200
 
@@ -82,6 +82,6 @@ def _pending_decision(tx: Tx, job: JobRow, job_record: JobRecord) -> PendingDeci
         job_record,
         spec.description or spec.short_description,
         iso(job.expires_at),
-        [] if is_approval else shown(spec.task_arguments),
+        [] if is_approval else mask_arguments(spec.task_arguments),
         of_job(tx, job.id) if is_approval else [],
     )

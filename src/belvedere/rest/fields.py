@@ -1,44 +1,44 @@
-"""The fields of a query string and of an urlencoded form, which are written alike."""
+"""The fields of a query string and of a urlencoded form, which have the same syntax."""
 
 from collections.abc import Iterator
 from urllib.parse import unquote_plus, unquote_to_bytes
 
-MOST = 1_000
+MAX_FIELDS = 1_000
 # Characters that urllib decodes at once: it needs eighty bytes for each escape.
 MAX_PIECE = 16 * 1024
 
 
-def read(written: str) -> dict[str, list[str]]:
-    """The values by name, blank ones too; ValueError when there are too many or one is no UTF-8.
+def read(text: str) -> dict[str, list[str]]:
+    """The values by name, also empty ones; raises ValueError for too many fields or invalid UTF-8.
 
-    urllib's `parse_qsl` gives the same and takes ten times the steps for what is not escaped.
+    `parse_qsl` of urllib has the same result and needs ten times the steps for plain text.
     """
-    if written.count("&") >= MOST:
-        raise ValueError(f"more than {MOST} fields")
-    is_escaped = "%" in written or "+" in written
-    found: dict[str, list[str]] = {}
-    for field in written.split("&"):
+    if text.count("&") >= MAX_FIELDS:
+        raise ValueError(f"more than {MAX_FIELDS} fields")
+    is_escaped = "%" in text or "+" in text
+    values: dict[str, list[str]] = {}
+    for field in text.split("&"):
         if not field:
             continue
         name, _, value = field.partition("=")
         if is_escaped:
-            name, value = (_decoded(part) for part in (name, value))
-        if name in found:
-            found[name].append(value)
+            name, value = (_decode(part) for part in (name, value))
+        if name in values:
+            values[name].append(value)
         else:
-            found[name] = [value]
-    return found
+            values[name] = [value]
+    return values
 
 
-def _decoded(part: str) -> str:
-    """A name or a value without its escapes; ValueError when it is no UTF-8."""
+def _decode(part: str) -> str:
+    """A name or a value without escapes; raises ValueError for invalid UTF-8."""
     if len(part) <= MAX_PIECE:
         return unquote_plus(part, errors="strict")
     return b"".join(map(unquote_to_bytes, _pieces(part.replace("+", " ")))).decode()
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Parts of bounded length; an escape stays in one of them."""
+    """Pieces of bounded length; no escape is split."""
     start = 0
     while start < len(text):
         end = start + MAX_PIECE

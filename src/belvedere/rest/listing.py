@@ -1,7 +1,7 @@
-"""What a list is asked for: where[...], sort[...], limit, after, include[...], count.
+"""The parameters of a list: where[...], sort[...], limit, after, include[...], count.
 
-A resource declares its fields in a `Listable`; `read` checks a query against it and refuses what
-is not declared. `rest/listing_sql.py` turns the outcome into SQL.
+A resource declares its fields in a `Listable`; `read` checks a query against it and refuses
+undeclared fields. `rest/listing_sql.py` translates the result to SQL.
 """
 
 import re
@@ -16,9 +16,9 @@ from belvedere.rest.query import bad
 Query = Mapping[str, list[str]]
 
 MAX_VALUES = 1_000
-# Conditions of one list, and characters that are looked for with $text in each row.
+# Conditions of one list, and characters of a $text condition.
 MAX_CONDITIONS = 100
-MAX_SOUGHT = 256
+MAX_TEXT_FILTER = 256
 
 
 class Kind(StrEnum):
@@ -41,11 +41,11 @@ MAX_SKIP = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Where a field of the interface lies in the database.
+    """The column of a field of the interface.
 
     `column` is a column or an expression. With `{test}` inside it is a whole condition, such as
     `exists (select 1 from acl where … and entry {test})`; with `{n}` the field is declared as
-    `name.N` and the number asked for is written there.
+    `name.N` and the requested number is inserted there.
     """
 
     column: str
@@ -58,15 +58,15 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Listable:
-    """What the list of one resource can be asked for."""
+    """The fields and limits of the list of one resource."""
 
     fields: Mapping[str, Field]
     # Parts of a record that are left out unless include[...] names them.
     includes: frozenset[str] = frozenset()
-    # The order of a list that asks for none: a declared field.
+    # The default order: a declared field.
     order: str = "id"
     newest_first: bool = False
-    # For lists without an end: as many as are given at once.
+    # The largest page of a list; None: no limit.
     most: int | None = None
     # Short lists in any order are paged by `skip`; history never is.
     may_skip: bool = False
@@ -92,15 +92,15 @@ class Listing:
     include: frozenset[str] = frozenset()
     count: bool = False
     skip: int = 0
-    # It ends before its limit because the answer would have too many bytes.
+    # It ends before its limit because the response would have too many bytes.
     is_cut: bool = False
-    # Bytes of its records, where they were counted.
+    # Bytes of its records, if they were counted.
     size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """One bracketed parameter: as it was written, its parts, its values."""
+class _Parameter:
+    """One bracketed parameter: its full name, its parts, its values."""
 
     name: str
     path: list[str]
@@ -108,21 +108,25 @@ class _Asked:
 
 
 def read(query: Query, of: Listable) -> Listing:
-    """Check the query against the declaration. Names that are not ours are ignored."""
-    asked = list(_asked(query))
-    if sum(one.path[0] == "where" for one in asked) > MAX_CONDITIONS:
+    """Check the query against the declaration. Unknown parameters are ignored."""
+    parameters = list(_parameters(query))
+    if sum(parameter.path[0] == "where" for parameter in parameters) > MAX_CONDITIONS:
         raise bad("where", f"A list takes at most {MAX_CONDITIONS} conditions.")
-    conditions = tuple(_condition(of, one) for one in asked if one.path[0] == "where")
+    conditions = tuple(
+        _condition(of, parameter) for parameter in parameters if parameter.path[0] == "where"
+    )
     if sum(len(condition.values) for condition in conditions) > MAX_VALUES:
         raise bad("where", f"A list takes at most {MAX_VALUES} values.")
-    sort = tuple(_sort(of, one) for one in asked if one.path[0] == "sort")
+    sort = tuple(_sort(of, parameter) for parameter in parameters if parameter.path[0] == "sort")
     return Listing(
         of=of,
         conditions=conditions,
         sort=sort,
         limit=_limit(of, query),
         after=_after(of, query, sort),
-        include=_include(of, [one for one in asked if one.path[0] == "include"]),
+        include=_include(
+            of, [parameter for parameter in parameters if parameter.path[0] == "include"]
+        ),
         count=values.yes_or_no("count", query.get("count", ["false"])[-1]) == 1,
         skip=_skip(query) if of.may_skip else 0,
     )
@@ -132,17 +136,17 @@ _NAME = re.compile(r"([a-z]+)((?:\[[^\[\]]*\])+)")
 _PART = re.compile(r"\[([^\[\]]*)\]")
 
 
-def _asked(query: Query) -> Iterator[_Asked]:
-    for name, given in query.items():
-        found = _NAME.fullmatch(name)
-        if found is None:
+def _parameters(query: Query) -> Iterator[_Parameter]:
+    for name, texts in query.items():
+        match = _NAME.fullmatch(name)
+        if match is None:
             continue
-        path = [found[1], *_PART.findall(found[2])]
-        # The original's host list wraps everything once more: filter[where][hostname]=.
+        path = [match[1], *_PART.findall(match[2])]
+        # The host list of TheEye wraps everything once more: filter[where][hostname]=.
         if path[0] == "filter":
             path = path[1:]
         if len(path) > 1 and path[0] in ("where", "sort", "include"):
-            yield _Asked(name, path, given)
+            yield _Parameter(name, path, texts)
 
 
 def declared(of: Listable, field: str) -> Field | None:
@@ -153,38 +157,46 @@ def declared(of: Listable, field: str) -> Field | None:
     return of.fields.get(f"{stem}.N") if re.fullmatch("[0-9]{1,3}", number) else None
 
 
-def _declared(of: Listable, one: _Asked) -> Field:
-    found = declared(of, one.path[1])
-    if found is None:
-        known = ", ".join(sorted(of.fields))
-        message = f"There is no field {one.path[1]!r} here; there are {known}."
-        raise bad(one.name, message, "unknown_field")
-    return found
+def _require_declared(of: Listable, parameter: _Parameter) -> Field:
+    field = declared(of, parameter.path[1])
+    if field is None:
+        names = ", ".join(sorted(of.fields))
+        message = f"Unknown field {parameter.path[1]!r}; the fields are {names}."
+        raise bad(parameter.name, message, "unknown_field")
+    return field
 
 
-def _condition(of: Listable, one: _Asked) -> Condition:
-    found = _declared(of, one)
-    field, operator, rest = one.path[1], one.path[2] if len(one.path) > 2 else "$eq", one.path[3:]
-    if not _is_comparable(found, operator, rest):
-        message = f"The field {field!r} cannot be compared this way: {one.name}."
-        raise bad(one.name, message, "unknown_operator")
-    if operator != "$in" and len(one.values) != 1:
-        message = f"{one.name} is given {len(one.values)} times; use where[{field}][$in][]=."
-        raise bad(one.name, message)
-    if operator == "$text" and len(one.values[0]) > MAX_SOUGHT:
-        raise bad(one.name, f"$text takes at most {MAX_SOUGHT} characters.")
-    reader = READERS[found.kind]
-    read = tuple(reader(one.name, value) for value in one.values)
-    return Condition(field, operator, tuple(map(_within, read)) if operator == "$text" else read)
+def _condition(of: Listable, parameter: _Parameter) -> Condition:
+    declaration = _require_declared(of, parameter)
+    field, operator, rest = (
+        parameter.path[1],
+        parameter.path[2] if len(parameter.path) > 2 else "$eq",
+        parameter.path[3:],
+    )
+    if not _is_comparable(declaration, operator, rest):
+        message = f"The field {field!r} cannot be compared this way: {parameter.name}."
+        raise bad(parameter.name, message, "unknown_operator")
+    if operator != "$in" and len(parameter.values) != 1:
+        message = (
+            f"{parameter.name} occurs {len(parameter.values)} times; use where[{field}][$in][]=."
+        )
+        raise bad(parameter.name, message)
+    if operator == "$text" and len(parameter.values[0]) > MAX_TEXT_FILTER:
+        raise bad(parameter.name, f"$text takes at most {MAX_TEXT_FILTER} characters.")
+    reader = READERS[declaration.kind]
+    read = tuple(reader(parameter.name, value) for value in parameter.values)
+    return Condition(
+        field, operator, tuple(map(_like_pattern, read)) if operator == "$text" else read
+    )
 
 
-def _within(value: str | int) -> str:
-    """A pattern for `like`: the text anywhere, whatever its case."""
+def _like_pattern(value: str | int) -> str:
+    """A pattern for `like`: the text at any position, in any case."""
     return f"%{escaped(str(value).lower())}%"
 
 
 def escaped(text: str) -> str:
-    """What stands for itself in a pattern of `like … escape '\\'`."""
+    """The text with the wildcards of `like … escape '\\'` escaped."""
     for sign in ("\\", "%", "_"):
         text = text.replace(sign, f"\\{sign}")
     return text
@@ -198,28 +210,32 @@ def _is_comparable(field: Field, operator: str, rest: list[str]) -> bool:
     return operator in UNORDERED or not (field.kind is Kind.BOOL or field.is_condition)
 
 
-def _sort(of: Listable, one: _Asked) -> tuple[str, bool]:
-    found = _declared(of, one)
-    if len(one.path) != 2 or found.is_condition or "{n}" in found.column:
-        message = f"The list cannot be sorted by {one.path[1]!r}."
-        raise bad(one.name, message, "unknown_field")
-    if one.values[-1] not in ("1", "-1"):
-        raise bad(one.name, f"{one.name} takes 1 or -1.")
-    return one.path[1], one.values[-1] == "-1"
+def _sort(of: Listable, parameter: _Parameter) -> tuple[str, bool]:
+    declaration = _require_declared(of, parameter)
+    if len(parameter.path) != 2 or declaration.is_condition or "{n}" in declaration.column:
+        message = f"The list cannot be sorted by {parameter.path[1]!r}."
+        raise bad(parameter.name, message, "unknown_field")
+    if parameter.values[-1] not in ("1", "-1"):
+        raise bad(parameter.name, f"{parameter.name} takes 1 or -1.")
+    return parameter.path[1], parameter.values[-1] == "-1"
 
 
-def _include(of: Listable, asked: list[_Asked]) -> frozenset[str]:
-    for one in asked:
-        if one.path[1] not in of.includes:
-            _declared(of, one)
-    return frozenset(one.path[1] for one in asked if values.yes_or_no(one.name, one.values[-1]))
+def _include(of: Listable, parameters: list[_Parameter]) -> frozenset[str]:
+    for parameter in parameters:
+        if parameter.path[1] not in of.includes:
+            _require_declared(of, parameter)
+    return frozenset(
+        parameter.path[1]
+        for parameter in parameters
+        if values.yes_or_no(parameter.name, parameter.values[-1])
+    )
 
 
 def _limit(of: Listable, query: Query) -> int | None:
     limit = values.whole("limit", query["limit"][-1]) if "limit" in query else 0
     if limit < 0:
         raise bad("limit", "limit takes a whole number that is not negative.")
-    # The original reads 0 as "all".
+    # TheEye reads 0 as "all".
     if limit == 0:
         return of.most
     return limit if of.most is None else min(limit, of.most)

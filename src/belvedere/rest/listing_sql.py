@@ -11,7 +11,7 @@ Param = str | int
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """SQL to follow a `where` that already holds a condition: `… where x = ?{where}{page}`."""
+    """SQL to follow a `where` that already has a condition: `… where x = ?{where}{page}`."""
 
     where: str
     params: tuple[Param, ...]
@@ -46,10 +46,10 @@ def _test(of: Listable, condition: Condition) -> str:
 
 
 def _column(of: Listable, name: str) -> str:
-    found = declared(of, name)
-    assert found is not None, "a listing names only declared fields"
+    field = declared(of, name)
+    assert field is not None, "a listing names only declared fields"
     number = name.rpartition(".")[2]
-    return found.column.replace("{n}", str(int(number))) if "{n}" in found.column else found.column
+    return field.column.replace("{n}", str(int(number))) if "{n}" in field.column else field.column
 
 
 def _page(listing: Listing) -> tuple[str, tuple[Param, ...]]:
@@ -60,7 +60,7 @@ def _page(listing: Listing) -> tuple[str, tuple[Param, ...]]:
         page = f" and {of.fields['id'].column} {'<' if sort[0][1] else '>'} ?"
         params.append(listing.after)
     if all(name != "id" for name, _ in sort):
-        # Equal values must not change places between two pages.
+        # Rows with equal values must have the same order on every page.
         sort.append(("id", of.newest_first))
     page += " order by " + ", ".join(_order(of, name, down) for name, down in sort)
     if listing.limit is not None:
@@ -77,5 +77,5 @@ def _order(of: Listable, name: str, down: bool) -> str:
     column = of.fields[name].column
     if name == "id":
         return f"{column}{' desc' if down else ''}"
-    # The engines disagree on where a missing value stands unless they are told.
+    # The engines sort missing values differently by default.
     return f"{column} desc nulls last" if down else f"{column} nulls first"

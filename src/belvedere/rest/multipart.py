@@ -16,7 +16,7 @@ MEDIA_TYPE = "multipart/form-data"
 MAX_PARTS = 32
 MAX_FIELD = 64 * 1024
 MAX_NAME = 255
-# With the folders that some browsers send before it.
+# With the folders that some browsers add.
 MAX_PATH = 4_096
 MAX_BOUNDARY = 70
 # Of a content type or a content disposition.
@@ -27,7 +27,7 @@ MAX_HEADERS, MAX_HEADER = 8, 4 * 1024
 
 @dataclass(slots=True)
 class Upload:
-    """What a form brought. `content` is None when it held no file."""
+    """The content of a form. `content` is None if it has no file."""
 
     filename: str = ""
     mimetype: str = ""
@@ -51,24 +51,24 @@ def read(content_type: str, raw: bytes) -> Upload:
     """Read a form whose size the server has already limited."""
     upload = Upload()
     for part in _parts(_boundary(content_type), raw):
-        _take(upload, part)
+        _add_part(upload, part)
     return upload
 
 
 def clean_name(name: str) -> str:
-    """A file's bare name: no folders, nothing that a terminal or a file system would obey."""
+    """A file's bare name: no folders, nothing with a meaning for terminals or file systems."""
     if len(name) > MAX_PATH:
-        raise _bad("filename", f"The file's name is longer than {MAX_NAME} bytes.")
+        raise _invalid("filename", f"The file's name is longer than {MAX_NAME} bytes.")
     try:
         bare = normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
     except TooManyMarks as fault:
-        raise _bad("filename", f"The file's name has {fault}.") from None
-    kept = "".join(c for c in bare if c.isprintable() and not "\ud800" <= c <= "\udfff").strip()
-    if kept in ("", ".", ".."):
-        raise _bad("filename", "The file has no name that can be used.")
-    if len(kept.encode()) > MAX_NAME:
-        raise _bad("filename", f"The file's name is longer than {MAX_NAME} bytes.")
-    return kept
+        raise _invalid("filename", f"The file's name has {fault}.") from None
+    cleaned = "".join(c for c in bare if c.isprintable() and not "\ud800" <= c <= "\udfff").strip()
+    if cleaned in ("", ".", ".."):
+        raise _invalid("filename", "The file has no usable name.")
+    if len(cleaned.encode()) > MAX_NAME:
+        raise _invalid("filename", f"The file's name is longer than {MAX_NAME} bytes.")
+    return cleaned
 
 
 def _boundary(content_type: str) -> bytes:
@@ -102,9 +102,9 @@ def _parts(boundary: bytes, raw: bytes) -> list[_Part]:
         parser.write(raw)
         parser.finalize()
     except FormParserError:
-        raise Invalid("The form is malformed or cut short.", code="malformed_form") from None
+        raise Invalid("The form is malformed or truncated.", code="malformed_form") from None
     if not raw.rstrip().endswith(b"--" + boundary + b"--"):
-        raise Invalid("The form is cut short.", code="malformed_form")
+        raise Invalid("The form is truncated.", code="malformed_form")
     return parts
 
 
@@ -132,18 +132,18 @@ def _callbacks(parts: list[_Part]) -> "MultipartCallbacks":
     }
 
 
-def _take(upload: Upload, part: _Part) -> None:
+def _add_part(upload: Upload, part: _Part) -> None:
     options = _options(part.headers.get("content-disposition", b"").decode("latin-1"))
     name = _text("name", options.get(b"name", b""))
     if b"filename" not in options:
         if len(part.data) > MAX_FIELD:
             raise TooLarge(f"The field {name!r} is longer than {MAX_FIELD} bytes.")
         if name in upload.fields:
-            raise _bad(name, f"The field {name!r} is given twice.")
+            raise _invalid(name, f"The field {name!r} occurs twice.")
         upload.fields[name] = _text(name, bytes(part.data))
         return
     if upload.content is not None:
-        raise _bad(name, "Send one file at a time.")
+        raise _invalid(name, "Send one file at a time.")
     upload.filename = clean_name(_text("filename", options[b"filename"]))
     upload.mimetype = _text("content-type", part.headers.get("content-type", b"")).strip().lower()
     upload.content = bytes(part.data)
@@ -153,11 +153,11 @@ def _text(name: str, data: bytes) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        raise _bad(name, f"The field {name!r} is not UTF-8.") from None
+        raise _invalid(name, f"The field {name!r} is not UTF-8.") from None
     if "\0" in text:
-        raise _bad(name, f"The field {name!r} holds a NUL.")
+        raise _invalid(name, f"The field {name!r} contains a NUL.")
     return text
 
 
-def _bad(name: str, message: str) -> Invalid:
+def _invalid(name: str, message: str) -> Invalid:
     return Invalid(message, code="malformed_form", faults=(Fault(name, message),))

@@ -1,4 +1,4 @@
-"""Work on large bodies, done in a thread so that other requests go on meanwhile."""
+"""Parse large bodies in a thread, so that other requests are not delayed."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,7 +11,7 @@ R = TypeVar("R")
 # Bodies up to this size are read on the event loop: a thread would cost more. The worst of them
 # (objects with short keys, escaped forms) takes the time of about ten plain requests.
 MAX_ON_LOOP = 64 * 1024
-# One at a time: the parser holds the interpreter's lock, so more would only hold more memory.
+# One thread: the parser holds the interpreter lock, so more would only use more memory.
 _thread = ThreadPoolExecutor(1, "bodies")
 
 

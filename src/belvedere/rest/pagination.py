@@ -1,4 +1,4 @@
-"""The answer to a list: a plain array, with the total and the next page in its headers."""
+"""The response to a list: a plain array, with the total and the next page in its headers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ QUERY = (
         "only records whose field has this value; also [$in][], [$ne], [$gt], [$text], …",
     ),
     ("sort[field]", "1 or -1"),
-    ("limit", "at most so many"),
+    ("limit", "maximum number of records"),
     ("after", "the id of the last record that you have; in the order of the ids only"),
     ("count", "true: the total in X-Total-Count"),
 )
@@ -44,9 +44,9 @@ def answer(
 
 def next_page(request: HttpRequest, last_id: str) -> str:
     """The value of Link."""
-    # Without the host, because a proxy may have another name for us; with the prefix that it puts
-    # before our paths. Without the token, because addresses of next pages end up in logs.
-    kept = {n: v for n, v in request.query.items() if n not in ("after", "access_token")}
+    # Without the host, which may differ behind a proxy, but with its path prefix. Without the
+    # token, because URLs are written to logs.
+    query = {n: v for n, v in request.query.items() if n not in ("after", "access_token")}
     path = request.prefix + request.starlette.url.path
-    address = f"{path}?{urlencode({**kept, 'after': [last_id]}, doseq=True)}"
+    address = f"{path}?{urlencode({**query, 'after': [last_id]}, doseq=True)}"
     return f'<{address}>; rel="next"'

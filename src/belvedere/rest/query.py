@@ -1,4 +1,4 @@
-"""Single values out of a query string, each refused by the name of its parameter."""
+"""Single values of a query string; errors name the parameter."""
 
 import re
 
@@ -14,9 +14,9 @@ def bad(name: str, message: str, code: str = "bad_query") -> Invalid:
 
 
 def text(name: str, value: str) -> str:
-    # Neither is text to PostgreSQL; refused here so that both engines say the same.
+    # PostgreSQL cannot store them; refused here so that both engines behave the same.
     if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise bad(name, f"{name} holds characters that are no text.")
+        raise bad(name, f"{name} contains invalid characters (NUL or an unpaired surrogate).")
     return value
 
 
@@ -33,7 +33,7 @@ def yes_or_no(name: str, value: str) -> int:
 
 
 def time(name: str, value: str) -> int:
-    """Milliseconds, from ISO 8601 or from milliseconds as they are."""
+    """Milliseconds, from ISO 8601 or from a number of milliseconds."""
     if re.fullmatch(r"[0-9]{9,16}", value):
         return int(value)
     try:

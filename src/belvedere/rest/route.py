@@ -39,17 +39,17 @@ class Route:
     # The msgspec.Struct that checks the body; None: no body is read.
     body: Any = None
     answer: Any = None
-    # Refusals beyond 400, 401, 403, 404 that this door can give.
+    # Error codes of this route besides 400, 401, 403, 404.
     codes: Sequence[str] = ()
-    # Answers beside 200 (or 201): a wait that ran out, a part of a text.
+    # Statuses besides 200 (or 201): a wait that timed out, a part of a text.
     statuses: Sequence[int] = ()
-    # What an answer of bytes can be.
+    # Media types of a response of bytes.
     media: Sequence[str] = ("text/plain",)
-    # What an answer can be instead of JSON.
+    # Media types of the response besides JSON.
     also: Sequence[str] = ()
     # Found in interface.md or facts.md: creation answers 200 and unknown fields are ignored.
     known: bool = True
-    # The organization must be named even where the credential would tell it (secret routes).
+    # The organization must be named even if the credential implies it (secret routes).
     needs_customer: bool = False
     max_body: int = 1 << 20
     # Values in a JSON body.
@@ -58,13 +58,13 @@ class Route:
     # a secret in the path. Every anonymous route that reads a body has one. It may set
     # `request.max_body`.
     admit: Callable[[Any], Awaitable[None]] | None = None
-    # Numbers in the body keep their spelling (base.text.Number): values that become arguments.
+    # Numbers in the body keep their notation (json_text.Number): values that become arguments.
     exact_numbers: bool = False
     # The handler reads `request.raw` itself (several encodings, uploads); `body` is for the docs.
     raw_body: bool = False
-    # An agent's credential passes too; the verb decides what it may have there.
+    # Credentials of agents are accepted too; the operation decides what they may read.
     also_agent: bool = False
-    # A token does not pass: the verb asks for a person. (A token may only revoke itself.)
+    # Tokens are not accepted: the operation needs a person. (A token may only revoke itself.)
     people: bool = False
     # Query parameters worth documenting: (name, description).
     query: Sequence[tuple[str, str]] = field(default=())

@@ -1,4 +1,4 @@
-"""Texts that people give in bodies: names, descriptions, tags. Refused by the field's name."""
+"""Texts in bodies: names, descriptions, tags. Errors name the field."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ MAX_LINE = 256
 MAX_PROSE = 64 * 1024
 MAX_TAGS = 64
 MAX_TAG = 64
-# Characters that normalization can make one of.
+# Characters that normalization can combine into one.
 COMPOSED = 4
 
 
@@ -22,28 +22,28 @@ def line(field: str, text: str, *, most: int = MAX_LINE, least: int = 0) -> str:
     if len(text) > COMPOSED * most + MAX_LINE:
         raise bad(field, f"Give {least} to {most} characters.")
     try:
-        found = normalize("NFC", text).strip()
+        normalized = normalize("NFC", text).strip()
     except TooManyMarks as fault:
         raise bad(field, f"The text has {fault}.") from None
-    if not found.isprintable():
+    if not normalized.isprintable():
         raise bad(field, "Give one line of printable text.")
-    if not least <= len(found) <= most:
+    if not least <= len(normalized) <= most:
         raise bad(field, f"Give {least} to {most} characters.")
-    return found
+    return normalized
 
 
 def prose(field: str, text: str, *, most: int = MAX_PROSE) -> str:
-    """Any text that both databases can hold."""
+    """Any text that both databases can store."""
     if len(text) > most:
         raise bad(field, f"Give at most {most} characters.")
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise bad(field, "The text holds characters that are no text.")
+        raise bad(field, "The text contains invalid characters (NUL or an unpaired surrogate).")
     return text
 
 
 def tags(field: str, texts: Sequence[str]) -> list[str]:
-    """Each once, in the order given."""
+    """Tags without duplicates, in their order."""
     if len(texts) > MAX_TAGS:
         raise bad(field, f"Give at most {MAX_TAGS} tags.")
-    found = (line(f"{field}[{n}]", tag, most=MAX_TAG, least=1) for n, tag in enumerate(texts))
-    return list(dict.fromkeys(found))
+    lines = (line(f"{field}[{n}]", tag, most=MAX_TAG, least=1) for n, tag in enumerate(texts))
+    return list(dict.fromkeys(lines))

@@ -34,8 +34,8 @@ class SecretRecord(msgspec.Struct):
     value: str | UnsetType = UNSET
 
 
-def _record(request: AnyRequest, shown: Shown) -> SecretRecord:
-    row = shown.row
+def _record(request: AnyRequest, view: Shown) -> SecretRecord:
+    row = view.row
     return SecretRecord(
         row.id,
         "Secret",
@@ -49,20 +49,20 @@ def _record(request: AnyRequest, shown: Shown) -> SecretRecord:
         request.actor.customer_name,
         iso(row.created_at),
         iso(row.updated_at),
-        UNSET if shown.value is None else shown.value,
+        UNSET if view.value is None else view.value,
     )
 
 
 async def list_secrets(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.SECRETS)
-    found = await run_search(
+    views = await run_search(
         request, service.listed, request.services.keyring, request.actor, listing
     )
-    return pagination.answer(request, listing, [_record(request, one) for one in found])
+    return pagination.answer(request, listing, [_record(request, view) for view in views])
 
 
 async def put(request: Request[SecretBody]) -> SecretRecord:
-    made = await request.services.db.write(
+    view = await request.services.db.write(
         service.put,
         request.services.keyring,
         request.actor,
@@ -70,7 +70,7 @@ async def put(request: Request[SecretBody]) -> SecretRecord:
         request.body,
         request.if_match,
     )
-    return _record(request, made)
+    return _record(request, view)
 
 
 async def delete(request: Request[None]) -> SecretRecord:

@@ -29,19 +29,19 @@ def sealed(tx: Tx, customer_id: str, version: int) -> Sequence[SecretRow]:
         return ()
     key = ("secrets", customer_id, version)
     # Asked once: the memo is shared by threads, and any of them may empty it at any moment.
-    known: Sequence[SecretRow] | None = tx.version_cache.get(key)
-    if known is not None:
-        return known
-    found = store.of_customer(tx, customer_id)
+    cached: Sequence[SecretRow] | None = tx.version_cache.get(key)
+    if cached is not None:
+        return cached
+    rows = store.of_customer(tx, customer_id)
     if len(tx.version_cache) > REMEMBERED:
         tx.version_cache.clear()
-    tx.version_cache[key] = found
-    return found
+    tx.version_cache[key] = rows
+    return rows
 
 
 def opened(keys: Keyring, rows: Sequence[SecretRow], task_id: str | None) -> Given:
     """Those for a script of this task."""
-    given = Given({}, {}, [])
+    environment = Given({}, {}, [])
     for row in rows:
         if row.task_id not in ("", task_id):
             continue
@@ -51,7 +51,7 @@ def opened(keys: Keyring, rows: Sequence[SecretRow], task_id: str | None) -> Giv
             # One that somebody tampered with must not stop the work of others.
             log.error("the secret %s cannot be opened; scripts go without it", row.name)
             continue
-        (given.of_task if row.task_id else given.of_customer)[row.name] = value
+        (environment.of_task if row.task_id else environment.of_customer)[row.name] = value
         if row.is_secret:
-            given.hidden.append(value)
-    return given
+            environment.hidden.append(value)
+    return environment

@@ -30,13 +30,13 @@ def names_in(request: Mapping[str, Any]) -> set[str]:
 
 
 def names_among(texts: Iterable[str | None]) -> set[str]:
-    return {name for one in texts if one and SIGN in one for name in REFERENCE.findall(one)}
+    return {name for text in texts if text and SIGN in text for name in REFERENCE.findall(text)}
 
 
 def in_arguments(arguments: Sequence[str], values: Mapping[str, str]) -> list[str]:
     """The arguments of a command with the values in place."""
     _check_known(names_among(arguments), values)
-    return [_put(one, values, str) for one in arguments]
+    return [_put(argument, values, str) for argument in arguments]
 
 
 def _check_known(names: set[str], values: Mapping[str, str]) -> None:
@@ -46,19 +46,19 @@ def _check_known(names: set[str], values: Mapping[str, str]) -> None:
 
 def resolved(request: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
     """The request with the values in place, each spelled as its place needs it."""
-    found = dict(request)
+    result = dict(request)
     _check_known(names_in(request), values)
     headers = request.get("headers") or {}
-    found["headers"] = {name: _put(one, values, _line) for name, one in headers.items()}
+    result["headers"] = {name: _put(value, values, _line) for name, value in headers.items()}
     if SIGN in (url := request.get("url") or ""):
-        found["url"] = _address(url, values)
+        result["url"] = _address(url, values)
     if SIGN in (body := request.get("body") or ""):
-        found["body"] = _put(body, values, _spelling(body, headers))
-    return found
+        result["body"] = _put(body, values, _spelling(body, headers))
+    return result
 
 
 def _put(written: str, values: Mapping[str, str], spell: Spell) -> str:
-    return REFERENCE.sub(lambda found: spell(values[found[1]]), written)
+    return REFERENCE.sub(lambda match: spell(values[match[1]]), written)
 
 
 def _address(url: str, values: Mapping[str, str]) -> str:

@@ -90,13 +90,13 @@ def _task(tx: Tx, actor: Actor, task_id: str | None) -> str:
     """The task's id, known to be this organization's; tasks lie above, so by the table's name."""
     if not task_id:
         return ""
-    found = is_id(task_id) and tx.row(
+    row = is_id(task_id) and tx.row(
         f"select 1 from tasks where id = ? and customer_id = ? and deleted_at is null"
         f"{tx.dialect.lock_rows}",
         task_id,
         actor.customer_id,
     )
-    if not found:
+    if not row:
         raise text_fields.bad("task_id", "There is no such task.")
     return task_id
 
@@ -131,11 +131,11 @@ def _write(tx: Tx, keys: Keyring, actor: Actor, row: SecretRow, body: SecretBody
 def _check_room(tx: Tx, row: SecretRow) -> None:
     """A process takes only so much environment."""
     beside = [
-        one
-        for one in store.of_customer(tx, row.customer_id)
-        if one.task_id == row.task_id and one.name != row.name
+        secret
+        for secret in store.of_customer(tx, row.customer_id)
+        if secret.task_id == row.task_id and secret.name != row.name
     ]
-    if len(beside) >= MAX_MANY or sum(one.size for one in beside) + row.size > MAX_TOTAL:
+    if len(beside) >= MAX_MANY or sum(secret.size for secret in beside) + row.size > MAX_TOTAL:
         raise Conflict(
             f"An organization and each task have room for {MAX_MANY} secrets of {MAX_TOTAL} bytes"
             " together; delete one first.",

@@ -27,8 +27,8 @@ class TimeoutBody(msgspec.Struct, forbid_unknown_fields=True):
     timeout: Millis | None
 
 
-def _record(request: AnyRequest, shown: service.Shown) -> msgspec.Struct:
-    view, acl = shown
+def _record(request: AnyRequest, task_view: service.Shown) -> msgspec.Struct:
+    view, acl = task_view
     return record(view, request.actor, acl)
 
 
@@ -40,8 +40,8 @@ async def list_tasks(request: Request[None]) -> Reply:
     listing = filters.read(query, store.TASKS)
     listing = await run_search(request, store.fitted, request.actor, listing)
     async with heavy_read(request, listing.size):
-        found, total = await run_search(request, service.listed, request.actor, listing)
-        records = [_record(request, one) for one in found]
+        views, total = await run_search(request, service.listed, request.actor, listing)
+        records = [_record(request, view) for view in views]
     return pagination.answer(request, listing, records, total)
 
 
@@ -53,18 +53,18 @@ async def show(request: Request[None]) -> msgspec.Struct:
 
 async def create(request: Request[TaskBody]) -> msgspec.Struct:
     await _prepare_patterns(request)
-    made = await request.services.db.write(
+    view = await request.services.db.write(
         service.create, request.services.keyring, request.actor, request.body
     )
-    return _record(request, made)
+    return _record(request, view)
 
 
 async def replace(request: Request[TaskBody]) -> msgspec.Struct:
-    return await _change(request, whole=True)
+    return await _change(request, is_replacement=True)
 
 
 async def change(request: Request[TaskBody]) -> msgspec.Struct:
-    return await _change(request, whole=False)
+    return await _change(request, is_replacement=False)
 
 
 async def _prepare_patterns(request: AnyRequest) -> None:
@@ -73,7 +73,7 @@ async def _prepare_patterns(request: AnyRequest) -> None:
         await matcher.prepare(pattern_texts(arguments))
 
 
-async def _change(request: AnyRequest, *, whole: bool) -> msgspec.Struct:
+async def _change(request: AnyRequest, *, is_replacement: bool) -> msgspec.Struct:
     await _prepare_patterns(request)
     changed = await request.services.db.write(
         service.change,
@@ -81,7 +81,7 @@ async def _change(request: AnyRequest, *, whole: bool) -> msgspec.Struct:
         request.path["id"],
         request.body,
         request.if_match,
-        whole=whole,
+        is_replacement=is_replacement,
     )
     return _record(request, changed)
 

@@ -78,10 +78,10 @@ def _host_by_name(to: Binding, hostname: str | None) -> str | None:
     if not hostname:
         return None
     is_name = hostname.isprintable()
-    found = host_rows.by_name(to.tx, to.actor.customer_id, hostname) if is_name else None
-    if found is None:
+    host = host_rows.by_name(to.tx, to.actor.customer_id, hostname) if is_name else None
+    if host is None:
         raise refusal([Fault("hostname", f"There is no host called {hostname!r}.")])
-    return found.id
+    return host.id
 
 
 def _script(to: Binding, body: Any) -> str | None:
@@ -98,15 +98,15 @@ def _script(to: Binding, body: Any) -> str | None:
 
 def _written(to: Binding, inline: ScriptBody, file_id: str | None) -> str:
     """A new version of the task's own script; one that others use too is left alone."""
-    given = FileChange(filename=inline.filename, content=content_of(inline.source, inline.data))
+    change = FileChange(filename=inline.filename, content=content_of(inline.source, inline.data))
     if file_id is not None:
         users = {link.id for link in file_rows.links(to.tx, to.actor.customer_id, file_id)}
         if users <= {to.task_id}:
-            return files.change(to.tx, to.actor, file_id, given).id
-    if given.filename is UNSET:
-        given.filename = "script.sh"
-    given.kind = "Script"
-    return files.create(to.tx, to.actor, given).id
+            return files.change(to.tx, to.actor, file_id, change).id
+    if change.filename is UNSET:
+        change.filename = "script.sh"
+    change.kind = "Script"
+    return files.create(to.tx, to.actor, change).id
 
 
 def _chosen(to: Binding, field: str, named: set[str | None]) -> str | None:
@@ -134,13 +134,13 @@ def _must_exist(field: str, message: str, find: Any, to: Binding, object_id: str
         raise refusal([Fault(field, message)]) from None
 
 
-def _approvers(to: Binding, given: Sequence[str]) -> list[str]:
+def _approvers(to: Binding, user_ids: Sequence[str]) -> list[str]:
     """User ids and member tags, out of e-mails, user names, ids and tags."""
-    if not given:
+    if not user_ids:
         return []
-    known = frozenset(to.old.approvers) if to.old else frozenset[str]()
+    current = frozenset(to.old.approvers) if to.old else frozenset[str]()
     try:
-        entries = acl.resolve(to.tx, to.actor.customer_id, given, known)
+        entries = acl.resolve(to.tx, to.actor.customer_id, user_ids, current)
     except Invalid as refused:
         faults = [Fault(f.field.replace("users", "approvers"), f.message) for f in refused.faults]
         raise refusal(faults or [Fault("approvers", refused.message)]) from None

@@ -82,9 +82,9 @@ def given_patterns(fields: dict[str, Any]) -> Iterator[str]:
             yield argument["pattern"]
 
 
-def concurrency(given: dict[str, Any], multitasking: bool | None, old: int | None) -> int | None:
+def concurrency(fields: dict[str, Any], multitasking: bool | None, old: int | None) -> int | None:
     """One number out of the two fields; where they disagree, the one that was changed counts."""
-    new: int | None = given.get("concurrency", old)
+    new: int | None = fields.get("concurrency", old)
     if multitasking is None or multitasking == _is_many(new):
         return new
     if new == old:
@@ -100,10 +100,10 @@ def _is_many(number: int | None) -> bool:
 
 def unmasked(new: list[Argument], old: list[Argument]) -> list[Argument]:
     """Put hidden values back where a record was sent as it had been shown."""
-    hidden = {(one.id, one.label): one.value for one in old if one.masked}
+    hidden = {(argument.id, argument.label): argument.value for argument in old if argument.masked}
     return [
-        msgspec.structs.replace(one, value=hidden.get((one.id, one.label)))
-        if one.masked and one.value == MASK
-        else one
-        for one in new
+        msgspec.structs.replace(argument, value=hidden.get((argument.id, argument.label)))
+        if argument.masked and argument.value == MASK
+        else argument
+        for argument in new
     ]

@@ -185,9 +185,11 @@ def encode(spec: TaskSpec) -> str:
     return _encode(spec).decode()
 
 
-def shown(arguments: list[Argument]) -> list[Argument]:
+def mask_arguments(arguments: list[Argument]) -> list[Argument]:
     """Definitions as records show them: a masked argument keeps its value to itself."""
     return [
-        msgspec.structs.replace(one, value=MASK) if one.masked and one.value is not None else one
-        for one in arguments
+        msgspec.structs.replace(argument, value=MASK)
+        if argument.masked and argument.value is not None
+        else argument
+        for argument in arguments
     ]

@@ -86,13 +86,13 @@ def record(view: TaskView, actor: Actor, acl: list[str]) -> msgspec.Struct:
     if spec.env and not actor.runs_all:
         # Who cannot edit a task has no business with what people put into environments.
         values["env"] = {}
-    made: msgspec.Struct = TaskRecord(
+    task_record: msgspec.Struct = TaskRecord(
         id=view.id,
         kind=KIND_NAMES[spec.type],
         hostname=view.hostname or "",
         multitasking=spec.concurrency != 1,
         acl=acl if actor.sees_all else [],
-        schedules=[_schedule(one) for one in view.schedules],
+        schedules=[_schedule(line) for line in view.schedules],
         triggers=view.triggers,
         version=view.version,
         customer_id=view.customer_id,
@@ -102,18 +102,18 @@ def record(view: TaskView, actor: Actor, acl: list[str]) -> msgspec.Struct:
         **_bound(view, spec),
         **values,
     )
-    return made
+    return task_record
 
 
-def _schedule(one: ScheduleLine) -> ScheduleInTask:
+def _schedule(line: ScheduleLine) -> ScheduleInTask:
     return ScheduleInTask(
-        one.id,
-        one.id,
-        one.name,
-        iso_or_none(one.run_date),
-        one.repeat_every,
-        one.timezone,
-        iso_or_none(one.next_at),
+        line.id,
+        line.id,
+        line.name,
+        iso_or_none(line.run_date),
+        line.repeat_every,
+        line.timezone,
+        iso_or_none(line.next_at),
     )
 
 
@@ -121,10 +121,10 @@ def _bound(view: TaskView, spec: TaskSpec) -> dict[str, Any]:
     """Host and script, where the type has them."""
     bound: dict[str, Any] = {}
     if spec.type in ONLY["host_id"]:
-        known = view.host_id is not None and view.hostname is not None
+        has_host = view.host_id is not None and view.hostname is not None
         bound["host"] = (
             HostInTask(id=view.host_id, also_id=view.host_id, hostname=view.hostname)  # type: ignore[arg-type]
-            if known
+            if has_host
             else None
         )
     if spec.type in ONLY["script_id"]:

@@ -29,7 +29,7 @@ def of_tasks(tx: Tx, customer_id: str, task_ids: Sequence[str]) -> dict[str, lis
         customer_id,
         msgspec.json.encode(task_ids).decode(),
     )
-    found: dict[str, list[ScheduleLine]] = {task_id: [] for task_id in task_ids}
+    lines: dict[str, list[ScheduleLine]] = {task_id: [] for task_id in task_ids}
     for row in rows:
-        found[row.target_id].append(row)
-    return found
+        lines[row.target_id].append(row)
+    return lines

@@ -56,27 +56,27 @@ def change(
     body: Any,
     if_match: int | None = None,
     *,
-    whole: bool,
+    is_replacement: bool,
     follows: bool = False,
 ) -> Shown:
-    """Replace the definition (`whole`), or the given parts of it: a new version if it differs.
-    `follows`: by the definition that it follows, which nobody else may change it past."""
+    """Replace the definition (`is_replacement`) or change parts of it: a new version if it differs.
+    `follows`: the change comes from the definition that manages this task."""
     require(actor, Level.ADMIN)
     row = _held(tx, actor, task_id, if_match, follows=follows)
     old = decode(row.spec)
     fields = bodies.definition_in(body)
     _refuse_fixed(fields, old)
-    kept = _kept(old, whole)
-    fields["concurrency"] = bodies.concurrency(fields, body.multitasking, kept.get("concurrency"))
+    base = _base_fields(old, is_replacement)
+    fields["concurrency"] = bodies.concurrency(fields, body.multitasking, base.get("concurrency"))
     if "task_arguments" in fields:
         fields["task_arguments"] = bodies.unmasked(fields["task_arguments"], old.task_arguments)
     fields = masking.restored(fields, old)
     if not follows:
         masking.refuse_masks(fields, old.type)
-    if whole and not fields.get("name"):
+    if is_replacement and not fields.get("name"):
         raise validation.refusal([Fault("name", "This is required.")])
-    to = Binding(tx, actor, task_id, old, keeps=not whole)
-    spec = bindings.bound(to, body, TaskSpec(**{**kept, **fields}))
+    to = Binding(tx, actor, task_id, old, keeps=not is_replacement)
+    spec = bindings.bound(to, body, TaskSpec(**{**base, **fields}))
     _save(tx, actor, row, spec)
     if body.acl is not None and body.acl != acl_of(tx, actor.customer_id, "task", task_id):
         replace_acl(tx, actor, "task", task_id, body.acl)
@@ -128,10 +128,10 @@ def _refuse_used(tx: Tx, task_id: str) -> None:
 
 def show(tx: Tx, actor: Actor, task_id: str) -> Shown:
     """The task, or NotFound for whom its ACL does not name."""
-    found = _shown(tx, actor, task_id)
-    if not may_see(actor, found[1]):
+    view = _shown(tx, actor, task_id)
+    if not may_see(actor, view[1]):
         raise store.missing()
-    return found
+    return view
 
 
 def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | None]:
@@ -173,9 +173,9 @@ def _refuse_fixed(fields: dict[str, Any], old: TaskSpec) -> None:
         raise Invalid(message, code="type_fixed", faults=(Fault("type", message),))
 
 
-def _kept(old: TaskSpec, whole: bool) -> dict[str, Any]:
-    """What a change starts from; a replacement keeps only what it cannot say."""
-    if whole:
+def _base_fields(old: TaskSpec, is_replacement: bool) -> dict[str, Any]:
+    """The fields that a change starts from; a replacement keeps only those it cannot contain."""
+    if is_replacement:
         return {"type": old.type, "timeout": old.timeout}
     return msgspec.structs.asdict(old)
 
@@ -218,11 +218,11 @@ def _new_row(actor: Actor, now: Millis) -> TaskRow:
     )
 
 
-def _told(tx: Tx, actor: Actor, row: TaskRow, what: str, before: dict[str, Any] | None) -> None:
+def _told(tx: Tx, actor: Actor, row: TaskRow, action: str, before: dict[str, Any] | None) -> None:
     store.insert_version(tx, row, actor.email or actor.username or actor.kind)
     after = audited(decode(row.spec))
-    audit.record(tx, actor, f"task.{what.removesuffix('d')}", "task", row.id, before, after)
-    events.append(tx, actor.customer_id, f"task.{what}", row.id, _event(row))
+    audit.record(tx, actor, f"task.{action.removesuffix('d')}", "task", row.id, before, after)
+    events.append(tx, actor.customer_id, f"task.{action}", row.id, _event(row))
 
 
 def _event(row: TaskRow) -> dict[str, Any]:
@@ -239,10 +239,10 @@ def audited(spec: TaskSpec) -> dict[str, Any]:
     """A definition as the audit keeps it: no masked value, no credential, no value of the
     environment."""
     hidden = dict.fromkeys(spec.env, MASK)
-    kept: dict[str, Any] = msgspec.to_builtins(
+    fields: dict[str, Any] = msgspec.to_builtins(
         msgspec.structs.replace(masking.shown_spec(spec), env=hidden)
     )
-    return kept
+    return fields
 
 
 def _shown(tx: Tx, actor: Actor, task_id: str) -> Shown:

@@ -117,8 +117,8 @@ def runnable(
     tx: Tx, customer_id: str, task_id: str, *, also_deleted: bool = False
 ) -> Runnable | None:
     """The task as it can be run now, with the current version of its script."""
-    found = with_host(tx, customer_id, task_id, also_deleted=also_deleted)
-    return None if found is None else found[0]
+    row = with_host(tx, customer_id, task_id, also_deleted=also_deleted)
+    return None if row is None else row[0]
 
 
 def with_host(
@@ -161,11 +161,11 @@ def _has_file(spec: str) -> bool:
 
 def workflow_of(tx: Tx, task_id: str) -> str | None:
     """A workflow that runs it; they lie above, hence by the table's name."""
-    found: str | None = tx.value(
+    workflow_id: str | None = tx.value(
         "select workflow_id from workflow_tasks where task_id = ? order by workflow_id limit 1",
         task_id,
     )
-    return found
+    return workflow_id
 
 
 def task_snapshot(tx: Tx, task_id: str, version: int) -> TaskSpec | None:
@@ -178,7 +178,7 @@ def task_snapshot(tx: Tx, task_id: str, version: int) -> TaskSpec | None:
 
 def find(tx: Tx, customer_id: str, task_id: str, *, hold: bool = False) -> TaskRow:
     """The task, held until the transaction ends where it is about to change."""
-    found = tx.one(
+    row = tx.one(
         TaskRow,
         f"select {columns(TaskRow)} from tasks"
         " where id = ? and customer_id = ? and deleted_at is null"
@@ -186,10 +186,10 @@ def find(tx: Tx, customer_id: str, task_id: str, *, hold: bool = False) -> TaskR
         task_id,
         customer_id,
     )
-    if found is None:
+    if row is None:
         raise missing()
-    found.spec = _clear(tx, found.id, found.spec)
-    return found
+    row.spec = _clear(tx, row.id, row.spec)
+    return row
 
 
 def missing() -> NotFound:
@@ -197,26 +197,26 @@ def missing() -> NotFound:
 
 
 def view(tx: Tx, customer_id: str, task_id: str) -> TaskView:
-    found = tx.one(
+    row = tx.one(
         TaskView,
         f"select {_VIEW} from tasks t {_JOINS}"
         " where t.id = ? and t.customer_id = ? and t.deleted_at is null",
         task_id,
         customer_id,
     )
-    if found is None:
+    if row is None:
         raise missing()
-    found.spec = _clear(tx, found.id, found.spec)
-    return found
+    row.spec = _clear(tx, row.id, row.spec)
+    return row
 
 
 def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
     """The same list, no longer than an answer may be."""
-    seen, seen_params = visible(actor, "task", "t.id")
+    visible_sql, seen_params = visible(actor, "task", "t.id")
     sql = clauses(listing)
     rows = tx.rows(
         f"select octet_length(t.spec) from tasks t {_JOINS}"
-        f" where t.customer_id = ? and t.deleted_at is null and {seen}{sql.where}{sql.page}",
+        f" where t.customer_id = ? and t.deleted_at is null and {visible_sql}{sql.where}{sql.page}",
         *(actor.customer_id, *seen_params, *sql.params, *sql.page_params),
     )
     return response_budget.fitted(listing, (size for (size,) in rows))
@@ -224,29 +224,29 @@ def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
 
 def page(tx: Tx, actor: Actor, listing: Listing) -> list[TaskView]:
     """Those that the actor may see."""
-    seen, seen_params = visible(actor, "task", "t.id")
+    visible_sql, seen_params = visible(actor, "task", "t.id")
     sql = clauses(listing)
-    found = tx.all(
+    rows = tx.all(
         TaskView,
         f"select {_VIEW} from tasks t {_JOINS}"
-        f" where t.customer_id = ? and t.deleted_at is null and {seen}{sql.where}{sql.page}",
+        f" where t.customer_id = ? and t.deleted_at is null and {visible_sql}{sql.where}{sql.page}",
         actor.customer_id,
         *seen_params,
         *sql.params,
         *sql.page_params,
     )
-    for view in found:
+    for view in rows:
         view.spec = _clear(tx, view.id, view.spec)
-    return found
+    return rows
 
 
 def count(tx: Tx, actor: Actor, listing: Listing) -> int:
-    seen, seen_params = visible(actor, "task", "t.id")
+    visible_sql, seen_params = visible(actor, "task", "t.id")
     sql = clauses(listing)
     return int(
         tx.value(
             f"select count(*) from tasks t {_JOINS}"
-            f" where t.customer_id = ? and t.deleted_at is null and {seen}{sql.where}",
+            f" where t.customer_id = ? and t.deleted_at is null and {visible_sql}{sql.where}",
             actor.customer_id,
             *seen_params,
             *sql.params,
@@ -262,17 +262,17 @@ def acls(tx: Tx, customer_id: str, task_ids: list[str]) -> dict[str, list[str]]:
         customer_id,
         msgspec.json.encode(task_ids).decode(),
     )
-    found: dict[str, list[str]] = {task_id: [] for task_id in task_ids}
+    entries: dict[str, list[str]] = {task_id: [] for task_id in task_ids}
     for task_id, entry in rows:
-        found[task_id].append(entry)
-    return found
+        entries[task_id].append(entry)
+    return entries
 
 
 def insert(tx: Tx, row: TaskRow) -> None:
     marks = ", ".join("?" for _ in TaskRow.__struct_fields__)
-    kept = msgspec.structs.replace(row, spec=sealed_spec(tx, row.id, row.spec))
+    stored = msgspec.structs.replace(row, spec=sealed_spec(tx, row.id, row.spec))
     tx.execute(
-        f"insert into tasks ({columns(TaskRow)}) values ({marks})", *msgspec.structs.astuple(kept)
+        f"insert into tasks ({columns(TaskRow)}) values ({marks})", *msgspec.structs.astuple(stored)
     )
 
 

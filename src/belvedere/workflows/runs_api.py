@@ -23,7 +23,7 @@ from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest.listing import Condition
 from belvedere.rest.route import Handler, Reply, Route
-from belvedere.rest.run_arguments import Given
+from belvedere.rest.run_arguments import RunArguments
 from belvedere.workflow_specs import store
 from belvedere.workflows import control, run_inputs, service, start
 from belvedere.workflows.records import StepRecord, to_step_record
@@ -79,7 +79,7 @@ def _customer(tx: Tx, name: str | None) -> tuple[str, str] | None:
 
 
 async def _run(
-    request: AnyRequest, actor: Actor, arguments: Given, secret: str | None = None
+    request: AnyRequest, actor: Actor, arguments: RunArguments, secret: str | None = None
 ) -> Reply:
     wait_s = run_requests.patience(request, arguments)
     job_request = WorkflowJobRequest(

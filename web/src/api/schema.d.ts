@@ -8101,7 +8101,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -8145,7 +8145,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -8189,7 +8189,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -8233,7 +8233,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -8275,7 +8275,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -10967,7 +10967,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -11275,7 +11275,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -11604,7 +11604,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -11982,7 +11982,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -12953,7 +12953,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -13181,7 +13181,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -13223,7 +13223,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -14166,7 +14166,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -14246,7 +14246,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -15139,7 +15139,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -15349,7 +15349,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -15662,7 +15662,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -15781,7 +15781,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -16012,7 +16012,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -16164,7 +16164,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -16465,7 +16465,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the organization's name */
                 customer?: string;
@@ -16611,7 +16611,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -16768,7 +16768,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -17097,7 +17097,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -18054,7 +18054,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -18357,7 +18357,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -18610,7 +18610,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -19164,7 +19164,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -19368,7 +19368,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;
@@ -19483,7 +19483,7 @@ export interface operations {
                 "where[field]"?: string;
                 /** @description 1 or -1 */
                 "sort[field]"?: string;
-                /** @description at most so many */
+                /** @description maximum number of records */
                 limit?: string;
                 /** @description the id of the last record that you have; in the order of the ids only */
                 after?: string;

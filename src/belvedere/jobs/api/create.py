@@ -22,7 +22,7 @@ from belvedere.jobs.queries import records
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest.patterns import matcher
 from belvedere.rest.route import Handler, Reply, Route
-from belvedere.rest.run_arguments import Given
+from belvedere.rest.run_arguments import RunArguments
 from belvedere.tasks import store as tasks
 
 # A body with one of these speaks to us, not to the script.
@@ -69,13 +69,13 @@ async def create_for_task_by_secret(request: Request[None]) -> Reply:
     return await _run_by_secret(request, await run_requests.given(request), request.path["id"])
 
 
-def _task_id(given: Given) -> str:
+def _task_id(given: RunArguments) -> str:
     if not given.task:
         raise Invalid("Say which task to run: task is required.", code="task_required")
     return given.task
 
 
-async def _run_by_secret(request: AnyRequest, given: Given, task_id: str) -> Reply:
+async def _run_by_secret(request: AnyRequest, given: RunArguments, task_id: str) -> Reply:
     secret = request.path["secret"]
     return await run_requests.by_secret(
         request,
@@ -98,7 +98,7 @@ def _customer(tx: Any, name: str | None, task_id: str) -> tuple[str, str] | None
 
 
 async def _run(
-    request: AnyRequest, actor: Actor, given: Given, task_id: str, secret: str | None = None
+    request: AnyRequest, actor: Actor, given: RunArguments, task_id: str, secret: str | None = None
 ) -> Reply:
     within_s = run_requests.patience(request, given)
     wanted = NewJob(
@@ -147,14 +147,14 @@ async def start(request: AnyRequest, wanted: NewJob) -> Created:
     return made
 
 
-def _whole(request: AnyRequest, given: Given) -> dict[str, Any] | None:
+def _whole(request: AnyRequest, given: RunArguments) -> dict[str, Any] | None:
     """Where the address names the task, an object of the caller's own is the one argument."""
     if "id" not in request.path or not isinstance(given.body, dict):
         return None
     return None if OWN_NAMES & given.body.keys() else given.body
 
 
-def _lifecycle(request: AnyRequest, given: Given) -> str | None:
+def _lifecycle(request: AnyRequest, given: RunArguments) -> str | None:
     asked = given.rest.get("lifecycle")
     if asked is None or asked == "":
         return request.first("lifecycle") or None

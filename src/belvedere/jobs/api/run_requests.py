@@ -21,7 +21,7 @@ from belvedere.jobs.queries.records import JobRecord
 from belvedere.jobs.store import find
 from belvedere.rest import off_loop, run_arguments
 from belvedere.rest.route import Reply
-from belvedere.rest.run_arguments import Given
+from belvedere.rest.run_arguments import RunArguments
 
 # result.log in a record holds this much of the end.
 LOG_IN_RECORD = 256 * 1024
@@ -34,7 +34,7 @@ QUERY = (
 Customer = Callable[[Any, str | None], tuple[str, str] | None]
 
 
-async def given(request: AnyRequest) -> Given:
+async def given(request: AnyRequest) -> RunArguments:
     """Arguments and names out of body and query, of the organization that the credential opens."""
     kind = request.header(b"content-type") or ""
     found = await off_loop.read(
@@ -104,7 +104,7 @@ async def once(request: AnyRequest) -> Once | None:
     return Once(f"{request.route.method} {request.route.path}", key, said.hexdigest())
 
 
-def patience(request: AnyRequest, given: Given) -> float | None:
+def patience(request: AnyRequest, given: RunArguments) -> float | None:
     """How long the caller waits for the result; None when it does not. Checked before the job is
     made: a refused request has made none."""
     asked = request.first("wait_result") or given.rest.get("wait_result")

@@ -10,7 +10,7 @@ from belvedere.jobs.approvals.plan import Planned
 from belvedere.jobs.attempts import Attempt
 from belvedere.jobs.model import APPROVAL, RESTORED, WORKFLOW, JobRow, Lifecycle
 from belvedere.tasks.definition.argument_values import masked
-from belvedere.tasks.model import TaskSpec, shown
+from belvedere.tasks.model import TaskSpec, mask_arguments
 
 
 class UserRecord(msgspec.Struct):
@@ -186,7 +186,7 @@ def with_task(record: JobRecord, task_id: str, spec: TaskSpec, arguments: str) -
     record.script_runas = spec.script_runas
     record.task = TaskInJob(
         id=task_id,
-        task_arguments=shown(spec.task_arguments),
+        task_arguments=mask_arguments(spec.task_arguments),
         output_parameters=spec.output_parameters,
         name=record.name,
         type=spec.type,

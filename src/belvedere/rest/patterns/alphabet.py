@@ -1,9 +1,9 @@
-"""The letters that a pattern can tell apart, each as one byte.
+"""The letters that a pattern can distinguish, each as one byte.
 
-RE2 knows \\d, \\w and \\s of ASCII only, and a set of Unicode costs it a thousand instructions. But
-of a letter beyond ASCII that it does not name, a pattern sees no more than whether it is a digit,
-a part of a word, a space or something else. So each of these four kinds has one byte, each letter
-beyond ASCII that the pattern names has another, and ASCII stays as it is.
+RE2 supports \\d, \\w and \\s for ASCII only, and a set of Unicode costs a thousand instructions.
+But for a letter beyond ASCII that a pattern does not name, only its kind matters: a digit, part of
+a word, a space or something else. So each of these four kinds has one byte, each letter beyond
+ASCII that the pattern names has another, and ASCII is unchanged.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from typing import Any
 from belvedere.base.text.regex import CATEGORIES
 
 ASCII = 128
-# Where letters of each kind are found, to stand for all that the pattern does not name.
+# Ranges with letters of each kind; one represents all that the pattern does not name.
 _KINDS = {
     "digit": range(0x660, 0x2000),
     "word": range(0xAC00, 0xD7A4),
@@ -30,11 +30,11 @@ class TooManyLetters(Exception):
 
 
 class Alphabet:
-    """Which byte stands for a letter, and which bytes are in a set of the pattern."""
+    """Maps letters to bytes, and sets of the pattern to sets of bytes."""
 
     def __init__(self, tree: Any) -> None:
-        self._any_case = bool(tree.state.flags & IGNORECASE)
-        named = self._named(tree)
+        self._ignore_case = bool(tree.state.flags & IGNORECASE)
+        named = self._named_letters(tree)
         samples = [_sample(kind, named) for kind in _KINDS]
         self._kinds = {kind: ASCII + n for n, kind in enumerate(_KINDS)}
         self._letters = [*map(chr, range(ASCII)), *samples, *sorted(named)]
@@ -42,7 +42,7 @@ class Alphabet:
             letter: ASCII + len(_KINDS) + n for n, letter in enumerate(sorted(named))
         }
         self._categories: dict[Any, set[int]] = {}
-        self._spelled_like = self._spellings() if self._any_case else {}
+        self._case_variants = self._build_case_variants() if self._ignore_case else {}
 
     def encoded(self, text: str) -> bytes:
         if text.isascii():
@@ -50,27 +50,27 @@ class Alphabet:
         return bytes(map(self._byte, text))
 
     def members(self, items: Any) -> set[int]:
-        """The bytes of a set as it is listed, whether or not the pattern negates it."""
-        found: set[int] = set()
+        """The bytes of a set, without its negation."""
+        members: set[int] = set()
         for op, value in items:
             if op is sre.CATEGORY:
-                found |= self._in_category(value)
+                members |= self._in_category(value)
             elif op is not sre.NEGATE:
-                found.update(self._between(*((value, value) if op is sre.LITERAL else value)))
-        if self._any_case:
-            return {other for one in found for other in self._spelled_like.get(one, ())}
-        return found
+                members.update(self._between(*((value, value) if op is sre.LITERAL else value)))
+        if self._ignore_case:
+            return {other for byte in members for other in self._case_variants.get(byte, ())}
+        return members
 
-    def _named(self, tree: Any) -> set[str]:
-        found: set[str] = set()
+    def _named_letters(self, tree: Any) -> set[str]:
+        letters: set[str] = set()
         for low, high in _ranges(tree):
             if high - max(low, ASCII) >= MAX_NAMED:
                 raise TooManyLetters
             for letter in map(chr, range(max(low, ASCII), high + 1)):
-                found |= _other_case(letter) if self._any_case else {letter}
-        if len(found) > MAX_NAMED:
+                letters |= _other_case(letter) if self._ignore_case else {letter}
+        if len(letters) > MAX_NAMED:
             raise TooManyLetters
-        return {letter for letter in found if letter >= chr(ASCII)}
+        return {letter for letter in letters if letter >= chr(ASCII)}
 
     def _byte(self, letter: str) -> int:
         code = ord(letter)
@@ -84,18 +84,18 @@ class Alphabet:
     def _in_category(self, category: Any) -> set[int]:
         if category not in self._categories:
             test = CATEGORIES[category]
-            held = {n for n, letter in enumerate(self._letters) if letter and test(letter)}
-            self._categories[category] = held
+            members = {n for n, letter in enumerate(self._letters) if letter and test(letter)}
+            self._categories[category] = members
         return self._categories[category]
 
-    def _spellings(self) -> dict[int, list[int]]:
-        """For each byte those whose letter is it, or is it in capitals or in small letters."""
-        found: dict[int, list[int]] = {}
+    def _build_case_variants(self) -> dict[int, list[int]]:
+        """For each byte the bytes of its letter in upper and lower case."""
+        bytes_by_letter: dict[int, list[int]] = {}
         for n, letter in enumerate(self._letters):
             for spelling in _other_case(letter) if letter else ():
                 if spelling == letter or self._letters[self._byte(spelling)] == spelling:
-                    found.setdefault(self._byte(spelling), []).append(n)
-        return found
+                    bytes_by_letter.setdefault(self._byte(spelling), []).append(n)
+        return bytes_by_letter
 
 
 def parts_of(items: Any) -> Iterator[tuple[Any, Any]]:
@@ -123,7 +123,7 @@ def _ranges(tree: Any) -> Iterator[tuple[int, int]]:
 
 
 def _other_case(letter: str) -> set[str]:
-    return {one for one in (letter, letter.lower(), letter.upper()) if len(one) == 1}
+    return {variant for variant in (letter, letter.lower(), letter.upper()) if len(variant) == 1}
 
 
 def _kind(letter: str) -> str:
@@ -135,7 +135,7 @@ def _kind(letter: str) -> str:
 
 
 def _sample(kind: str, named: set[str]) -> str:
-    """A letter of this kind that the pattern does not name; empty when it names all."""
+    """A letter of this kind that the pattern does not name; empty if it names all."""
     return next((letter for letter in _letters_of(kind) if letter not in named), "")
 
 

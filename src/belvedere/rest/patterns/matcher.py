@@ -1,8 +1,7 @@
-"""Patterns that the server matches: with RE2, in bounded memory and time that grows with the text.
+"""Patterns that the server matches with RE2: bounded memory, and time linear in the text.
 
-A pattern has the syntax of Python (base/text/regex_syntax.py) and is written as RE2 reads it
-(alphabet.py, re2_syntax.py), so that what was accepted before RE2 means the
-same with it.
+A pattern has the syntax of Python (base/text/regex_syntax.py) and is translated to RE2
+(alphabet.py, re2_syntax.py), so that patterns from before RE2 keep their meaning.
 """
 
 import asyncio
@@ -25,16 +24,16 @@ MAX_TEXT = 1_000
 MAX_MEMORY = 1 << 20
 # The same for one that names many letters beyond ASCII: its sets are far larger.
 MAX_WIDE_MEMORY = 4 << 20
-# Compiled patterns that are kept, and patterns of which it is known whether they compile.
-MAX_KEPT = 64
-MAX_KNOWN = 2_048
+# Compiled patterns in the cache, and patterns whose size or error is cached.
+MAX_CACHED = 64
+MAX_SIZES = 2_048
 # Characters of all patterns of one request.
 MAX_REQUEST = 50_000
-# So many instructions of RE2 cost as much as one place in a plain pattern.
+# This many instructions of RE2 cost as much as one state of a plain pattern.
 INSTRUCTIONS = 10
 
 
-class Pattern:
+class RE2Pattern:
     """A compiled pattern; any thread may use it."""
 
     def __init__(self, text: str) -> None:
@@ -43,52 +42,52 @@ class Pattern:
             self._alphabet: Alphabet | None = Alphabet(tree)
         except TooManyLetters:
             self._alphabet = None
-            self._program = _compiled(by_letter(tree), MAX_WIDE_MEMORY, "UTF8")
+            self._program = _compile(by_letter(tree), MAX_WIDE_MEMORY, "UTF8")
         else:
-            self._program = _compiled(by_byte(tree, self._alphabet), MAX_MEMORY, "LATIN1")
+            self._program = _compile(by_byte(tree, self._alphabet), MAX_MEMORY, "LATIN1")
         # How much it costs to compile and to match it, see MAX_STATES.
         self.size: int = max(count_states(tree), self._program.programsize // INSTRUCTIONS)
 
     def matches(self, text: str) -> bool:
-        """Whether the whole text fits."""
+        """Whether the whole text matches."""
         if len(text) > MAX_TEXT:
             return False
         try:
             data = text.encode() if self._alphabet is None else self._alphabet.encoded(text)
         except UnicodeEncodeError:
-            # Half of a surrogate pair is no text.
+            # An unpaired surrogate is not valid text.
             return False
         return self._program.fullmatch(data) is not None
 
 
 class NotCompiled(Refused):
     """Patterns that have to be compiled outside the transaction before it is repeated. Never sent
-    to anybody."""
+    to a client."""
 
     def __init__(self, texts: Collection[str]) -> None:
         super().__init__("A pattern is not compiled yet.")
         self.texts = texts
 
 
-class _Kept:
-    """The patterns that were used last. Unlike `lru_cache` it can say what it holds."""
+class _PatternCache:
+    """The patterns that were used last. Unlike `lru_cache` it can be tested for a pattern."""
 
     def __init__(self) -> None:
-        self._patterns: OrderedDict[str, Pattern] = OrderedDict()
+        self._patterns: OrderedDict[str, RE2Pattern] = OrderedDict()
         self._lock = Lock()
 
     def __contains__(self, text: str) -> bool:
         return text in self._patterns
 
-    def pattern(self, text: str) -> Pattern:
+    def pattern(self, text: str) -> RE2Pattern:
         with self._lock:
             if text in self._patterns:
                 self._patterns.move_to_end(text)
                 return self._patterns[text]
-        pattern = Pattern(text)
+        pattern = RE2Pattern(text)
         with self._lock:
             self._patterns[text] = pattern
-            if len(self._patterns) > MAX_KEPT:
+            if len(self._patterns) > MAX_CACHED:
                 self._patterns.popitem(last=False)
         return pattern
 
@@ -96,17 +95,17 @@ class _Kept:
         self._patterns.clear()
 
 
-kept = _Kept()
+cache = _PatternCache()
 
 
-def compiled(text: str) -> Pattern:
-    """Invalid when it is none, or one that RE2 cannot match."""
-    return kept.pattern(text)
+def compiled(text: str) -> RE2Pattern:
+    """Raises Invalid for a pattern that is malformed or that RE2 cannot match."""
+    return cache.pattern(text)
 
 
 def require_compiled(texts: Collection[str]) -> None:
-    """Refuse where one of them would have to be compiled now."""
-    if any(text not in kept for text in texts):
+    """Raise NotCompiled if one of them would have to be compiled now."""
+    if any(text not in cache for text in texts):
         raise NotCompiled(texts)
 
 
@@ -117,41 +116,41 @@ async def load(texts: Collection[str]) -> None:
 
 def _compile_all(texts: Collection[str]) -> None:
     for text in texts:
-        # One that cannot be used is refused later, where the argument is known.
+        # An invalid one is refused later, when the argument is known.
         with contextlib.suppress(Invalid):
             compiled(text)
 
 
 def size(text: str) -> int:
-    """The size of a pattern; Invalid when it cannot be used. After `prepare` it costs nothing."""
-    known = _known(text)
-    if isinstance(known, str):
-        raise Invalid(known, code="bad_pattern")
-    return known
+    """The size of a pattern; raises Invalid if it cannot be used. Cached after `prepare`."""
+    result = _size_or_reason(text)
+    if isinstance(result, str):
+        raise Invalid(result, code="bad_pattern")
+    return result
 
 
 async def prepare(texts: Iterable[str]) -> None:
-    """Compile what a request brings, on a thread and before its transaction. A pattern that cannot
-    be used is refused later, by `size`, where the field is known that holds it."""
-    wanted = {text for text in texts if text}
-    if sum(map(len, wanted)) > MAX_REQUEST:
+    """Compile the patterns of a request, on a thread and before its transaction. An invalid pattern
+    is refused later by `size`, when its field is known."""
+    patterns = {text for text in texts if text}
+    if sum(map(len, patterns)) > MAX_REQUEST:
         raise invalid_pattern(
-            f"the patterns of one request have at most {MAX_REQUEST} characters in all"
+            f"the patterns of one request have at most {MAX_REQUEST} characters in total"
         )
-    if wanted:
-        await asyncio.to_thread(lambda: [_known(text) for text in wanted])
+    if patterns:
+        await asyncio.to_thread(lambda: [_size_or_reason(text) for text in patterns])
 
 
-@lru_cache(maxsize=MAX_KNOWN)
-def _known(text: str) -> int | str:
-    """Its size, or why it cannot be used."""
+@lru_cache(maxsize=MAX_SIZES)
+def _size_or_reason(text: str) -> int | str:
+    """The size of a pattern, or the reason why it cannot be used."""
     try:
         return compiled(text).size
     except Invalid as refusal:
         return refusal.message
 
 
-def _compiled(source: bytes, memory: int, encoding: str) -> "re2._Regexp":
+def _compile(source: bytes, memory: int, encoding: str) -> "re2._Regexp":
     options = re2.Options()
     options.log_errors = False
     options.never_capture = True
@@ -162,6 +161,6 @@ def _compiled(source: bytes, memory: int, encoding: str) -> "re2._Regexp":
     except re2.error:
         raise invalid_pattern("RE2 cannot compile it; make it shorter") from None
     finally:
-        # The module keeps what it compiled by number, whatever its size; we keep our own.
+        # The cache of the module limits the number of patterns, not their size.
         re2.purge()
     return program

@@ -1,4 +1,4 @@
-"""A parsed pattern written as RE2 reads it: over bytes of an alphabet, or over Unicode."""
+"""Translate a parsed pattern to RE2: over bytes of an alphabet, or over Unicode."""
 
 from collections.abc import Callable, Iterable
 from re import DOTALL, IGNORECASE
@@ -14,7 +14,7 @@ Write = Callable[[Any, Any], str]
 # Sets with \w, \d or \s in a pattern over Unicode: RE2 reads a thousand ranges for each.
 MAX_UNICODE_SETS = 20
 # `$` is the end of the text and nothing else, here and in RE2; Python's own engine also accepts a
-# line feed behind it.
+# line feed after it.
 _ANCHORS = {
     sre.AT_BEGINNING: r"\A",
     sre.AT_BEGINNING_STRING: r"\A",
@@ -87,10 +87,10 @@ def _unicode(op: Any, value: Any) -> str:
         if len(items) == 1 and not _is_not(op, value):
             return _NO_WORD
         raise invalid_pattern(
-            r"it has \W in a set, beside letters of many alphabets; write (?:\W|[…])"
+            r"it has \W in a set, together with letters of many alphabets; write (?:\W|[…])"
         )
     ranges = [(v, v) if o is sre.LITERAL else v for o, v in items if o is not sre.CATEGORY]
-    more = "".join(_CATEGORIES[one] for one in categories)
+    more = "".join(_CATEGORIES[category] for category in categories)
     return _set(merge_ranges(ranges), more, is_not=_is_not(op, value))
 
 
@@ -98,7 +98,7 @@ def _check_sets(tree: Any) -> None:
     categories = sum(op is sre.CATEGORY for op, _ in parts_of(tree))
     if categories > MAX_UNICODE_SETS:
         raise invalid_pattern(
-            rf"it has more than {MAX_UNICODE_SETS} \w, \d or \s beside letters of many alphabets"
+            rf"it has more than {MAX_UNICODE_SETS} \w, \d or \s and letters of many alphabets"
         )
 
 

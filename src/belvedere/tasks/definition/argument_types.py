@@ -38,19 +38,19 @@ Value = str | FileValue
 Check = Callable[[Argument, str, Any], Value]
 
 
-def fitted(definition: Argument, given: Any) -> Value:
+def fitted(definition: Argument, value: Any) -> Value:
     """The value as the script gets it; Unfit when the definition does not allow it."""
-    as_text = text_of(given)
+    as_text = text_of(value)
     check = CHECKS[definition.type]
-    return check(definition, as_text, given)
+    return check(definition, as_text, value)
 
 
-def text_of(given: Any) -> str:
+def text_of(value: Any) -> str:
     """Strings as they are, everything else as its JSON text."""
-    if isinstance(given, str):
-        return str(given)
+    if isinstance(value, str):
+        return str(value)
     try:
-        return json_text.compact(given)
+        return json_text.compact(value)
     except RecursionError:
         raise Unfit("is nested too deeply") from None
     except (TypeError, ValueError):
@@ -61,7 +61,7 @@ def fixed(definition: Argument) -> str:
     return "" if definition.value is None else text_of(definition.value)
 
 
-def _text(definition: Argument, as_text: str, given: Any) -> str:
+def _text(definition: Argument, as_text: str, value: Any) -> str:
     least, most = definition.charsmin, definition.charsmax
     if least is not None and len(as_text) < least:
         raise Unfit(f"has fewer than {least} characters")
@@ -70,13 +70,13 @@ def _text(definition: Argument, as_text: str, given: Any) -> str:
     return as_text
 
 
-def _boolean(definition: Argument, as_text: str, given: Any) -> str:
+def _boolean(definition: Argument, as_text: str, value: Any) -> str:
     if as_text not in ("true", "false"):
         raise Unfit("is neither true nor false")
     return as_text
 
 
-def _json(definition: Argument, as_text: str, given: Any) -> str:
+def _json(definition: Argument, as_text: str, value: Any) -> str:
     try:
         json_text.parse(as_text)
     except Invalid as fault:
@@ -84,24 +84,24 @@ def _json(definition: Argument, as_text: str, given: Any) -> str:
     return as_text
 
 
-def _select(definition: Argument, as_text: str, given: Any) -> str:
+def _select(definition: Argument, as_text: str, raw_value: Any) -> str:
     allowed = {text_of(option.id) for option in definition.options}
-    chosen = _several(as_text, given) if definition.multiple else [as_text]
+    chosen = _several(as_text, raw_value) if definition.multiple else [as_text]
     strange = [value for value in chosen if value not in allowed]
     if strange:
         raise Unfit(f"is not one of {', '.join(sorted(allowed)[:20])}")
     return json_text.compact(chosen) if definition.multiple else as_text
 
 
-def _remote_options(definition: Argument, as_text: str, given: Any) -> str:
+def _remote_options(definition: Argument, as_text: str, value: Any) -> str:
     """Only the form knows what the remote side offered; the server calls nobody."""
-    return json_text.compact(_several(as_text, given)) if definition.multiple else as_text
+    return json_text.compact(_several(as_text, value)) if definition.multiple else as_text
 
 
-def _several(as_text: str, given: Any) -> Sequence[str]:
+def _several(as_text: str, raw_value: Any) -> Sequence[str]:
     """A list of choices, or its JSON text; a single choice counts as a list of one."""
-    values = given
-    if isinstance(given, str):
+    values = raw_value
+    if isinstance(raw_value, str):
         try:
             values = json.loads(as_text, parse_int=str, parse_float=str)
         except (ValueError, RecursionError):
@@ -111,7 +111,7 @@ def _several(as_text: str, given: Any) -> Sequence[str]:
     return [text_of(value) for value in values]
 
 
-def _date(definition: Argument, as_text: str, given: Any) -> str:
+def _date(definition: Argument, as_text: str, value: Any) -> str:
     try:
         datetime.fromisoformat(as_text)
     except ValueError:
@@ -119,13 +119,13 @@ def _date(definition: Argument, as_text: str, given: Any) -> str:
     return as_text
 
 
-def _email(definition: Argument, as_text: str, given: Any) -> str:
+def _email(definition: Argument, as_text: str, value: Any) -> str:
     if not _EMAIL.fullmatch(as_text):
         raise Unfit("is not an e-mail address")
     return as_text
 
 
-def _regexp(definition: Argument, as_text: str, given: Any) -> str:
+def _regexp(definition: Argument, as_text: str, value: Any) -> str:
     if len(as_text) > matcher.MAX_TEXT:
         raise Unfit(f"has more than {matcher.MAX_TEXT} characters")
     try:
@@ -135,10 +135,10 @@ def _regexp(definition: Argument, as_text: str, given: Any) -> str:
         raise Unfit(f"cannot be checked; change its pattern. {refusal.message[:-1]}") from None
     if not is_fit:
         raise Unfit(f"does not fit the pattern {definition.pattern}")
-    return _text(definition, as_text, given)
+    return _text(definition, as_text, value)
 
 
-def _file(definition: Argument, as_text: str, given: Any) -> FileValue:
+def _file(definition: Argument, as_text: str, value: Any) -> FileValue:
     """A data URL: `data:text/plain;name=a.txt;base64,SGk=`."""
     head, comma, data = as_text.partition(",")
     words = head.removeprefix("data:").split(";")
@@ -164,7 +164,7 @@ def _filename(words: Sequence[str]) -> str:
 
 
 CHECKS: dict[ArgumentKind, Check] = {
-    ArgumentKind.FIXED: lambda definition, as_text, given: fixed(definition),
+    ArgumentKind.FIXED: lambda definition, as_text, value: fixed(definition),
     ArgumentKind.INPUT: _text,
     ArgumentKind.TEXTAREA: _text,
     ArgumentKind.BOOLEAN: _boolean,

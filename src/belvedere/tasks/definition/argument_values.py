@@ -18,14 +18,14 @@ _NOTHING = object()
 
 
 def fit(
-    definitions: Sequence[Argument], given: Sequence[Any], *, by_index: bool = False
+    definitions: Sequence[Argument], raw_values: Sequence[Any], *, by_index: bool = False
 ) -> list[Value]:
     """The full list of values by index over all definitions; Invalid names each that is wrong.
 
     `by_index` is for webhook payloads and workflow outputs: element n is argument n, and what
     goes beyond the definitions is ignored.
     """
-    placed = _by_index(definitions, given) if by_index else _placed(definitions, given)
+    placed = _by_index(definitions, raw_values) if by_index else _placed(definitions, raw_values)
     values: list[Value] = []
     faults: list[Fault] = []
     for index, (definition, value) in enumerate(zip(definitions, placed, strict=True)):
@@ -61,39 +61,41 @@ def masked(definitions: Sequence[Argument], values: Sequence[Any]) -> list[Any]:
 
 def takes_one(definitions: Sequence[Argument]) -> bool:
     """Whether there is exactly one that a caller fills."""
-    return sum(one.type is not ArgumentKind.FIXED for one in definitions) == 1
+    return sum(definition.type is not ArgumentKind.FIXED for definition in definitions) == 1
 
 
-def _placed(definitions: Sequence[Argument], given: Sequence[Any]) -> list[Any]:
+def _placed(definitions: Sequence[Argument], values: Sequence[Any]) -> list[Any]:
     """Values in the order of the non-fixed definitions, or of all of them."""
-    free = [n for n, one in enumerate(definitions) if one.type is not ArgumentKind.FIXED]
-    if len(given) == len(free):
+    free = [
+        n for n, definition in enumerate(definitions) if definition.type is not ArgumentKind.FIXED
+    ]
+    if len(values) == len(free):
         placed: list[Any] = [_NOTHING] * len(definitions)
-        for index, value in zip(free, given, strict=True):
+        for index, value in zip(free, values, strict=True):
             placed[index] = value
         return placed
-    if len(given) == len(definitions):
-        return list(given)
-    if len(given) < len(free):
-        missing = free[len(given) :]
+    if len(values) == len(definitions):
+        return list(values)
+    if len(values) < len(free):
+        missing = free[len(values) :]
         faults = [Fault(_field(n), f"{_name(n, definitions[n])} is missing.") for n in missing]
         raise _refusal("missing_arguments", faults)
     extra = [
-        Fault(_field(n), f"The task takes {len(free)} arguments; {len(given)} were given.")
-        for n in range(len(free), min(len(given), len(free) + MAX_FAULTS))
+        Fault(_field(n), f"The task takes {len(free)} arguments; {len(values)} were given.")
+        for n in range(len(free), min(len(values), len(free) + MAX_FAULTS))
     ]
     raise _refusal("too_many_arguments", extra)
 
 
-def _by_index(definitions: Sequence[Argument], given: Sequence[Any]) -> list[Any]:
+def _by_index(definitions: Sequence[Argument], values: Sequence[Any]) -> list[Any]:
     faults = [
-        Fault(_field(n), f"{_name(n, one)} is missing.")
-        for n, one in enumerate(definitions)
-        if n >= len(given) and one.required and one.type is not ArgumentKind.FIXED
+        Fault(_field(n), f"{_name(n, definition)} is missing.")
+        for n, definition in enumerate(definitions)
+        if n >= len(values) and definition.required and definition.type is not ArgumentKind.FIXED
     ]
     if faults:
         raise _refusal("missing_arguments", faults)
-    padded = [*given, *([_NOTHING] * len(definitions))]
+    padded = [*values, *([_NOTHING] * len(definitions))]
     return padded[: len(definitions)]
 
 

@@ -6,7 +6,7 @@ import msgspec
 
 from belvedere.base.text import request_masking
 from belvedere.base.text.credentials import MASK, is_credential
-from belvedere.tasks.model import TaskSpec, Type, decode, shown
+from belvedere.tasks.model import TaskSpec, Type, decode, mask_arguments
 
 
 def request_of(spec: TaskSpec) -> dict[str, Any]:
@@ -18,15 +18,17 @@ def request_of(spec: TaskSpec) -> dict[str, Any]:
 
 def shown_spec(spec: TaskSpec) -> TaskSpec:
     hidden = request_masking.mask(request_of(spec))
-    return msgspec.structs.replace(spec, task_arguments=shown(spec.task_arguments), **hidden)
+    return msgspec.structs.replace(
+        spec, task_arguments=mask_arguments(spec.task_arguments), **hidden
+    )
 
 
 def hidden_fields(text: str) -> dict[str, Any]:
     """What the database must not hold in clear, as it may be shown; by the field's name."""
     spec = decode(text)
     hidden = {**request_masking.mask(request_of(spec)), "env": dict.fromkeys(spec.env, MASK)}
-    if any(one.masked for one in spec.task_arguments):
-        hidden["task_arguments"] = msgspec.to_builtins(shown(spec.task_arguments))
+    if any(argument.masked for argument in spec.task_arguments):
+        hidden["task_arguments"] = msgspec.to_builtins(mask_arguments(spec.task_arguments))
     return hidden
 
 
@@ -42,7 +44,10 @@ def refuse_masks(fields: dict[str, Any], type_: Type | None) -> None:
     """A mask in a definition that somebody sends, where no stored value takes its place."""
     if type_ is Type.SCRAPER:
         request_masking.refuse_masks(fields)
-    if any(one.masked and one.value == MASK for one in fields.get("task_arguments") or ()):
+    if any(
+        argument.masked and argument.value == MASK
+        for argument in fields.get("task_arguments") or ()
+    ):
         raise request_masking.unresolved_mask("task_arguments")
 
 

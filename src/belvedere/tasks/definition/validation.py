@@ -62,10 +62,10 @@ def refusal(faults: Sequence[Fault]) -> Invalid:
 
 def in_order(arguments: Sequence[Argument]) -> list[Argument]:
     """By their `order`, numbered anew from 0."""
-    ordered = sorted(arguments, key=lambda one: one.order)
+    ordered = sorted(arguments, key=lambda argument: argument.order)
     return [
-        msgspec.structs.replace(one, order=n, id=n if one.id is None else one.id)
-        for n, one in enumerate(ordered)
+        msgspec.structs.replace(argument, order=n, id=n if argument.id is None else argument.id)
+        for n, argument in enumerate(ordered)
     ]
 
 
@@ -200,12 +200,12 @@ def pattern_texts(arguments: Sequence[Argument]) -> set[str]:
 
 
 def _argument_faults(arguments: Sequence[Argument]) -> Faults:
-    found = False
+    has_fault = False
     for n, argument in enumerate(arguments):
         for fault in _argument(argument):
-            found = True
+            has_fault = True
             yield Fault(f"task_arguments[{n}].{fault.field}", fault.message)
-    if not found and sum(map(matcher.size, pattern_texts(arguments))) > MAX_PATTERN_SIZE:
+    if not has_fault and sum(map(matcher.size, pattern_texts(arguments))) > MAX_PATTERN_SIZE:
         yield Fault(
             "task_arguments",
             "The patterns are too large together; use fewer, or smaller numbers in {…}.",
@@ -270,9 +270,9 @@ def _choice(field: str, value: str, allowed: Sequence[str]) -> Faults:
         yield Fault(field, f"Give one of {', '.join(word for word in allowed if word)}.")
 
 
-def _try(field: str, check: Callable[..., object], *given: Any, **limits: int) -> Faults:
+def _try(field: str, check: Callable[..., object], *values: Any, **limits: int) -> Faults:
     """A check that raises, as a fault of this field."""
     try:
-        check(*given, **limits)
+        check(*values, **limits)
     except Invalid as refused:
         yield Fault(field, refused.faults[0].message if refused.faults else refused.message)
