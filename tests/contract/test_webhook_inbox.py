@@ -102,6 +102,41 @@ async def test_masked_arguments_stay_masked(world: World, ada: Client) -> None:
     assert kept == [["seen", "canary"]] * 2
 
 
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+
+
+@pytest.mark.parametrize(
+    "raw, headers",
+    [
+        (b'{"event":"push","api_key":"canary"}', JSON),
+        (b'[{"a":{"Authorization":["canary"]}}]', JSON),
+        (b'{"url":"https://u:canary@x.test/?token=canary"}', JSON),
+        (b"event=push&password=canary", FORM),
+        (b"payload=%7B%22token%22%3A%22canary%22%7D", FORM),
+    ],
+    ids=str,
+)
+async def test_a_body_is_for_admins_and_without_credentials(
+    world: World, ada: Client, raw: bytes, headers: dict[str, str]
+) -> None:
+    hook = await made(ada, await world.task(task_arguments=arguments(1)))
+    await ada.post(f"/acme/webhook/{hook['id']}/trigger", raw=raw, headers=headers)
+    (first,) = await deliveries(ada, hook)
+    path = f"/acme/webhook/{hook['id']}/delivery"
+    for address in (path, f"{path}/{first['id']}"):
+        for who in ("vic", "uma", "max"):
+            assert (await world.client(who).get(address)).status == 403
+        assert "canary" not in (await ada.get(address)).text
+    assert "***" in (await opened(ada, hook, first["id"]))["body"]
+    events = world.runtime.db.write_blocking(
+        lambda tx: tx.rows("select data from events where kind like 'webhook.%'")
+    )
+    assert events and "canary" not in str(events)
+    # The script gets the value.
+    async with world.agent() as agent:
+        assert "canary" in str((await agent.order()).arguments)
+
+
 async def test_a_delivery_is_run_once_more(world: World, ada: Client) -> None:
     task = await world.task(task_arguments=arguments(1))
     hook = await made(ada, task)

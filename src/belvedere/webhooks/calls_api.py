@@ -161,7 +161,7 @@ async def show_delivery(request: Request[None]) -> DeliveryRecord:
     found, body = await request.services.db.read(
         replay.show, request.actor, request.path["id"], request.path["delivery_id"]
     )
-    return records.delivery(found, body)
+    return await off_loop.read(len(body), records.delivery, found, body)
 
 
 async def replay_delivery(request: Request[None]) -> Reply:

@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from belvedere.access import Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.base.errors import Refused
-from belvedere.base.text import json_text
+from belvedere.base.text import json_text, request_masking
 from belvedere.tasks.model import MASK
 from belvedere.webhooks.deliveries import payload
 from belvedere.webhooks.model import Delivery, StartedJob
@@ -103,11 +103,16 @@ def delivery(found: Delivery, body: str | None = None) -> DeliveryRecord:
 
 
 def _masked(found: Delivery, body: str) -> str:
-    """The body as anybody may see it: masked arguments stay masked."""
+    """The body as admins see it: without masked arguments and without the values of names that
+    look like credentials."""
     hidden = msgspec.json.decode(found.masked, type=set[int])
-    if not hidden or not body:
-        return body
-    elements: list[Any] | Refused = payload.read(found.content_type, body.encode())
+    is_wrapped = body.startswith("payload=")
+    text = _mask_elements(found, body, hidden) if body and (hidden or is_wrapped) else body
+    return str(request_masking.mask({"body": text})["body"])
+
+
+def _mask_elements(row: Delivery, body: str, hidden: set[int]) -> str:
+    elements: list[Any] | Refused = payload.read(row.content_type, body.encode())
     if isinstance(elements, Refused):
         # It cannot be told which part of it was meant to be hidden.
         return MASK
