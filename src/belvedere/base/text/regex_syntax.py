@@ -3,6 +3,12 @@
 import re
 import warnings
 from collections.abc import Iterable, Sequence
+
+# The parser of the standard library is private since `sre_parse` was deprecated (Python 3.11), and
+# no public one reads the same syntax: RE2 accepts other patterns and does not show its tree, and
+# our patterns have meant what `re` says since before they were matched with RE2. A parser of our
+# own would be another source of differences. tests/base/test_regex_parser.py fails with a clear
+# message when a Python version changes what is used here.
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
