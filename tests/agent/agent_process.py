@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 from agent.processes import bearing, command_lines
-from belvedere.agent.state_folder import Folder, prepare
+from belvedere.agent.state_folder import StateFolder, prepare
 
 
 class Agency:
     def __init__(self, state: Path, url: str) -> None:
-        self.folder: Folder = prepare(str(state))
+        self.folder: StateFolder = prepare(str(state))
         self._url = url
         self._log = state / "agent.log"
         credential = {"token": "bva_secret", "host_id": "h", "customer": "acme", "hostname": "web"}

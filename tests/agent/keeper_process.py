@@ -15,7 +15,7 @@ from typing import Any
 from agent.processes import bearing, below, read
 from belvedere.agent import wire
 from belvedere.agent.output.spool import HEAD
-from belvedere.agent.state_folder import Folder, prepare
+from belvedere.agent.state_folder import StateFolder, prepare
 from belvedere.base.unix_sockets import short_path
 from belvedere.protocol import INLINE_LOG
 
@@ -28,7 +28,7 @@ class Keeping:
     """Starts the keeper, hands it orders, collects what it says."""
 
     def __init__(self, state: Path) -> None:
-        self.folder: Folder = prepare(str(state))
+        self.folder: StateFolder = prepare(str(state))
         self.heard: list[Message] = []
         self.state: Message = {}
         self._next_fence = 100
@@ -67,7 +67,7 @@ class Keeping:
             os.close(fd)
         if former is not None:
             former.close()
-        self._lines = wire.Lines()
+        self._lines = wire.JsonLines()
         self.heard.clear()
         return self.hello(session, owner)
 

@@ -11,7 +11,7 @@ import pytest
 
 from agent.keeper_process import Keeping
 from belvedere.agent.workdir import artifact_masking, artifacts
-from belvedere.agent.workdir.artifact_masking import TooMany, blot
+from belvedere.agent.workdir.artifact_masking import TooManySecrets, mask_file
 from belvedere.agent.workdir.directories import ANYONE
 from belvedere.base.text.masking import Masker
 
@@ -33,7 +33,7 @@ def opened(folder: Path) -> Iterator[int]:
 
 def blot_file(folder: Path, size: int, masker: Masker, most: int) -> int:
     with opened(folder) as directory:
-        return blot((directory, "f", ANYONE), size, masker, most)
+        return mask_file((directory, "f", ANYONE), size, masker, most)
 
 
 def test_it_works(keeping: Keeping) -> None:
@@ -85,7 +85,7 @@ def test_what_cannot_be_searched_stays_behind(
 
     monkeypatch.setattr(artifact_masking, "open_regular", refuse)
     with opened(tmp_path) as directory:
-        found = artifacts._sorted(directory, Masker([SECRET]))
+        found = artifacts._collect(directory, Masker([SECRET]))
     assert found == {"files_skipped": [["shut", "unreadable"]]}
 
 
@@ -127,11 +127,11 @@ def test_it_is_given_up_where_there_are_too_many(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"secret42 " * 5)
     assert blot_file(tmp_path, 45, Masker(["secret42"]), 5) == 5
     (tmp_path / "f").write_bytes(b"secret42 " * 6)
-    with pytest.raises(TooMany):
+    with pytest.raises(TooManySecrets):
         blot_file(tmp_path, 54, Masker(["secret42"]), 5)
 
 
 def test_no_form_is_longer_than_a_window() -> None:
     """The longest value that can be masked: an argument, written so that it grows most."""
     assert Masker(["\x01" * 128 * 1024]).longest <= artifact_masking.WINDOW
-    assert artifacts.MOST_SECRETS == MOST
+    assert artifacts.MAX_SECRETS == MOST

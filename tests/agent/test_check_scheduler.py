@@ -9,11 +9,11 @@ import pytest
 
 from agent.connected_agent import office
 from agent.webpages import site
-from belvedere.agent.checks.outcome import Outcome, sound
+from belvedere.agent.checks.outcome import Outcome, sanitize
 from belvedere.agent.monitoring import sample_buffer, sample_journal
-from belvedere.agent.monitoring.sample_buffer import Buffer
-from belvedere.agent.monitoring.sample_journal import SampleLog
-from belvedere.agent.monitoring.scheduler import Lookout, phase
+from belvedere.agent.monitoring.sample_buffer import SampleBuffer
+from belvedere.agent.monitoring.sample_journal import SampleJournal
+from belvedere.agent.monitoring.scheduler import CheckScheduler, phase
 from belvedere.protocol import Samples, Watched
 
 
@@ -98,7 +98,7 @@ async def test_checks_of_one_monitor_never_overlap(monkeypatch: pytest.MonkeyPat
         return Outcome("normal")
 
     monkeypatch.setattr("belvedere.agent.monitoring.scheduler.check_of", lambda kind: slow)
-    lookout = Lookout(Buffer())
+    lookout = CheckScheduler(SampleBuffer())
     lookout.configure([Watched("m", "scraper", 1, 20, {})])
     async with asyncio.timeout(10):
         await done.wait()
@@ -107,7 +107,7 @@ async def test_checks_of_one_monitor_never_overlap(monkeypatch: pytest.MonkeyPat
 
 
 async def test_a_kind_of_tomorrow_is_left_alone() -> None:
-    lookout = Lookout(Buffer())
+    lookout = CheckScheduler(SampleBuffer())
     lookout.configure([Watched("m", "quantum", 1, 1_000, {})])
     assert lookout._tasks == {}
 
@@ -119,8 +119,8 @@ def test_phases_are_spread() -> None:
 
 
 def test_a_buffer_is_bounded_and_counts_what_it_drops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sample_buffer, "MOST", 10)
-    buffer = Buffer()
+    monkeypatch.setattr(sample_buffer, "MAX_SAMPLES", 10)
+    buffer = SampleBuffer()
     for n in range(25):
         buffer.add(str(n), 1, Outcome("normal"))
     batch = buffer.next()
@@ -131,7 +131,7 @@ def test_a_buffer_is_bounded_and_counts_what_it_drops(monkeypatch: pytest.Monkey
 
 def test_batches_are_said_again_until_they_are_noted() -> None:
     now = 0.0
-    buffer = Buffer(lambda: now)
+    buffer = SampleBuffer(lambda: now)
     buffer.add("a", 1, Outcome("normal"))
     first = buffer.next()
     assert first is not None and buffer.next() is None
@@ -140,21 +140,21 @@ def test_batches_are_said_again_until_they_are_noted() -> None:
     again = buffer.next()
     assert again is not None
     assert (again.number, again.samples[0].ago_ms) == (first.number, 5_000)
-    buffer.noted("another stream", 99)
+    buffer.acknowledge("another stream", 99)
     assert len(buffer) == 1
-    buffer.noted(buffer.stream, again.number)
+    buffer.acknowledge(buffer.stream, again.number)
     assert len(buffer) == 0
     buffer.reopen()
     assert buffer.next() is None
 
 
 def test_no_more_is_on_its_way_than_may_be() -> None:
-    buffer = Buffer()
+    buffer = SampleBuffer()
     for n in range(2_000):
         buffer.add(str(n), 1, Outcome("normal"))
     sent = [buffer.next() for _ in range(10)]
     assert [one.number for one in sent if one] == [1, 2, 3, 4]
-    buffer.noted(buffer.stream, 2)
+    buffer.acknowledge(buffer.stream, 2)
     assert [one.number for one in (buffer.next(), buffer.next(), buffer.next()) if one] == [5, 6]
 
 
@@ -164,9 +164,11 @@ class Restarts:
     def __init__(self, path: Path) -> None:
         self.path, self.wall = path, 1_000_000.0
 
-    def buffer(self) -> Buffer:
+    def buffer(self) -> SampleBuffer:
         start = self.wall
-        return Buffer(lambda: self.wall - start, SampleLog(str(self.path)), lambda: self.wall)
+        return SampleBuffer(
+            lambda: self.wall - start, SampleJournal(str(self.path)), lambda: self.wall
+        )
 
 
 def told(batch: Samples | None) -> tuple[int, list[str], int]:
@@ -179,7 +181,7 @@ def test_samples_survive_a_restart(tmp_path: Path) -> None:
     before = of.buffer()
     before.add("noted", 1, Outcome("normal"))
     assert before.next() is not None
-    before.noted(before.stream, 1)
+    before.acknowledge(before.stream, 1)
     before.add("on its way", 1, Outcome("failure", "x", "y", {"a": [1]}, {"ms": 1.5}))
     assert told(before.next()) == (2, ["on its way"], 0)
     before.add("fresh", 2, Outcome("normal"))
@@ -191,7 +193,7 @@ def test_samples_survive_a_restart(tmp_path: Path) -> None:
     assert again is not None and again.samples[0].ago_ms == 60_000
     assert (again.samples[0].data, again.samples[0].measured) == ({"a": [1]}, {"ms": 1.5})
     assert told(after.next()) == (3, ["fresh"], 0)
-    after.noted(after.stream, 3)
+    after.acknowledge(after.stream, 3)
     last = of.buffer()
     assert (len(last), last.next()) == (0, None)
     last.add("new", 1, Outcome("normal"))
@@ -202,8 +204,8 @@ def test_a_journal_tells_the_same_at_every_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whenever the agent dies, the next one has what this one had."""
-    monkeypatch.setattr(sample_buffer, "MOST", 12)
-    monkeypatch.setattr(sample_buffer, "BATCH", 3)
+    monkeypatch.setattr(sample_buffer, "MAX_SAMPLES", 12)
+    monkeypatch.setattr(sample_buffer, "BATCH_SIZE", 3)
     of = Restarts(tmp_path / "samples")
     dice, live = random.Random(7), of.buffer()
     for n in range(400):
@@ -213,7 +215,7 @@ def test_a_journal_tells_the_same_at_every_line(
             case 2:
                 live.next()
             case 3:
-                live.noted(live.stream, live._number - dice.randrange(3))
+                live.acknowledge(live.stream, live._number - dice.randrange(3))
         if dice.randrange(10) == 0:
             kept, live = live, of.buffer()
             assert (live.stream, live._number, live._dropped) == (
@@ -221,9 +223,11 @@ def test_a_journal_tells_the_same_at_every_line(
                 kept._number,
                 kept._dropped,
             )
-            for mine, theirs in ((live._fresh, kept._fresh), (live._open, kept._open)):
+            for mine, theirs in ((live._unbatched, kept._unbatched), (live._open, kept._open)):
                 assert len(mine) == len(theirs)
-            assert [s.monitor_id for _, s in live._fresh] == [s.monitor_id for _, s in kept._fresh]
+            assert [s.monitor_id for _, s in live._unbatched] == [
+                s.monitor_id for _, s in kept._unbatched
+            ]
 
 
 def test_a_journal_that_was_cut_counts_as_far_as_it_goes(tmp_path: Path) -> None:
@@ -238,15 +242,15 @@ def test_a_journal_that_was_cut_counts_as_far_as_it_goes(tmp_path: Path) -> None
 
 
 def test_a_journal_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sample_journal, "GROWN", 2_000)
+    monkeypatch.setattr(sample_journal, "MAX_GROWTH", 2_000)
     of = Restarts(tmp_path / "samples")
     buffer = of.buffer()
     for n in range(200):
         buffer.add(str(n), 1, Outcome("normal"))
         buffer.next()
-        buffer.noted(buffer.stream, n + 1)
+        buffer.acknowledge(buffer.stream, n + 1)
     assert of.path.stat().st_size < 5_000
-    monkeypatch.setattr(sample_journal, "LARGEST", 10_000)
+    monkeypatch.setattr(sample_journal, "MAX_SIZE", 10_000)
     for n in range(200):
         buffer.add(str(n), 1, Outcome("normal"))
     # Rather none than one that stops in the middle.
@@ -284,8 +288,8 @@ async def test_a_removed_monitor_ends_even_where_its_check_fails_on_the_way_out(
             raise RuntimeError("the keeper is gone")
 
     monkeypatch.setattr("belvedere.agent.monitoring.scheduler.check_of", lambda kind: stubborn)
-    buffer = Buffer()
-    lookout = Lookout(buffer)
+    buffer = SampleBuffer()
+    lookout = CheckScheduler(buffer)
     lookout.configure([Watched("m", "scraper", 1, 20, {})])
     async with asyncio.timeout(10):
         await begun.wait()
@@ -315,10 +319,10 @@ for _ in range(600):
     ],
 )
 def test_what_cannot_be_kept_is_left_out(data: dict[str, Any], kept: bool, tmp_path: Path) -> None:
-    outcome = sound(Outcome("normal", "e\ud800", "m\0", data, {"ms": 1.0, "no": float("nan")}))
+    outcome = sanitize(Outcome("normal", "e\ud800", "m\0", data, {"ms": 1.0, "no": float("nan")}))
     assert (outcome.event, outcome.message) == ("e\ufffd\ufffd\ufffd", "m\ufffd")
     assert outcome.measured == {"ms": 1.0}
     assert outcome.data == (data if kept else {})
     path = str(tmp_path / "samples")
-    Buffer(journal=SampleLog(path)).add("m", 1, outcome)
-    assert len(Buffer(journal=SampleLog(path))) == 1
+    SampleBuffer(journal=SampleJournal(path)).add("m", 1, outcome)
+    assert len(SampleBuffer(journal=SampleJournal(path))) == 1

@@ -16,10 +16,10 @@ import pytest
 from agent.processes import command_lines, is_alive, read
 from belvedere.agent.boot import command
 from belvedere.agent.checks.outcome import Outcome
-from belvedere.agent.file_cache import Cache
+from belvedere.agent.file_cache import FileCache
 from belvedere.agent.monitoring import checker_process
-from belvedere.agent.monitoring.checker_main import BEAT_S
-from belvedere.agent.monitoring.checker_process import Outpost
+from belvedere.agent.monitoring.checker_main import HEARTBEAT_S
+from belvedere.agent.monitoring.checker_process import CheckerProcess
 from belvedere.agent.monitoring.script_checks import ScriptChecks
 from belvedere.protocol import Watched
 
@@ -47,9 +47,9 @@ class Seen:
 
 
 @asynccontextmanager
-async def posted(folder: Path) -> AsyncIterator[tuple[Outpost, Seen]]:
+async def posted(folder: Path) -> AsyncIterator[tuple[CheckerProcess, Seen]]:
     notes = Seen()
-    made = Outpost(str(folder), notes, ScriptChecks(Cache(str(folder))))
+    made = CheckerProcess(str(folder), notes, ScriptChecks(FileCache(str(folder))))
     async with asyncio.timeout(40):
         yield made, notes
         made.close()
@@ -91,7 +91,7 @@ async def test_it_works(tmp_path: Path) -> None:
             other = "b" * 24
             post.change([knock(port, version=4, monitor_id=other)], ["a" * 24])
             await seen.until(lambda one: one[0] == other)
-            assert set(post._wanted) == {other}
+            assert set(post._monitors) == {other}
             assert processes(tmp_path) == before
 
 
@@ -151,7 +151,7 @@ async def test_a_process_that_reports_nothing_is_killed(
             os.kill(pid, signal.SIGSTOP)
             monkeypatch.setattr(checker_process, "STUCK_S", 0.05)
             # It looks again when something changes, not when the limit of this test does.
-            post._stirred.set()
+            post._changed_event.set()
             await replaced(tmp_path, pid)
             monkeypatch.setattr(checker_process, "STUCK_S", 60.0)
             await seen.until(lambda one: True)
@@ -168,7 +168,7 @@ def test_a_process_without_checks_reports_that_it_is_alive(tmp_path: Path) -> No
         assert process.stdin is not None and process.stdout is not None
         assert process.stdout.readline() == b'{"alive":true}\n'
         process.stdin.close()
-    assert BEAT_S * 4 < checker_process.STUCK_S
+    assert HEARTBEAT_S * 4 < checker_process.STUCK_S
 
 
 async def replaced(folder: Path, pid: int) -> None:
@@ -180,7 +180,7 @@ async def replaced(folder: Path, pid: int) -> None:
 async def test_one_that_is_stuck_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checker_process, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(checker_process, "EXIT_TIMEOUT_S", 0.05)
     async with posted(tmp_path) as (post, seen):
         with door() as port:
             post.configure([knock(port)])
@@ -200,16 +200,16 @@ async def test_one_that_cannot_start_is_tried_again_but_not_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     rests: list[float] = []
-    rest = Outpost._rest
+    rest = CheckerProcess._back_off
 
-    async def noted(post: Outpost, seconds: float) -> None:
+    async def noted(post: CheckerProcess, seconds: float) -> None:
         rests.append(seconds)
         if len(rests) == 7:
             monkeypatch.setattr(checker_process, "command", command)
         await rest(post, 0)
 
     monkeypatch.setattr(checker_process, "command", lambda module: [str(tmp_path / "not there")])
-    monkeypatch.setattr(Outpost, "_rest", noted)
+    monkeypatch.setattr(CheckerProcess, "_back_off", noted)
     async with posted(tmp_path) as (post, seen):
         with door() as port:
             post.configure([knock(port)])
@@ -222,14 +222,14 @@ async def test_an_end_does_not_wait_for_the_next_try(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     resting = asyncio.Event()
-    rest = Outpost._rest
+    rest = CheckerProcess._back_off
 
-    async def noted(post: Outpost, seconds: float) -> None:
+    async def noted(post: CheckerProcess, seconds: float) -> None:
         resting.set()
         await rest(post, 3_600)
 
     monkeypatch.setattr(checker_process, "command", lambda module: [str(tmp_path / "not there")])
-    monkeypatch.setattr(Outpost, "_rest", noted)
+    monkeypatch.setattr(CheckerProcess, "_back_off", noted)
     async with posted(tmp_path) as (post, _):
         post.configure([knock(1)])
         await resting.wait()

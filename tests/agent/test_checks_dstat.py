@@ -31,7 +31,7 @@ def test_the_first_that_is_over_its_limit_decides(name: str) -> None:
     else:
         data[name] = 95.0
     limit = dict.fromkeys(("cpu", "mem", "cache", "disk"), 90.0)
-    outcome = dstat._judged(limit, data)
+    outcome = dstat._evaluate(limit, data)
     assert (outcome.state, outcome.event) == ("failure", f"host:stats:{name}:high")
     assert outcome.message == f"{name} 95 %, at most 90 are good"
 

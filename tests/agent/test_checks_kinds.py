@@ -110,7 +110,7 @@ def certificate(expires: str) -> dict[str, Any]:
 )
 def test_a_certificate_must_last(expires: str, state: str) -> None:
     now = 1_767_225_600.0  # 2026-01-01
-    outcome: Outcome = tls.judged(certificate(expires), 14, now)
+    outcome: Outcome = tls.evaluate(certificate(expires), 14, now)
     assert outcome.state == state
     assert outcome.measured["days"] == pytest.approx(19 if state == "normal" else 9)
 
@@ -160,7 +160,7 @@ async def test_a_disk_that_does_not_answer_holds_one_thread(
         answer.wait()
         return os.stat("/"), "root", "root"
 
-    monkeypatch.setattr(file, "_look", hang)
+    monkeypatch.setattr(file, "_stat", hang)
     memory: dict[str, Any] = {}
     config = {"path": "/away", "permissions": "", "os_username": "", "os_groupname": ""}
     for _ in range(3):

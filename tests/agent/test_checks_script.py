@@ -15,8 +15,8 @@ import pytest
 from agent.processes import command_lines, is_alive
 from belvedere.agent import state_folder as folders
 from belvedere.agent.checks.outcome import Outcome
-from belvedere.agent.file_cache import Cache
-from belvedere.agent.keeper_client import Attachment, attach
+from belvedere.agent.file_cache import FileCache
+from belvedere.agent.keeper_client import KeeperClient, connect_keeper
 from belvedere.agent.monitoring.scheduler import perform
 from belvedere.agent.monitoring.script_checks import ScriptChecks
 from belvedere.protocol import Watched
@@ -25,7 +25,7 @@ from e2e.wait_until import until
 pytestmark = pytest.mark.usefixtures("loop_factory")
 
 Run = Callable[..., Coroutine[Any, Any, Outcome]]
-Bench = tuple[Run, Attachment]
+Bench = tuple[Run, KeeperClient]
 
 
 def asleep(mark: str) -> list[int]:
@@ -38,8 +38,8 @@ def asleep(mark: str) -> list[int]:
 async def bench(path: Path) -> AsyncIterator[Bench]:
     """A keeper, and an agent's side of it."""
     place = folders.prepare(str(path))
-    keeper = await attach(place)
-    scripts = ScriptChecks(Cache(place.cache))
+    keeper = await connect_keeper(place)
+    scripts = ScriptChecks(FileCache(place.cache))
     scripts.attach(keeper)
 
     async def run(source: str, *arguments: str, timeout: int = 20_000, **more: Any) -> Outcome:
@@ -159,7 +159,7 @@ async def test_without_a_keeper_it_is_said_so(tmp_path: Path) -> None:
 async def test_the_last_line_of_a_script_does_not_repeat_credentials(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checks = ScriptChecks(Cache(str(tmp_path)))
+    checks = ScriptChecks(FileCache(str(tmp_path)))
 
     async def run(_: ScriptChecks, config: dict[str, Any]) -> dict[str, Any]:
         return {"ending": "exit", "code": 1, "lastline": f"bad key {config['masks'][0]}"}

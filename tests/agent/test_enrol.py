@@ -14,8 +14,8 @@ from belvedere.agent import main
 from belvedere.agent.setup import enrolment
 from belvedere.agent.setup.enrolment import CannotEnrol, Unreachable
 from belvedere.agent.setup.machine import fingerprint
-from belvedere.agent.setup.settings import Settings
-from belvedere.agent.state_folder import Folder, prepare
+from belvedere.agent.setup.settings import AgentSettings
+from belvedere.agent.state_folder import StateFolder, prepare
 
 ANSWER = {"token": "bva_own", "host_id": "h1", "customer": "acme", "hostname": "web"}
 
@@ -58,18 +58,18 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Folder:
+def folder(tmp_path: Path) -> StateFolder:
     return prepare(str(tmp_path / "state"))
 
 
-def settings(desk: Desk, folder: Folder, token: str = "bve_once") -> Settings:
+def settings(desk: Desk, folder: StateFolder, token: str = "bve_once") -> AgentSettings:
     address = f"http://127.0.0.1:{desk.server.server_port}"
-    return Settings(address, folder.root, "web", token)
+    return AgentSettings(address, folder.root, "web", token)
 
 
-def test_it_works(desk: Desk, folder: Folder) -> None:
+def test_it_works(desk: Desk, folder: StateFolder) -> None:
     told = settings(desk, folder)
-    assert enrolment.saved(told, folder) is None
+    assert enrolment.load_saved(told, folder) is None
     made = enrolment.enrol(told, folder, None)
     assert (made.token, made.host_id, made.customer) == ("bva_own", "h1", "acme")
     asked = {"token": "bve_once", "hostname": "web", "fingerprint": fingerprint(folder, "web")}
@@ -78,23 +78,23 @@ def test_it_works(desk: Desk, folder: Folder) -> None:
     assert "bve_once" not in Path(folder.credential).read_text()
 
 
-def test_an_enrolled_agent_uses_what_it_has(desk: Desk, folder: Folder) -> None:
+def test_an_enrolled_agent_uses_what_it_has(desk: Desk, folder: StateFolder) -> None:
     made = enrolment.enrol(settings(desk, folder), folder, None)
-    assert enrolment.saved(settings(desk, folder), folder) == made
-    assert enrolment.saved(settings(desk, folder, token=""), folder) == made
+    assert enrolment.load_saved(settings(desk, folder), folder) == made
+    assert enrolment.load_saved(settings(desk, folder, token=""), folder) == made
 
 
-def test_another_token_means_another_enrolment(desk: Desk, folder: Folder) -> None:
+def test_another_token_means_another_enrolment(desk: Desk, folder: StateFolder) -> None:
     enrolment.enrol(settings(desk, folder), folder, None)
-    assert enrolment.saved(settings(desk, folder, token="bve_other"), folder) is None
+    assert enrolment.load_saved(settings(desk, folder, token="bve_other"), folder) is None
 
 
-def test_without_any_token_it_says_what_to_do(desk: Desk, folder: Folder) -> None:
+def test_without_any_token_it_says_what_to_do(desk: Desk, folder: StateFolder) -> None:
     with pytest.raises(CannotEnrol, match="--token-file"):
-        enrolment.saved(settings(desk, folder, token=""), folder)
+        enrolment.load_saved(settings(desk, folder, token=""), folder)
 
 
-def test_a_refusal_is_told_in_the_servers_words(desk: Desk, folder: Folder) -> None:
+def test_a_refusal_is_told_in_the_servers_words(desk: Desk, folder: StateFolder) -> None:
     desk.status, desk.answer = 401, {"message": "This enrolment token has expired."}
     with pytest.raises(CannotEnrol, match="has expired"):
         enrolment.enrol(settings(desk, folder), folder, None)
@@ -105,19 +105,21 @@ def test_a_refusal_is_told_in_the_servers_words(desk: Desk, folder: Folder) -> N
     ("status", "answer"), [(503, {"message": "later"}), (201, {"no": "token"})]
 )
 def test_what_may_pass_is_worth_another_try(
-    desk: Desk, folder: Folder, status: int, answer: Any
+    desk: Desk, folder: StateFolder, status: int, answer: Any
 ) -> None:
     desk.status, desk.answer = status, answer
     with pytest.raises(Unreachable):
         enrolment.enrol(settings(desk, folder), folder, None)
 
 
-def test_a_server_that_is_away_is_worth_another_try(folder: Folder) -> None:
+def test_a_server_that_is_away_is_worth_another_try(folder: StateFolder) -> None:
     with pytest.raises(Unreachable):
-        enrolment.enrol(Settings("http://127.0.0.1:9", folder.root, "web", "bve_x"), folder, None)
+        enrolment.enrol(
+            AgentSettings("http://127.0.0.1:9", folder.root, "web", "bve_x"), folder, None
+        )
 
 
-def test_the_fingerprint_is_of_the_machine_and_its_name(folder: Folder) -> None:
+def test_the_fingerprint_is_of_the_machine_and_its_name(folder: StateFolder) -> None:
     assert fingerprint(folder, "web") == fingerprint(folder, "web")
     assert fingerprint(folder, "web") != fingerprint(folder, "db")
 
@@ -131,13 +133,13 @@ def test_a_damaged_credential_is_named(tmp_path: Path, text: str) -> None:
 
 
 def test_an_agent_warns_of_plain_http_at_its_start(
-    folder: Folder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    folder: StateFolder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Before it enrols, and each time it starts."""
     monkeypatch.setattr(main, "_serve", _nothing)
     monkeypatch.setattr(os, "umask", lambda _: 0)
     for server in ("http://belvedere.example.org", "https://b.example", "http://127.0.0.1:1"):
-        assert main.run(Settings(server, folder.root, "web", "bve_1")) == 0
+        assert main.run(AgentSettings(server, folder.root, "web", "bve_1")) == 0
     warnings = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
     assert len(warnings) == 1
     assert "not encrypted" in warnings[0] and "http://belvedere.example.org" in warnings[0]

@@ -4,12 +4,18 @@ from typing import Any
 
 import pytest
 
-from belvedere.agent.journal.effects import End, Spawn, Tell, TellState, Write
-from belvedere.agent.journal.state import Ledger
-from belvedere.agent.keeper.program import AT_ONCE, Keeper
+from belvedere.agent.journal.effects import (
+    EndScript,
+    SendMessage,
+    SendState,
+    SpawnScript,
+    WriteRecord,
+)
+from belvedere.agent.journal.state import JournalState
+from belvedere.agent.keeper.program import BATCH_SIZE, Keeper
 from belvedere.agent.processes.script import NEVER
 
-COUNT = 3 * AT_ONCE + 1
+COUNT = 3 * BATCH_SIZE + 1
 
 
 class Stage:
@@ -26,7 +32,7 @@ class Stage:
     def append(self, record: Any, *, sync: bool) -> None:
         self._written.append(record[1])
 
-    def commit(self, _: Ledger) -> None:
+    def commit(self, _: JournalState) -> None:
         self.done += [("written", fence) for fence in self._written]
         self._written.clear()
 
@@ -44,7 +50,7 @@ class Stage:
         steps: list[Any] = []
         for fence in over:
             report = {"say": "ended", "fence": fence}
-            steps += [Write(["ended", fence], sync=False), Tell(report)]
+            steps += [WriteRecord(["ended", fence], sync=False), SendMessage(report)]
         return steps
 
     def send(self, message: Any) -> None:
@@ -58,7 +64,7 @@ class Stage:
 
 
 class BadDisk(Stage):
-    def commit(self, _: Ledger) -> None:
+    def commit(self, _: JournalState) -> None:
         if self._written:
             self._written.clear()
             raise OSError("no room")
@@ -90,21 +96,21 @@ def settled(*steps: Any, on: Stage | None = None) -> list[tuple[str, int]]:
 
 def keeper_on(stage: Stage) -> Any:
     keeper: Any = Keeper.__new__(Keeper)
-    keeper._journal = keeper._scripts = keeper._door = stage
-    keeper._ledger = Ledger("j")
+    keeper._journal = keeper._scripts = keeper._socket = stage
+    keeper._journal_state = JournalState("j")
     keeper._todo, keeper._write_at = [], NEVER
     if isinstance(stage, Listening):
-        keeper._state = stage.state
+        keeper._state_message = stage.state
     return keeper
 
 
-def spawn(fence: int) -> Spawn:
-    return Spawn({"fence": fence})
+def spawn(fence: int) -> SpawnScript:
+    return SpawnScript({"fence": fence})
 
 
 def test_it_works() -> None:
     assert settled(spawn(1)) == [("begun", 1)]
-    assert settled(*map(spawn, range(AT_ONCE))) == [("begun", n) for n in range(AT_ONCE)]
+    assert settled(*map(spawn, range(BATCH_SIZE))) == [("begun", n) for n in range(BATCH_SIZE)]
 
 
 def test_ends_are_written_and_told_before_more_scripts_begin() -> None:
@@ -115,12 +121,12 @@ def test_ends_are_written_and_told_before_more_scripts_begin() -> None:
     for fence in range(last):
         begun, written, told = (done.index((w, fence)) for w in ("begun", "written", "told"))
         assert begun < written < told < done.index(("flushed", 0), told)
-        follower = ("begun", (fence // AT_ONCE + 1) * AT_ONCE)
+        follower = ("begun", (fence // BATCH_SIZE + 1) * BATCH_SIZE)
         assert done.index(("flushed", 0), told) < done.index(follower)
 
 
 def test_what_follows_a_start_stays_behind_it() -> None:
-    done = settled(*map(spawn, range(COUNT)), End(COUNT - 1, "canceled"))
+    done = settled(*map(spawn, range(COUNT)), EndScript(COUNT - 1, "canceled"))
     assert done.index(("to end", COUNT - 1)) > done.index(("begun", COUNT - 1))
 
 
@@ -132,7 +138,7 @@ def test_a_disk_that_fails_meanwhile_stops_nobody_who_was_accepted() -> None:
 def test_what_was_told_before_the_state_is_part_of_it() -> None:
     """An agent that has said hello forgets whatever it hears before the state."""
     agent = Listening()
-    settled(*map(spawn, range(1, COUNT)), TellState(), on=agent)
+    settled(*map(spawn, range(1, COUNT)), SendState(), on=agent)
     [at] = [n for n, message in enumerate(agent.heard) if message["say"] == "state"]
     before = [message["fence"] for message in agent.heard[:at]]
     assert before

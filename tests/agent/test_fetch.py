@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from belvedere.agent import file_cache as caches
-from belvedere.agent.file_cache import Cache
+from belvedere.agent.file_cache import FileCache
 
 SCRIPT = b"#!/bin/sh\necho hi\n"
 DIGEST = hashlib.sha256(SCRIPT).hexdigest()
 
 
-def fetch(cache: Cache, content: bytes, digest: str = "") -> str:
+def fetch(cache: FileCache, content: bytes, digest: str = "") -> str:
     digest = digest or hashlib.sha256(content).hexdigest()
     cache.expect(digest)
     cache.feed(digest, content[:5], last=False)
@@ -22,10 +22,10 @@ def fetch(cache: Cache, content: bytes, digest: str = "") -> str:
 
 
 def test_it_works(tmp_path: Path) -> None:
-    cache = Cache(str(tmp_path))
+    cache = FileCache(str(tmp_path))
     assert cache.path(DIGEST, "a.sh") is None
     cache.expect(DIGEST)
-    assert cache.is_coming(DIGEST)
+    assert cache.is_downloading(DIGEST)
     assert cache.feed(DIGEST, SCRIPT[:4], last=False) is None
     assert cache.feed(DIGEST, SCRIPT[4:], last=True) is True
     path = cache.path(DIGEST, "a.sh")
@@ -36,31 +36,31 @@ def test_it_works(tmp_path: Path) -> None:
 
 
 def test_one_content_serves_under_several_names(tmp_path: Path) -> None:
-    cache = Cache(str(tmp_path))
+    cache = FileCache(str(tmp_path))
     fetch(cache, SCRIPT)
     for name in ("a.sh", "b.sh", "a.sh", "blob"):
         assert cache.path(DIGEST, name) == f"{tmp_path}/{DIGEST}/{name}"
 
 
 def test_it_survives_a_restart(tmp_path: Path) -> None:
-    fetch(Cache(str(tmp_path)), SCRIPT)
+    fetch(FileCache(str(tmp_path)), SCRIPT)
     (tmp_path / "abc.part").write_bytes(b"half")
-    cache = Cache(str(tmp_path))
+    cache = FileCache(str(tmp_path))
     assert cache.path(DIGEST, "a.sh") is not None
     assert not (tmp_path / "abc.part").exists()
 
 
 def test_the_wrong_bytes_are_refused(tmp_path: Path) -> None:
-    cache = Cache(str(tmp_path))
+    cache = FileCache(str(tmp_path))
     cache.expect(DIGEST)
     assert cache.feed(DIGEST, b"something else", last=True) is False
     assert cache.path(DIGEST, "a.sh") is None
-    assert not cache.is_coming(DIGEST)
+    assert not cache.is_downloading(DIGEST)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_bytes_nobody_asked_for_are_ignored(tmp_path: Path) -> None:
-    assert Cache(str(tmp_path)).feed(DIGEST, SCRIPT, last=True) is None
+    assert FileCache(str(tmp_path)).feed(DIGEST, SCRIPT, last=True) is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -68,7 +68,7 @@ def test_bytes_nobody_asked_for_are_ignored(tmp_path: Path) -> None:
 def test_a_script_that_changed_its_own_file_is_fetched_again(
     tmp_path: Path, restarted: bool
 ) -> None:
-    cache = Cache(str(tmp_path))
+    cache = FileCache(str(tmp_path))
     fetch(cache, SCRIPT)
     path = cache.path(DIGEST, "a.sh")
     assert path is not None
@@ -76,7 +76,7 @@ def test_a_script_that_changed_its_own_file_is_fetched_again(
     Path(path).write_bytes(SCRIPT[:-3] + b"ho\n")
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     if restarted:
-        cache = Cache(str(tmp_path))
+        cache = FileCache(str(tmp_path))
     assert cache.path(DIGEST, "a.sh") is None
     fetch(cache, SCRIPT)
     assert Path(cache.path(DIGEST, "a.sh") or "").read_bytes() == SCRIPT
@@ -84,7 +84,7 @@ def test_a_script_that_changed_its_own_file_is_fetched_again(
 
 def test_the_least_used_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caches, "IN_USE_S", -1.0)
-    cache = Cache(str(tmp_path), limit=300)
+    cache = FileCache(str(tmp_path), limit=300)
     first, second = fetch(cache, b"1" * 100), fetch(cache, b"2" * 100)
     assert cache.path(first, "blob")
     third, fourth = fetch(cache, b"3" * 100), fetch(cache, b"4" * 100)
@@ -97,7 +97,7 @@ def test_the_least_used_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_may_be_about_to_start_stays(tmp_path: Path) -> None:
-    cache = Cache(str(tmp_path), limit=150)
+    cache = FileCache(str(tmp_path), limit=150)
     first = fetch(cache, b"1" * 100)
     assert cache.path(first, "a")
     fetch(cache, b"2" * 100)
@@ -105,9 +105,9 @@ def test_what_may_be_about_to_start_stays(tmp_path: Path) -> None:
 
 
 def test_a_broken_connection_leaves_no_half_file(tmp_path: Path) -> None:
-    cache = Cache(str(tmp_path))
+    cache = FileCache(str(tmp_path))
     cache.expect(DIGEST)
     cache.feed(DIGEST, SCRIPT[:4], last=False)
     cache.give_up_all()
-    assert not cache.is_coming(DIGEST)
+    assert not cache.is_downloading(DIGEST)
     assert list(tmp_path.iterdir()) == []

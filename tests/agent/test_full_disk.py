@@ -13,9 +13,16 @@ import pytest
 from agent.connected_agent import office
 from agent.keeper_process import Keeping, Message
 from belvedere.agent.output import spool
-from belvedere.agent.output.memory_buffer import MAX_HELD, MAX_HELD_TOTAL, Held, Piece, Room, unpack
-from belvedere.agent.output.spool import MAX_PARTS, Place, Spool
-from belvedere.agent.output.upload import Streams
+from belvedere.agent.output.memory_buffer import (
+    MAX_HELD,
+    MAX_HELD_TOTAL,
+    MemoryBudget,
+    MemoryBuffer,
+    OutputPiece,
+    unpack,
+)
+from belvedere.agent.output.spool import MAX_PARTS, Spool, SpoolPosition
+from belvedere.agent.output.upload import OutputUpload
 from belvedere.protocol import Ended, Report, unpack_output
 
 # Waits until the test allows it to go on, writes, waits again, writes, and ends.
@@ -36,7 +43,7 @@ def full_disk(pid: int, size: int = 0) -> Iterator[None]:
         resource.prlimit(pid, resource.RLIMIT_FSIZE, FREE)
 
 
-def pieces_of(keeping: Keeping, fence: int) -> list[Piece]:
+def pieces_of(keeping: Keeping, fence: int) -> list[OutputPiece]:
     told = [m for m in keeping.heard if m["say"] == "output" and m["fence"] == fence]
     return [piece for message in told for piece in unpack(message.get("held", []))]
 
@@ -80,7 +87,7 @@ def test_output_after_the_disk_has_space_again_is_written(keeping: Keeping, tmp_
     assert report["bytes_total"] == len(lost) + len(later)
     held = pieces_of(keeping, fence)
     assert b"".join(piece.data for piece in held) == b"x" * MAX_HELD
-    place = Place(MAX_HELD, -1)
+    place = SpoolPosition(MAX_HELD, -1)
     assert (
         spool.read(keeping.folder.spool, fence, place, report["bytes_total"], 99) == later.encode()
     )
@@ -130,21 +137,21 @@ async def test_the_server_gets_small_output_of_a_full_disk(tmp_path: Path) -> No
 
 
 def test_memory_is_bounded_for_one_script_and_for_all() -> None:
-    room = Room()
-    held = [Held(room) for _ in range(MAX_HELD_TOTAL // MAX_HELD + 2)]
+    room = MemoryBudget()
+    held = [MemoryBuffer(room) for _ in range(MAX_HELD_TOTAL // MAX_HELD + 2)]
     for one in held:
         one.add(0, 0, b"x" * 2 * MAX_HELD)
     assert [len(piece.data) for piece in held[0].pieces] == [MAX_HELD]
-    assert (room.left, held[-1].pieces) == (0, [])
+    assert (room.available, held[-1].pieces) == (0, [])
     held[0].drop_below(MAX_HELD)
     held[1].clear()
-    assert room.left == 2 * MAX_HELD
+    assert room.available == 2 * MAX_HELD
 
 
 def test_a_disk_that_fills_in_the_middle_of_a_line_leaves_one_gap(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = Spool(str(tmp_path), 7, room=Room(4))
+    made = Spool(str(tmp_path), 7, room=MemoryBudget(4))
     real = os.write
     left = [100]
 
@@ -161,7 +168,7 @@ def test_a_disk_that_fills_in_the_middle_of_a_line_leaves_one_gap(
     left[0] = 100
     made.write(b"five\nsix\n", 4)
     made.close()
-    streams = Streams(str(tmp_path))
+    streams = OutputUpload(str(tmp_path))
     streams.credit = 1000
     streams.hold(7, unpack(made.held.news()))
     streams.end(7, Report("exit", bytes_total=28))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.keeper_process import Keeping
-from belvedere.agent.output.upload import Streams
+from belvedere.agent.output.upload import OutputUpload
 from belvedere.agent.workdir import artifacts
 from belvedere.protocol import CHUNK, Ended, Report, unpack_file
 from e2e.wait_until import until
@@ -106,7 +106,7 @@ def test_there_are_so_many_and_no_more(keeping: Keeping) -> None:
         '#!/bin/sh\ncd "$BELVEDERE_FILES"; i=0\n'
         'while [ $i -lt 110 ]; do : > "f$i"; i=$((i+1)); done\n'
     )
-    assert len(report["files"]) == artifacts.MOST_FILES
+    assert len(report["files"]) == artifacts.MAX_FILES
     assert [reason for _, reason in report["files_skipped"]] == ["count"] * 10
 
 
@@ -145,7 +145,7 @@ def test_a_new_keeper_keeps_what_is_not_acknowledged(keeping: Keeping) -> None:
 # On their way
 
 
-def sent(streams: Streams) -> tuple[dict[int, bytes], list[Any]]:
+def sent(streams: OutputUpload) -> tuple[dict[int, bytes], list[Any]]:
     found: dict[int, bytes] = {}
     order: list[Any] = []
     while (thing := streams.next()) is not None:
@@ -159,12 +159,12 @@ def sent(streams: Streams) -> tuple[dict[int, bytes], list[Any]]:
     return found, order
 
 
-def left(tmp_path: Path, **files: bytes) -> Streams:
+def left(tmp_path: Path, **files: bytes) -> OutputUpload:
     folder = tmp_path / "files" / "7"
     folder.mkdir(parents=True)
     for name, content in files.items():
         (folder / name).write_bytes(content)
-    made = Streams(str(tmp_path / "spool"), str(tmp_path / "files"))
+    made = OutputUpload(str(tmp_path / "spool"), str(tmp_path / "files"))
     made.credit = 10 * CHUNK
     return made
 

@@ -8,11 +8,11 @@ import pytest
 
 from belvedere.agent.setup import enrolment, install
 from belvedere.agent.setup.enrolment import Credential, Unreachable
-from belvedere.agent.setup.settings import Settings, parse
+from belvedere.agent.setup.settings import AgentSettings, parse
 from belvedere.agent.state_folder import prepare
 
 
-def settings(tmp_path: Path, *words: str) -> Settings:
+def settings(tmp_path: Path, *words: str) -> AgentSettings:
     told = ["install", "--server", "http://127.0.0.1:9", "--state", str(tmp_path / "state")]
     return parse([*told, "--units", str(tmp_path / "units"), *words], {})
 

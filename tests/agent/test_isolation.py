@@ -7,15 +7,15 @@ import threading
 
 import pytest
 
-from belvedere.agent.isolation import aside
+from belvedere.agent.isolation import run_detached
 
 
 async def test_it_works() -> None:
-    assert await aside(int, "7") == 7
+    assert await run_detached(int, "7") == 7
     with pytest.raises(ValueError, match="invalid literal"):
-        await aside(int, "seven")
+        await run_detached(int, "seven")
     with pytest.raises(RuntimeError, match="StopIteration"):
-        await aside(next, iter([]))
+        await run_detached(next, iter([]))
 
 
 async def test_one_that_hangs_can_be_given_up() -> None:
@@ -28,11 +28,11 @@ async def test_one_that_hangs_can_be_given_up() -> None:
 
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
-            await aside(hang)
+            await run_detached(hang)
     assert begun.wait(10)
     # Others are not kept waiting, however many hang.
-    hanging = [asyncio.create_task(aside(hang)) for _ in range(40)]
-    assert await aside(int, "7") == 7
+    hanging = [asyncio.create_task(run_detached(hang)) for _ in range(40)]
+    assert await run_detached(int, "7") == 7
     go_on.set()
     await asyncio.gather(*hanging)
 
@@ -40,13 +40,13 @@ async def test_one_that_hangs_can_be_given_up() -> None:
 def test_a_program_ends_while_one_hangs() -> None:
     program = (
         "import asyncio, threading\n"
-        "from belvedere.agent.isolation import aside\n"
+        "from belvedere.agent.isolation import run_detached\n"
         "begun = threading.Event()\n"
         "def hang():\n"
         "    begun.set()\n"
         "    threading.Event().wait()\n"
         "async def main():\n"
-        "    asyncio.ensure_future(aside(hang))\n"
+        "    asyncio.ensure_future(run_detached(hang))\n"
         "    await asyncio.to_thread(begun.wait)\n"
         "asyncio.run(main())\n"
         "print('over')\n"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from belvedere.agent.journal import journal as journals
 from belvedere.agent.journal.journal import Journal, line, read
-from belvedere.agent.journal.state import REMEMBERED, Ledger, records, replay
+from belvedere.agent.journal.state import MAX_REMEMBERED, JournalState, records, replay
 
 HEAD = line(["journal", 1, "first", "host"])
 LINES = [
@@ -24,11 +24,11 @@ LINES = [
 ]
 
 
-def held(ledger: Ledger) -> dict[int, object]:
+def held(ledger: JournalState) -> dict[int, object]:
     return {fence: entry.report for fence, entry in ledger.entries.items()}
 
 
-def opened(path: Path, ledger: Ledger) -> Journal:
+def opened(path: Path, ledger: JournalState) -> Journal:
     journal = Journal(str(path))
     journal.renew(ledger)
     return journal
@@ -109,9 +109,9 @@ def test_a_newer_agents_journal_is_refused() -> None:
 
 def test_it_grows_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journals, "SLACK", 5_000)
-    monkeypatch.setattr(journals, "ROOM", 1_000)
+    monkeypatch.setattr(journals, "PREALLOCATED", 1_000)
     path = tmp_path / "journal"
-    ledger = Ledger("id")
+    ledger = JournalState("id")
     journal = opened(path, ledger)
     largest = 0
     for fence in range(1, 500):
@@ -130,7 +130,7 @@ def test_a_crash_while_it_is_rewritten_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "journal"
-    ledger = Ledger("id")
+    ledger = JournalState("id")
     journal = opened(path, ledger)
     before = path.read_bytes()
     replay(ledger, ["accepted", 1, "j"])
@@ -149,7 +149,7 @@ def test_a_failed_write_is_mended_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "journal"
-    ledger = Ledger("id")
+    ledger = JournalState("id")
     journal = opened(path, ledger)
     with monkeypatch.context() as patched:
 
@@ -172,7 +172,7 @@ def test_a_failed_write_is_mended_by_the_next(
     assert set(held(again)) == {1, 2}
 
 
-def written(journal: Journal, ledger: Ledger, fence: int) -> None:
+def written(journal: Journal, ledger: JournalState, fence: int) -> None:
     replay(ledger, ["accepted", fence, "j" * 50])
     journal.append(["accepted", fence, "j" * 50], sync=True)
     journal.commit(ledger)
@@ -181,9 +181,9 @@ def written(journal: Journal, ledger: Ledger, fence: int) -> None:
 def test_most_writes_leave_the_size_of_the_file_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journals, "ROOM", 2_000)
+    monkeypatch.setattr(journals, "PREALLOCATED", 2_000)
     path = tmp_path / "journal"
-    ledger = Ledger("id")
+    ledger = JournalState("id")
     journal = opened(path, ledger)
     sizes = set()
     for fence in range(1, 101):
@@ -203,9 +203,9 @@ def test_most_writes_leave_the_size_of_the_file_alone(
 def test_without_room_to_spare_it_still_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journals, "ROOM", 200)
+    monkeypatch.setattr(journals, "PREALLOCATED", 200)
     path = tmp_path / "journal"
-    ledger = Ledger("id")
+    ledger = JournalState("id")
     journal = opened(path, ledger)
 
     def full(*_: object) -> int:
@@ -226,13 +226,13 @@ def test_without_room_to_spare_it_still_writes(
 
 
 def test_fences_beyond_memory_stay_known() -> None:
-    ledger = Ledger("id")
-    for fence in range(10, 10 + 3 * REMEMBERED):
+    ledger = JournalState("id")
+    for fence in range(10, 10 + 3 * MAX_REMEMBERED):
         ledger.remember(fence)
-    assert len(ledger.seen) <= REMEMBERED
-    assert all(ledger.knows(fence) for fence in range(1, 10 + 3 * REMEMBERED))
-    assert not ledger.knows(10 + 3 * REMEMBERED)
-    assert ledger.highest() == 9 + 3 * REMEMBERED
+    assert len(ledger.seen) <= MAX_REMEMBERED
+    assert all(ledger.knows(fence) for fence in range(1, 10 + 3 * MAX_REMEMBERED))
+    assert not ledger.knows(10 + 3 * MAX_REMEMBERED)
+    assert ledger.highest() == 9 + 3 * MAX_REMEMBERED
 
 
 @given(
@@ -241,7 +241,7 @@ def test_fences_beyond_memory_stay_known() -> None:
     )
 )
 def test_a_rewritten_journal_tells_the_same(steps: list[tuple[str, int]]) -> None:
-    ledger = Ledger("id", "boot")
+    ledger = JournalState("id", "boot")
     for kind, fence in steps:
         if kind == "accepted" and not ledger.knows(fence):
             replay(ledger, ["accepted", fence, f"job{fence}"])
@@ -249,7 +249,7 @@ def test_a_rewritten_journal_tells_the_same(steps: list[tuple[str, int]]) -> Non
             replay(ledger, ["ended", fence, {"code": fence}])
         elif kind == "acked":
             replay(ledger, ["acked", [fence]])
-    again = Ledger("id")
+    again = JournalState("id")
     for record in records(ledger):
         replay(again, record)
     assert held(again) == held(ledger)

@@ -340,7 +340,9 @@ def test_it_ends_by_itself_when_nobody_needs_it(keeping: Keeping) -> None:
 
 def test_where_there_is_no_subreaper_the_group_is_what_it_can_end(keeping: Keeping) -> None:
     keeping.kill()
-    keeping.start("from belvedere.agent.processes import groups\ngroups.Tree = groups.Group")
+    keeping.start(
+        "from belvedere.agent.processes import groups\ngroups.TreeTracking = groups.GroupTracking"
+    )
     assert keeping.connect()["containment"] == "group"
     report = keeping.run("#!/bin/sh\nsleep 300 &\necho said\n")
     assert (report["ending"], report["lastline"]) == ("exit", "said")

@@ -5,20 +5,20 @@ from pathlib import Path
 import pytest
 
 from belvedere.agent import state_folder as folders
-from belvedere.agent.keeper_client import attach
+from belvedere.agent.keeper_client import connect_keeper
 
 pytestmark = pytest.mark.usefixtures("loop_factory")
 
 
 async def test_a_keeper_that_is_gone_takes_nothing_and_harms_nobody(tmp_path: Path) -> None:
-    keeper = await attach(folders.prepare(str(tmp_path)))
+    keeper = await connect_keeper(folders.prepare(str(tmp_path)))
     assert keeper.process is not None
     keeper.process.kill()
     await keeper.lost.wait()
     for _ in range(2):
-        keeper.say({"do": "uncheck", "number": 1})
+        keeper.send({"do": "uncheck", "number": 1})
         keeper.flush()
-    keeper.say({"do": "uncheck", "number": 1})
+    keeper.send({"do": "uncheck", "number": 1})
     keeper.close()
     await keeper.collect()
     assert keeper.process.returncode == -9

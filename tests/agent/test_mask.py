@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from agent.keeper_process import Keeping
-from belvedere.agent.connection.order_intake import Supply
-from belvedere.agent.output.capture import Output
+from belvedere.agent.connection.order_intake import OrderIntake
+from belvedere.agent.output.capture import OutputCapture
 from belvedere.protocol import Order
 
 SECRET = "correct-horse/battery+staple"
@@ -59,7 +59,7 @@ def test_a_flood_of_secrets_ends(keeping: Keeping) -> None:
 
 
 def test_the_totals_are_those_of_what_is_shown(tmp_path: Path) -> None:
-    output = Output(100, [SECRET])
+    output = OutputCapture(100, [SECRET])
     for piece in (b"a ", SECRET[:9].encode(), SECRET[9:].encode(), b" b\n"):
         output.feed(piece, str(tmp_path), 1)
     output.finish(str(tmp_path), 1)
@@ -71,14 +71,14 @@ class FakeKeeper:
     def __init__(self) -> None:
         self.said: list[dict[str, object]] = []
 
-    def say(self, message: dict[str, object]) -> None:
+    def send(self, message: dict[str, object]) -> None:
         self.said.append(message)
 
 
 def test_a_keeper_that_cannot_hide_gets_no_secret() -> None:
     """One of an older version that still has scripts after an upgrade."""
     keeper = FakeKeeper()
-    supply = Supply(keeper, None, lambda _: None)  # type: ignore[arg-type]
+    supply = OrderIntake(keeper, None, lambda _: None)  # type: ignore[arg-type]
     supply.can_mask = False
     supply.order(Order(1, 7, "job", "ab" * 32, "a.sh", [], [], {"P": SECRET}, 1, masks=[SECRET]))
     (said,) = keeper.said

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.agent.output.capture import LAST_LINE, Output
+from belvedere.agent.output.capture import MAX_LAST_LINE, OutputCapture
 
 PIECES = st.lists(st.text("ab \n\t\r\u20ac\0", max_size=8).map(str.encode), max_size=12)
 
@@ -20,7 +20,7 @@ def last_line(data: bytes) -> bytes:
 
 
 def test_it_works(tmp_path: Path) -> None:
-    output = Output(inline=100)
+    output = OutputCapture(inline=100)
     output.feed(b"one\ntw", str(tmp_path), 1)
     output.feed(b"o\n\n", str(tmp_path), 1)
     found = output.summary()
@@ -33,7 +33,7 @@ def test_it_works(tmp_path: Path) -> None:
 def test_it_tells_the_truth_of_any_stream(pieces: list[bytes], inline: int) -> None:
     data = b"".join(pieces)
     with tempfile.TemporaryDirectory() as folder:
-        output = Output(inline)
+        output = OutputCapture(inline)
         for piece in pieces:
             output.feed(piece, folder, 1)
         found = output.summary()
@@ -50,21 +50,21 @@ def test_it_tells_the_truth_of_any_stream(pieces: list[bytes], inline: int) -> N
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_long_digest_changes_horses_without_falling(tmp_path: Path, count: int) -> None:
     data = b"0123456789abcde\n" * 65_536 * count + b"x"
-    output = Output(inline=100)
+    output = OutputCapture(inline=100)
     for start in range(0, len(data), 50_000):
         output.feed(data[start : start + 50_000], str(tmp_path), 1)
     assert output.summary()["sha256"] == hashlib.sha256(data).hexdigest()
 
 
 def test_a_line_longer_than_a_report_may_carry_keeps_its_beginning(tmp_path: Path) -> None:
-    output = Output(inline=100)
+    output = OutputCapture(inline=100)
     for _ in range(10):
         output.feed(b"x" * 100_000, str(tmp_path), 1)
     output.feed(b"y\n \n", str(tmp_path), 1)
-    assert output.summary()["lastline"] == "x" * LAST_LINE
+    assert output.summary()["lastline"] == "x" * MAX_LAST_LINE
 
 
 def test_a_cut_character_at_the_limit_does_not_break_the_text(tmp_path: Path) -> None:
-    output = Output(inline=100)
+    output = OutputCapture(inline=100)
     output.feed("€".encode() * 100_000, str(tmp_path), 1)
-    assert output.summary()["lastline"] == "€" * (LAST_LINE // 3) + "\ufffd"
+    assert output.summary()["lastline"] == "€" * (MAX_LAST_LINE // 3) + "\ufffd"

@@ -3,14 +3,23 @@
 from typing import Any
 
 from belvedere.agent.journal import rules
-from belvedere.agent.journal.effects import Clear, End, Renew, Spawn, Step, Tell, TellState, Write
-from belvedere.agent.journal.state import Ledger, records, replay
+from belvedere.agent.journal.effects import (
+    ClearOutput,
+    Effect,
+    EndScript,
+    RewriteJournal,
+    SendMessage,
+    SendState,
+    SpawnScript,
+    WriteRecord,
+)
+from belvedere.agent.journal.state import JournalState, records, replay
 
 EXIT = {"ending": "exit", "code": 0}
 
 
-def ledger() -> Ledger:
-    made = Ledger("journal", "boot", "host")
+def ledger() -> JournalState:
+    made = JournalState("journal", "boot", "host")
     rules.welcome(made, 7)
     return made
 
@@ -19,30 +28,30 @@ def order(fence: int, job_id: str = "", session: int = 7) -> dict[str, Any]:
     return {"session": session, "fence": fence, "job_id": job_id or f"job{fence}"}
 
 
-def plain(steps: list[Step]) -> list[tuple[Any, ...]]:
+def plain(steps: list[Effect]) -> list[tuple[Any, ...]]:
     """Steps as tuples, to be compared."""
     return [_plain(step) for step in steps]
 
 
-def _plain(step: Step) -> tuple[Any, ...]:
+def _plain(step: Effect) -> tuple[Any, ...]:
     match step:
-        case Write():
+        case WriteRecord():
             return ("write", *step.record, "sync" if step.sync else "")
-        case Spawn():
+        case SpawnScript():
             return ("spawn", step.order["fence"])
-        case End():
+        case EndScript():
             return ("end", step.fence, step.why)
-        case Tell():
+        case SendMessage():
             return ("tell", step.message["say"], step.message["fence"])
-        case TellState():
+        case SendState():
             return ("tell", "state")
-        case Clear():
+        case ClearOutput():
             return ("clear", *step.fences)
-        case Renew():
+        case RewriteJournal():
             return ("renew",)
 
 
-def running(*fences: int) -> Ledger:
+def running(*fences: int) -> JournalState:
     made = ledger()
     for fence in fences:
         rules.order(made, order(fence))
@@ -89,7 +98,7 @@ def test_between_hello_and_welcome_nothing_is_accepted() -> None:
 
 
 def test_the_first_owner_is_written_down() -> None:
-    made = Ledger("journal")
+    made = JournalState("journal")
     assert plain(rules.greet(made, "host", "new")) == [("renew",)]
     assert (made.owner, made.journal_id) == ("host", "journal")
 
@@ -153,7 +162,7 @@ def test_a_newer_attempt_supersedes_the_older_and_waits_for_it() -> None:
     assert steps == [("write", "accepted", 2, "job", "sync"), ("end", 1, "stopped")]
     over = plain(rules.ended(made, 1, EXIT))
     assert over == [*FORGET_1, ("tell", "gone", 1), ("spawn", 2)]
-    assert rules.cancel(made, 2)[0].__class__ is End
+    assert rules.cancel(made, 2)[0].__class__ is EndScript
 
 
 def test_one_that_waits_can_be_cancelled_before_it_began() -> None:
@@ -255,7 +264,7 @@ def test_every_hello_has_a_higher_number_and_it_is_durable_first() -> None:
     made = ledger()
     assert plain(rules.greet(made, "host", "new")) == [("write", "greeted", 1, "sync")]
     assert plain(rules.greet(made, "host", "new")) == [("write", "greeted", 2, "sync")]
-    found = Ledger("journal", owner="host")
+    found = JournalState("journal", owner="host")
     for record in records(made):
         replay(found, record)
     assert plain(rules.greet(found, "host", "new")) == [("write", "greeted", 3, "sync")]

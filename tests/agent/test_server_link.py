@@ -15,10 +15,10 @@ from agent.connected_agent import office
 from agent.fake_server import FakeServer
 from belvedere.agent import state_folder as folders
 from belvedere.agent.connection import server_link
-from belvedere.agent.connection.server_link import Link
-from belvedere.agent.keeper_client import Attachment, attach
+from belvedere.agent.connection.server_link import ServerLink
+from belvedere.agent.keeper_client import KeeperClient, connect_keeper
 from belvedere.agent.setup.enrolment import Credential
-from belvedere.agent.setup.settings import Settings
+from belvedere.agent.setup.settings import AgentSettings
 
 LINES = "#!/bin/sh\nfor i in $(seq 1 $1); do echo line $i; sleep $2; done\nexit 3\n"
 
@@ -204,20 +204,22 @@ async def test_a_welcome_that_does_not_last_is_no_success(
         return 0.0
 
     monkeypatch.setattr(server_link, "random", SimpleNamespace(uniform=uniform))
-    monkeypatch.setattr(server_link, "SOUND_S", 3_600.0)
-    kept: list[Attachment] = []
+    monkeypatch.setattr(server_link, "STABLE_AFTER_S", 3_600.0)
+    kept: list[KeeperClient] = []
 
-    async def attached(folder: folders.Folder) -> Attachment:
-        kept.append(await attach(folder))
+    async def attached(folder: folders.StateFolder) -> KeeperClient:
+        kept.append(await connect_keeper(folder))
         return kept[-1]
 
-    monkeypatch.setattr(server_link, "attach", attached)
+    monkeypatch.setattr(server_link, "connect_keeper", attached)
     server = FakeServer()
     await server.open()
     folder = folders.prepare(str(tmp_path / "state"))
-    settings = Settings(server.url, folder.root, "web")
+    settings = AgentSettings(server.url, folder.root, "web")
     credential = Credential("bva_secret", "h", "acme", "web")
-    agent = Link(settings, folder, credential, server_link.by_network(settings, credential, None))
+    agent = ServerLink(
+        settings, folder, credential, server_link.network_dialer(settings, credential, None)
+    )
     running = asyncio.create_task(agent.run())
     try:
         for count in range(1, 8):
@@ -226,7 +228,7 @@ async def test_a_welcome_that_does_not_last_is_no_success(
         await server.connected(8)
         assert ceilings == [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10.0]
         # One that lasts is a success: the next pause is short again.
-        monkeypatch.setattr(server_link, "SOUND_S", 0.0)
+        monkeypatch.setattr(server_link, "STABLE_AFTER_S", 0.0)
         server.cut()
         await server.connected(9)
         async with asyncio.timeout(40):

@@ -12,11 +12,11 @@ import pytest
 from agent.keeper_process import Keeping
 from belvedere.agent import messages as speech
 from belvedere.agent import wire
-from belvedere.agent.connection.session import Session
-from belvedere.agent.file_cache import Cache
-from belvedere.agent.keeper_client import Attachment
-from belvedere.agent.monitoring.sample_buffer import Buffer
-from belvedere.agent.monitoring.scheduler import Lookout
+from belvedere.agent.connection.session import ServerSession
+from belvedere.agent.file_cache import FileCache
+from belvedere.agent.keeper_client import KeeperClient
+from belvedere.agent.monitoring.sample_buffer import SampleBuffer
+from belvedere.agent.monitoring.scheduler import CheckScheduler
 from belvedere.protocol import INLINE_LOG, Welcome
 from belvedere.server.main import MAX_MESSAGE
 
@@ -31,12 +31,14 @@ class Pipe:
     def __init__(self, path: Path) -> None:
         self.to_keeper: list[dict[str, Any]] = []
         self.to_server: list[Any] = []
-        self.keeper = Attachment()
-        self.keeper.say = self._say  # type: ignore[method-assign]
-        samples = Buffer()
-        self.session = Session(self.keeper, Cache(str(path)), str(path), Lookout(samples), samples)
-        self.keeper.listener = self.session.hear_keeper
-        self.keeper.pause_listener = self.session.speak_up
+        self.keeper = KeeperClient()
+        self.keeper.send = self._say  # type: ignore[method-assign]
+        samples = SampleBuffer()
+        self.session = ServerSession(
+            self.keeper, FileCache(str(path)), str(path), CheckScheduler(samples), samples
+        )
+        self.keeper.listener = self.session.receive_from_keeper
+        self.keeper.pause_listener = self.session.send_now
         self.frames = 0
         self.longest = 0
         self.is_full = False
@@ -51,7 +53,7 @@ class Pipe:
         while self.is_full:
             await asyncio.sleep(0)
 
-    def say(self, messages: Sequence[Any]) -> None:
+    def send_messages(self, messages: Sequence[Any]) -> None:
         self.frames += 1
         frame = speech.frame(messages)
         self.longest = max(self.longest, len(frame.encode()))
@@ -68,7 +70,7 @@ class Pipe:
         """What it has to say now."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(0.05):
-                await self.session.speak(self)
+                await self.session.send_loop(self)
         said, self.to_server = self.to_server, []
         return said
 
@@ -131,7 +133,7 @@ def test_a_keeper_survives_what_is_no_message(keeping: Keeping) -> None:
 async def speaking(pipe: Pipe) -> "asyncio.Task[None]":
     pipe.hear(state())
     pipe.session.open(Welcome(5, "host", 1000, 1000))
-    task = asyncio.create_task(pipe.session.speak(pipe))
+    task = asyncio.create_task(pipe.session.send_loop(pipe))
     await asyncio.sleep(0)
     return task
 
@@ -169,7 +171,7 @@ async def test_many_ends_leave_in_frames_that_the_server_accepts(tmp_path: Path)
     report = {**REPORT, "log": "\x01" * INLINE_LOG, "lastline": "\U0001f600" * 4_000}
     pipe.hear(state(*(entry(fence, report) for fence in range(1, 301))))
     pipe.session.open(Welcome(5, "host", 1000, 1000))
-    task = asyncio.create_task(pipe.session.speak(pipe))
+    task = asyncio.create_task(pipe.session.send_loop(pipe))
     async with asyncio.timeout(20):
         while len(pipe.to_server) < 300:
             await asyncio.sleep(0)
@@ -183,7 +185,7 @@ async def test_the_longest_report_fits_into_a_frame_behind_others(tmp_path: Path
     long = {**REPORT, "log": "\x01" * INLINE_LOG, "lastline": "\x01" * (256 * 1024)}
     pipe.hear(state(*(entry(fence, long) for fence in range(1, 9))))
     pipe.session.open(Welcome(5, "host", 1000, 1000))
-    task = asyncio.create_task(pipe.session.speak(pipe))
+    task = asyncio.create_task(pipe.session.send_loop(pipe))
     async with asyncio.timeout(20):
         while len(pipe.to_server) < 8:
             await asyncio.sleep(0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from belvedere.agent.setup.settings import Settings, parse
+from belvedere.agent.setup.settings import AgentSettings, parse
 
 SERVER = ["--server", "https://belvedere.example.org/"]
 
@@ -14,7 +14,9 @@ SERVER = ["--server", "https://belvedere.example.org/"]
 def test_it_works() -> None:
     words = [*SERVER, "--token", "bve_1", "--state", "/s", "--hostname", "web", "--slots", "4"]
     told = parse([*words, "--tls-ca", "/ca.pem"], {})
-    assert told == Settings("https://belvedere.example.org", "/s", "web", "bve_1", 4, "/ca.pem")
+    assert told == AgentSettings(
+        "https://belvedere.example.org", "/s", "web", "bve_1", 4, "/ca.pem"
+    )
 
 
 def test_the_token_can_stay_out_of_sight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

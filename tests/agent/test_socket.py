@@ -10,7 +10,7 @@ import pytest
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
 from websockets.utils import accept_key
 
-from belvedere.agent.connection.websocket import Socket, connect
+from belvedere.agent.connection.websocket import AgentSocket, connect
 from belvedere.base import websocket_frames
 
 OPTIONS = {"max_size": 1_000, "ping_interval": 60.0, "ping_timeout": 60.0}
@@ -43,14 +43,14 @@ def texts(*said: str) -> bytes:
     )
 
 
-async def listening(socket: Socket, hear: Any) -> "asyncio.Task[None]":
+async def listening(socket: AgentSocket, hear: Any) -> "asyncio.Task[None]":
     task = asyncio.create_task(socket.listen(hear))
     await asyncio.sleep(0)
     return task
 
 
 async def test_it_works() -> None:
-    socket, heard = Socket(Wire(), OPTIONS), list[str | bytes]()
+    socket, heard = AgentSocket(Wire(), OPTIONS), list[str | bytes]()
     socket.data_received(texts("first", "second", "third"))
     assert await socket.recv() == "first"
     task = await listening(socket, heard.append)
@@ -67,7 +67,7 @@ async def test_it_works() -> None:
 
 async def test_what_the_listener_cannot_bear_ends_its_listening() -> None:
     wire, heard = Wire(), list[str | bytes]()
-    socket = Socket(wire, OPTIONS)
+    socket = AgentSocket(wire, OPTIONS)
 
     def hear(message: str | bytes) -> None:
         heard.append(message)
@@ -83,7 +83,7 @@ async def test_what_the_listener_cannot_bear_ends_its_listening() -> None:
 
 
 async def test_a_listener_that_was_called_off_hears_no_more() -> None:
-    socket, heard = Socket(Wire(), OPTIONS), list[str | bytes]()
+    socket, heard = AgentSocket(Wire(), OPTIONS), list[str | bytes]()
     task = await listening(socket, heard.append)
     task.cancel()
     await asyncio.wait([task])
@@ -93,7 +93,7 @@ async def test_a_listener_that_was_called_off_hears_no_more() -> None:
 
 @pytest.mark.parametrize("is_early", [True, False])
 async def test_a_connection_that_breaks_fails_whoever_listens(is_early: bool) -> None:
-    socket = Socket(Wire(), OPTIONS)
+    socket = AgentSocket(Wire(), OPTIONS)
     if is_early:
         socket.connection_lost(None)
     task = await listening(socket, print)
@@ -106,7 +106,7 @@ async def test_a_connection_that_breaks_fails_whoever_listens(is_early: bool) ->
 
 
 async def test_there_is_room_again_once_the_server_takes_what_we_say() -> None:
-    socket = Socket(Wire(), OPTIONS)
+    socket = AgentSocket(Wire(), OPTIONS)
     socket.pause_writing()
     waits = asyncio.create_task(socket.room())
     await asyncio.sleep(0)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from belvedere.agent.disk_space import Space
+from belvedere.agent.disk_space import DiskSpace
 
 
 class Disk:
@@ -31,11 +31,11 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
 
 
 @pytest.fixture
-def made(tmp_path: Path, disk: Disk) -> Space:
-    return Space((str(tmp_path),), 100, 10)
+def made(tmp_path: Path, disk: Disk) -> DiskSpace:
+    return DiskSpace((str(tmp_path),), 100, 10)
 
 
-def test_work_is_taken_again_only_with_more_than_the_minimum(made: Space, disk: Disk) -> None:
+def test_work_is_taken_again_only_with_more_than_the_minimum(made: DiskSpace, disk: Disk) -> None:
     states = []
     for disk.free in (100, 99, 100, 149, 150, 100):
         made.refresh()
@@ -43,7 +43,9 @@ def test_work_is_taken_again_only_with_more_than_the_minimum(made: Space, disk: 
     assert states == [True, False, False, False, True, True]
 
 
-def test_inodes_count_where_the_file_system_has_a_number_of_them(made: Space, disk: Disk) -> None:
+def test_inodes_count_where_the_file_system_has_a_number_of_them(
+    made: DiskSpace, disk: Disk
+) -> None:
     disk.inodes = 9
     made.refresh()
     assert "9 inodes free; 10 are needed" in made.message
@@ -53,7 +55,7 @@ def test_inodes_count_where_the_file_system_has_a_number_of_them(made: Space, di
 
 
 def test_after_a_failed_write_only_a_good_one_counts(
-    made: Space, disk: Disk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    made: DiskSpace, disk: Disk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def refuse(*_: object) -> int:
         raise OSError(errno.EDQUOT, "Disk quota exceeded")
@@ -68,20 +70,20 @@ def test_after_a_failed_write_only_a_good_one_counts(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_orders_that_come_together_look_at_the_disk_once(made: Space, disk: Disk) -> None:
+def test_orders_that_come_together_look_at_the_disk_once(made: DiskSpace, disk: Disk) -> None:
     for _ in range(100):
-        made.look()
+        made.check()
     assert disk.looks == 1
 
 
 def test_a_folder_that_cannot_be_read_takes_no_work(tmp_path: Path) -> None:
-    made = Space((str(tmp_path / "missing"),))
+    made = DiskSpace((str(tmp_path / "missing"),))
     made.refresh()
     assert "cannot be read" in made.message
 
 
 def test_zero_switches_a_limit_off(tmp_path: Path, disk: Disk) -> None:
     disk.free = disk.inodes = 0
-    made = Space((str(tmp_path),), 0, 0)
+    made = DiskSpace((str(tmp_path),), 0, 0)
     made.refresh()
     assert made.message == ""

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from belvedere.agent.output import spool
-from belvedere.agent.output.spool import FIRST, HEAD, LATER, Place, Spool, segment
+from belvedere.agent.output.spool import FIRST, HEAD, LATER, Spool, SpoolPosition, segment
 
 MIB = 1024 * 1024
 
@@ -37,8 +37,10 @@ def assert_true(pieces: list[tuple[int, int, bytes]], data: bytes) -> None:
         at = offset
 
 
-def read_all(root: Path, end: int, place: Place | None = None) -> list[tuple[int, int, bytes]]:
-    place = place or Place(0, 0)
+def read_all(
+    root: Path, end: int, place: SpoolPosition | None = None
+) -> list[tuple[int, int, bytes]]:
+    place = place or SpoolPosition(0, 0)
     found = []
     while data := spool.read(str(root), 7, place, end, 60_000):
         found.append((place.offset, place.line, data))
@@ -58,7 +60,7 @@ def test_it_works(tmp_path: Path) -> None:
     pieces = read_all(tmp_path, len(data))
     assert b"".join(piece for _, _, piece in pieces) == data
     assert_true(pieces, data)
-    assert spool.found(str(tmp_path)) == {7: len(data)}
+    assert spool.list_spools(str(tmp_path)) == {7: len(data)}
 
 
 @given(st.integers(0, 200 * MIB))
@@ -73,7 +75,7 @@ def test_the_line_is_found_when_reading_begins_in_the_middle(tmp_path: Path) -> 
     data = text(6 * MIB)
     write(tmp_path, data).close()
     middle = 2 * MIB + 12_345
-    offset, line, piece = read_all(tmp_path, len(data), Place(middle, -1))[0]
+    offset, line, piece = read_all(tmp_path, len(data), SpoolPosition(middle, -1))[0]
     assert (offset, line) == (middle, data.count(b"\n", 0, middle))
     assert data[offset:].startswith(piece)
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from belvedere.agent.output.spool import Spool
-from belvedere.agent.output.upload import Streams
+from belvedere.agent.output.upload import OutputUpload
 from belvedere.protocol import CHUNK, Ended, Report, unpack_output
 
 
 @pytest.fixture
-def streams(tmp_path: Path) -> Streams:
-    made = Streams(str(tmp_path))
+def streams(tmp_path: Path) -> OutputUpload:
+    made = OutputUpload(str(tmp_path))
     made.credit = 1_000_000
     return made
 
@@ -22,7 +22,7 @@ def spooled(root: Path, fence: int, data: bytes) -> None:
     spool.close()
 
 
-def test_it_works(streams: Streams, tmp_path: Path) -> None:
+def test_it_works(streams: OutputUpload, tmp_path: Path) -> None:
     data = b"some line\n" * 20_000
     spooled(tmp_path, 1, data)
     streams.grow(1, 150_000)
@@ -37,7 +37,7 @@ def test_it_works(streams: Streams, tmp_path: Path) -> None:
     assert streams.next() is None
 
 
-def test_a_report_that_holds_its_log_needs_no_frames(streams: Streams) -> None:
+def test_a_report_that_holds_its_log_needs_no_frames(streams: OutputUpload) -> None:
     streams.credit = 0
     streams.end(1, Report("exit", log="hi\n", bytes_total=3))
     assert isinstance(streams.next(), Ended)
@@ -45,7 +45,7 @@ def test_a_report_that_holds_its_log_needs_no_frames(streams: Streams) -> None:
 
 
 def test_credit_is_never_overdrawn_and_holds_back_the_report(
-    streams: Streams, tmp_path: Path
+    streams: OutputUpload, tmp_path: Path
 ) -> None:
     spooled(tmp_path, 1, b"x" * 100_000)
     streams.credit = 70_000
@@ -65,7 +65,7 @@ def test_credit_is_never_overdrawn_and_holds_back_the_report(
     assert isinstance(streams.next(), Ended)
 
 
-def test_streams_take_turns(streams: Streams, tmp_path: Path) -> None:
+def test_streams_take_turns(streams: OutputUpload, tmp_path: Path) -> None:
     for fence in (1, 2, 3):
         spooled(tmp_path, fence, b"x" * 2 * CHUNK)
         streams.grow(fence, 2 * CHUNK)
@@ -73,7 +73,7 @@ def test_streams_take_turns(streams: Streams, tmp_path: Path) -> None:
     assert got == [1, 2, 3, 1, 2, 3]
 
 
-def test_it_resumes_where_the_server_says(streams: Streams, tmp_path: Path) -> None:
+def test_it_resumes_where_the_server_says(streams: OutputUpload, tmp_path: Path) -> None:
     spooled(tmp_path, 1, b"first\nsecond\nthird\n")
     streams.resume(1, 13)
     streams.grow(1, 19)
@@ -82,13 +82,13 @@ def test_it_resumes_where_the_server_says(streams: Streams, tmp_path: Path) -> N
     assert unpack_output(thing) == (1, 13, 2, b"third\n")
 
 
-def test_a_dropped_stream_says_nothing_more(streams: Streams, tmp_path: Path) -> None:
+def test_a_dropped_stream_says_nothing_more(streams: OutputUpload, tmp_path: Path) -> None:
     spooled(tmp_path, 1, b"x")
     streams.grow(1, 1)
     streams.drop(1)
     assert streams.next() is None
 
 
-def test_output_that_is_gone_is_jumped_to_its_end(streams: Streams) -> None:
+def test_output_that_is_gone_is_jumped_to_its_end(streams: OutputUpload) -> None:
     streams.end(1, Report("unknown", bytes_total=12))
     assert isinstance(streams.next(), Ended)

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from belvedere.agent.monitoring.monitor_list import WatchList
-from belvedere.agent.monitoring.sample_buffer import Buffer
-from belvedere.agent.monitoring.scheduler import Lookout
+from belvedere.agent.monitoring.monitor_list import MonitorList
+from belvedere.agent.monitoring.sample_buffer import SampleBuffer
+from belvedere.agent.monitoring.scheduler import CheckScheduler
 from belvedere.protocol import Watch, Watched
 
 
@@ -41,11 +41,11 @@ def asked() -> list[int]:
 
 
 @pytest.fixture
-def watch_list(checks: Checks, asked: list[int]) -> WatchList:
-    return WatchList(checks, asked.append)
+def watch_list(checks: Checks, asked: list[int]) -> MonitorList:
+    return MonitorList(checks, asked.append)
 
 
-def test_it_works(watch_list: WatchList, checks: Checks, asked: list[int]) -> None:
+def test_it_works(watch_list: MonitorList, checks: Checks, asked: list[int]) -> None:
     watch_list.take(Watch(3, [check("a"), check("b")]))
     watch_list.take(Watch(5, [check("b", 2), check("c")], since=3, removed=["a", "never seen"]))
     assert checks.now == {"b": 2, "c": 1}
@@ -53,7 +53,7 @@ def test_it_works(watch_list: WatchList, checks: Checks, asked: list[int]) -> No
 
 
 def test_a_lost_difference_is_noticed_and_healed_by_a_list(
-    watch_list: WatchList, checks: Checks, asked: list[int]
+    watch_list: MonitorList, checks: Checks, asked: list[int]
 ) -> None:
     watch_list.take(Watch(1, [check("a")]))
     watch_list.take(Watch(3, [check("c")], since=2))
@@ -67,7 +67,7 @@ def test_a_lost_difference_is_noticed_and_healed_by_a_list(
 
 
 def test_differences_in_the_wrong_order_end_in_the_right_list(
-    watch_list: WatchList, checks: Checks, asked: list[int]
+    watch_list: MonitorList, checks: Checks, asked: list[int]
 ) -> None:
     watch_list.take(Watch(1, [check("a")]))
     watch_list.take(Watch(3, [], since=2, removed=["b"]))
@@ -80,7 +80,7 @@ def test_differences_in_the_wrong_order_end_in_the_right_list(
 
 
 def test_a_list_in_parts_counts_when_it_is_complete(
-    watch_list: WatchList, checks: Checks, asked: list[int]
+    watch_list: MonitorList, checks: Checks, asked: list[int]
 ) -> None:
     watch_list.take(Watch(1, [check("old")]))
     watch_list.take(Watch(5, [check("a")], part=0, more=True))
@@ -92,7 +92,7 @@ def test_a_list_in_parts_counts_when_it_is_complete(
 
 @pytest.mark.parametrize("lost", [0, 1, 2])
 def test_a_lost_part_is_noticed(
-    watch_list: WatchList, checks: Checks, asked: list[int], lost: int
+    watch_list: MonitorList, checks: Checks, asked: list[int], lost: int
 ) -> None:
     parts = [Watch(5, [check(f"m{n}")], part=n, more=n < 2) for n in range(3)]
     for part in parts[:lost] + parts[lost + 1 :]:
@@ -105,7 +105,7 @@ def test_a_lost_part_is_noticed(
 
 
 def test_a_server_of_the_previous_version_sends_whole_lists(
-    watch_list: WatchList, checks: Checks, asked: list[int]
+    watch_list: MonitorList, checks: Checks, asked: list[int]
 ) -> None:
     for number, names in ((1, "a"), (2, "ab"), (1, ""), (3, "b")):
         watch_list.take(Watch(number, [check(name) for name in names]))
@@ -124,8 +124,8 @@ async def test_the_comparisons_of_a_change_do_not_grow_with_the_list(
         compared += 1
         return equal(one, other)
 
-    lookout = Lookout(Buffer())
-    watch_list = WatchList(lookout, lambda number: None)
+    lookout = CheckScheduler(SampleBuffer())
+    watch_list = MonitorList(lookout, lambda number: None)
     watch_list.take(Watch(1, [check(f"m{n}") for n in range(count)]))
     monkeypatch.setattr(Watched, "__eq__", counted)
     watch_list.take(Watch(2, [check("new"), check("m1", 2)], since=1, removed=["m2"]))

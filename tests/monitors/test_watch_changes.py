@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from belvedere import files
-from belvedere.agent.monitoring.monitor_list import WatchList
+from belvedere.agent.monitoring.monitor_list import MonitorList
 from belvedere.base.clock import DAY
 from belvedere.db import Tx
 from belvedere.files import service as file_service
@@ -167,7 +167,7 @@ class Agent:
         self.connect()
 
     def connect(self) -> None:
-        self.at, self.list, self._wire = ListPosition(), WatchList(self, self._ask), list[Watch]()
+        self.at, self.list, self._wire = ListPosition(), MonitorList(self, self._ask), list[Watch]()
 
     def _ask(self, number: int) -> None:
         self.at = ListPosition()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from belvedere.agent.checks.outcome import Outcome
-from belvedere.agent.monitoring.sample_buffer import BATCH, BATCH_BYTES, Buffer
+from belvedere.agent.monitoring.sample_buffer import BATCH_BYTES, BATCH_SIZE, SampleBuffer
 from belvedere.monitors.evaluation import samples as evaluation
 from belvedere.protocol import Noted, Sample, Samples
 from belvedere.server.agents import message_limits as limits
@@ -101,13 +101,13 @@ async def test_a_large_frame_of_few_values_is_taken(world: World) -> None:
 
 
 def test_an_agent_sends_batches_that_fit_into_a_frame(engine: str) -> None:
-    buffer = Buffer()
+    buffer = SampleBuffer()
     large = {"a": "x" * 60_000}
-    for n in range(BATCH):
+    for n in range(BATCH_SIZE):
         buffer.add("m", 1, Outcome("normal", data=dict(large) if n < 20 else {}))
     batches = []
     while (batch := buffer.next()) is not None:
         batches.append(batch)
     sizes = [sum(len(json.dumps(one.data)) for one in batch.samples) for batch in batches]
-    assert max(sizes) <= BATCH_BYTES + 100 * BATCH
-    assert sum(len(batch.samples) for batch in batches) == BATCH
+    assert max(sizes) <= BATCH_BYTES + 100 * BATCH_SIZE
+    assert sum(len(batch.samples) for batch in batches) == BATCH_SIZE

@@ -19,7 +19,7 @@ import pytest
 
 from agent.keeper_process import Keeping
 from belvedere.agent.workdir import accounts, artifacts, directories, removal
-from belvedere.agent.workdir.workdirs import Workplace, Workplaces
+from belvedere.agent.workdir.workdirs import Workdir, Workdirs
 from security.attacker import ATTACKS, UID, USER
 
 TESTS = Path(__file__).parent.parent
@@ -298,7 +298,7 @@ def test_a_removal_stops_at_its_budget(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     for n in range(10):
         (tmp_path / f"tree/{n}").touch()
-    with pytest.raises(removal.TooLarge):
+    with pytest.raises(removal.TreeTooLarge):
         removal.remove(str(tmp_path / "tree"), 9)
     removal.remove(str(tmp_path / "tree"), 9)
     assert not (tmp_path / "tree").exists()
@@ -308,16 +308,16 @@ def test_a_link_in_the_place_of_the_files_is_dropped(tmp_path: Path) -> None:
     victim = Victim(tmp_path)
     (tmp_path / "here").mkdir()
     (tmp_path / "files").mkdir()
-    place = Workplace(str(tmp_path / "here"), str(tmp_path / "files"))
+    place = Workdir(str(tmp_path / "here"), str(tmp_path / "files"))
     (tmp_path / "files").rmdir()
     (tmp_path / "files").symlink_to(victim.directory)
-    found = artifacts.harvest(place, str(tmp_path / "target"))
+    found = artifacts.collect_artifacts(place, str(tmp_path / "target"))
     assert found == {"files_skipped": [["", "link"]]}
     victim.assert_untouched()
 
 
 def test_a_private_place_is_closed_until_it_is_handed_over(tmp_path: Path) -> None:
-    place = Workplaces(str(tmp_path), rebooted=False).take_private()
+    place = Workdirs(str(tmp_path), rebooted=False).take_private()
     modes = [stat.S_IMODE(os.stat(path).st_mode) for path in (place.private, place.path)]
     assert modes == [0o700, 0o700]
     place.hand_over(os.geteuid(), os.getegid())

@@ -70,7 +70,7 @@ async def listening(
 async def test_it_works() -> None:
     async with talking() as (near, door):
         assert door.scope["headers"] == [(b"authorization", b"Bearer bva_secret")]
-        near.say([Beat([7])])
+        near.send_messages([Beat([7])])
         assert (await door.heard.get())[
             "text"
         ] == '[{"live":[7],"watch":null,"disk":"","kind":"beat"}]'
@@ -93,7 +93,7 @@ async def test_what_one_says_the_other_hears_at_once() -> None:
             await door.send({"type": "websocket.send", "bytes": b"\1"})
             assert down == ["early", [{"fences": [7], "kind": "ack"}], b"\1"]
             door.wire.deliver_to(up.append)
-            near.say([Beat([7])])
+            near.send_messages([Beat([7])])
             near.send(b"\2")
             assert up == [[{"live": [7], "watch": None, "disk": "", "kind": "beat"}], b"\2"]
 
@@ -106,7 +106,7 @@ async def test_nothing_is_shared() -> None:
         async with listening(near, down.append):
             ack, beat = Ack([7]), Beat([7])
             door.wire.send_now([ack])
-            near.say([beat])
+            near.send_messages([beat])
             ack.fences.append(8)
             beat.live.append(8)
         assert down == [[{"fences": [7], "kind": "ack"}]]

@@ -9,8 +9,8 @@ from websockets.exceptions import ConnectionClosedError, ConnectionClosedOK
 from websockets.frames import Close
 
 from belvedere.agent import messages as speech
-from belvedere.agent.connection.server_link import Link, by_network
-from belvedere.agent.keeper_client import Attachment, KeeperFailed
+from belvedere.agent.connection.server_link import ServerLink, network_dialer
+from belvedere.agent.keeper_client import KeeperClient, KeeperFailed
 from belvedere.agent.setup.enrolment import Credential
 from sim import current_actor as stage
 from sim.host import STATE, Host, KeeperProcess, Killed
@@ -42,7 +42,9 @@ class AgentProcess(Process):
             min_free_inodes=0,
         )
         credential = Credential(token=host.id, host_id=host.id, customer="acme", hostname=host.name)
-        await Link(settings, STATE, credential, by_network(settings, credential, None)).run()
+        await ServerLink(
+            settings, STATE, credential, network_dialer(settings, credential, None)
+        ).run()
 
     def _left(self, task: "asyncio.Task[None]") -> None:
         fault = task.exception()
@@ -58,7 +60,7 @@ class Transport(asyncio.Transport):
         super().__init__()
         self.process = process
         self.keeper = keeper
-        self.protocol = Attachment()
+        self.protocol = KeeperClient()
         self._is_lost = False
         # When the last bytes of each direction arrive: the next ones come behind them.
         self._there_at = self._back_at = 0
@@ -94,7 +96,7 @@ class Transport(asyncio.Transport):
             self.keeper.door.drop()
 
 
-async def attach(_: Any) -> Attachment:
+async def connect_keeper(_: Any) -> KeeperClient:
     """In the place of agent/keeper_client.py: the running keeper, or a new one."""
     host = stage.agent_host()
     process: Any = host.agent
@@ -167,7 +169,7 @@ class SimSocket:
         if self._closed is not None:
             raise self._closed
 
-    def say(self, messages: Any) -> None:
+    def send_messages(self, messages: Any) -> None:
         self._end.send(speech.frame(messages))
 
     def send(self, frame: bytes) -> None:
@@ -247,7 +249,7 @@ class SimCache:
     def path(self, digest: str, filename: str) -> str | None:
         return f"/cache/{digest}/{filename}" if digest in self._host.cache else None
 
-    def is_coming(self, digest: str) -> bool:
+    def is_downloading(self, digest: str) -> bool:
         return digest in self._coming
 
     def expect(self, digest: str) -> None:

@@ -9,7 +9,7 @@ from belvedere.agent.journal.journal import Journal
 from belvedere.agent.keeper import recovery
 from belvedere.agent.keeper.program import Keeper
 from belvedere.agent.processes.script import NEVER
-from belvedere.agent.state_folder import Folder
+from belvedere.agent.state_folder import StateFolder
 from sim import current_actor as stage
 from sim.disk import Disk
 from sim.invariants import Truth
@@ -18,7 +18,7 @@ from sim.network import Connection
 from sim.scripts import Behaviour, Running
 from sim.world import MS, Micros, Process, World
 
-STATE = Folder("/agent")
+STATE = StateFolder("/agent")
 
 
 class Snapshot(NamedTuple):
@@ -182,7 +182,7 @@ class KeeperProcess(Process):
         self.door.drop()
 
     def hear(self, line: bytes) -> None:
-        self._heard += wire.Lines().feed(line)
+        self._heard += wire.JsonLines().feed(line)
         self.turn()
 
     def turn(self) -> None:
@@ -199,11 +199,11 @@ class KeeperProcess(Process):
     def _turn(self, keeper: Keeper) -> None:
         heard, self._heard = self._heard, []
         for message in heard:
-            keeper._take(keeper._hear(message))
+            keeper._take(keeper._handle(message))
         now = self.host.clock_ns()
         keeper._take(keeper._scripts.tick(now))
         keeper._settle()
-        keeper._tell()
+        keeper._flush()
         if now >= keeper._write_at:
             keeper._make_durable()
         if keeper._is_over():
@@ -222,12 +222,12 @@ class KeeperProcess(Process):
     @property
     def greetings(self) -> int:
         assert self._keeper is not None
-        return self._keeper._ledger.greetings
+        return self._keeper._journal_state.greetings
 
     @property
     def unacknowledged(self) -> int:
         assert self._keeper is not None
-        return len(self._keeper._ledger.entries)
+        return len(self._keeper._journal_state.entries)
 
     def hang_up(self, agent: Process) -> None:
         if self.door.agent is not None and self.door.agent.process is agent:

@@ -4,11 +4,11 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from belvedere.agent.journal import rules
-from belvedere.agent.journal.effects import Tell
-from belvedere.agent.journal.state import Ledger
+from belvedere.agent.journal.effects import SendMessage
+from belvedere.agent.journal.state import JournalState
 from belvedere.agent.keeper import program as keeper_module
 from belvedere.agent.keeper.program import Keeper
-from belvedere.agent.output.capture import Output
+from belvedere.agent.output.capture import OutputCapture
 from belvedere.agent.processes.report import report
 from belvedere.agent.processes.script import MS, NEVER, SHOW_AFTER, STARTED_AFTER
 from sim.scripts import Running
@@ -25,7 +25,7 @@ class Kept:
     def __init__(self, order: dict[str, Any], running: Running, inline: int, now: int) -> None:
         self.fence: int = order["fence"]
         self.running = running
-        self.output = Output(inline)
+        self.output = OutputCapture(inline)
         self.started_at = now
         self.ended_at = 0
         self.deadline = now + order["timeout_ms"] * MS
@@ -51,9 +51,9 @@ class Kept:
 class SimScripts:
     """In the place of agent/keeper/script_runner.py."""
 
-    def __init__(self, host: "Host", ledger: Ledger) -> None:
+    def __init__(self, host: "Host", ledger: JournalState) -> None:
         self._host = host
-        self._ledger = ledger
+        self._journal_state = ledger
         self._kept: dict[int, Kept] = {}
         self.inline = 0
 
@@ -68,7 +68,7 @@ class SimScripts:
         behaviour = self._host.behaviour(order)
         if behaviour.cannot_start:
             report = rules.failure("no_interpreter", "There is no such program.")
-            return rules.ended(self._ledger, order["fence"], report)
+            return rules.ended(self._journal_state, order["fence"], report)
         running = self._host.spawn(order, behaviour)
         self._kept[running.fence] = Kept(order, running, self.inline, self._host.clock_ns())
         keeper_module.reach("keeper.spawned")  # type: ignore[attr-defined]
@@ -99,7 +99,7 @@ class SimScripts:
             kept.ended_at = self._host.clock_ns()
         self._read(kept)
         del self._kept[kept.fence]
-        return rules.ended(self._ledger, kept.fence, report(kept))  # type: ignore[arg-type]
+        return rules.ended(self._journal_state, kept.fence, report(kept))  # type: ignore[arg-type]
 
     def _read(self, kept: Kept) -> None:
         data = kept.running.read()
@@ -117,7 +117,7 @@ class SimScripts:
         if not kept.announced and now >= kept.started_at + STARTED_AFTER:
             kept.announced = True
             age = (now - kept.started_at) // MS
-            steps.append(Tell({"say": "started", "fence": kept.fence, "age_ms": age}))
+            steps.append(SendMessage({"say": "started", "fence": kept.fence, "age_ms": age}))
         if now >= kept.show_at:
             kept.show_at = NEVER
             steps += self._show(kept)
@@ -139,9 +139,9 @@ class SimScripts:
         if kept.output.spool is None:
             kept.output.spill("", kept.fence)
         kept.shown = kept.output.total
-        return [Tell({"say": "output", "fence": kept.fence, "total": kept.shown})]
+        return [SendMessage({"say": "output", "fence": kept.fence, "total": kept.shown})]
 
-    def shown(self) -> dict[int, int]:
+    def output_totals(self) -> dict[int, int]:
         return {kept.fence: kept.shown for kept in self._kept.values() if kept.shown}
 
     def ages(self) -> dict[int, int]:
@@ -149,11 +149,11 @@ class SimScripts:
         announced = [kept for kept in self._kept.values() if kept.announced]
         return {kept.fence: (now - kept.started_at) // MS for kept in announced}
 
-    def held(self) -> dict[int, Any]:
+    def held_output(self) -> dict[int, Any]:
         """The spool of a simulated host can always be written."""
         return {}
 
-    def kept(self, fence: int, offset: int) -> None:
+    def trim_output(self, fence: int, offset: int) -> None:
         """The spool of a simulated host is large enough to keep everything."""
 
     def tidy(self) -> None:
@@ -164,16 +164,16 @@ class SimScripts:
             self._host.disk.spooled.pop(fence, None)
 
 
-def assemble(host: "Host", journal: Any, ledger: Ledger, door: Any) -> Keeper:
+def assemble(host: "Host", journal: Any, ledger: JournalState, door: Any) -> Keeper:
     """The real keeper without its sockets, signals and processes."""
     made = Keeper.__new__(Keeper)
     # The real one is random. Not from the journal, which may be rolled back.
     made._id = f"keeper-{host.world.now}"
     made._journal = journal
-    made._ledger = ledger
-    made._door = door
+    made._journal_state = ledger
+    made._socket = door
     made._scripts = SimScripts(host, ledger)  # type: ignore[assignment]
-    made._crowd = host  # type: ignore[assignment]  # asked only for its `containment`
+    made._groups = host  # type: ignore[assignment]  # asked only for its `containment`
     made._todo = []
     made._write_at = NEVER
     made._exit_at = NEVER

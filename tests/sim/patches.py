@@ -8,10 +8,10 @@ from unittest import mock
 
 from belvedere.agent import disk_space
 from belvedere.agent.connection import order_intake, server_link, session
-from belvedere.agent.disk_space import Space
+from belvedere.agent.disk_space import DiskSpace
 from belvedere.agent.journal import journal
 from belvedere.agent.keeper import program, recovery
-from belvedere.agent.monitoring.sample_journal import SampleLog
+from belvedere.agent.monitoring.sample_journal import SampleJournal
 from belvedere.agent.output import capture, spool, upload
 from belvedere.jobs.lifecycle import create
 from sim import agency
@@ -51,10 +51,10 @@ def _forget(_: str, fence: int) -> None:
     stage.keeper_host().disk.spooled.pop(fence, None)
 
 
-class SimSpace(Space):
+class SimSpace(DiskSpace):
     """The simulated disk is full or it is not."""
 
-    def _lack(self, factor: float) -> str:
+    def _shortage(self, factor: float) -> str:
         return "The simulated disk is full." if stage.agent_host().disk.is_full else ""
 
     def _can_write(self) -> bool:
@@ -70,8 +70,8 @@ class SimDescendants:
     """In the place of agent/processes/discovery.py: the table of processes."""
 
     @staticmethod
-    def hunt(*_: object) -> list[int]:
-        # All of them stand in a working folder, where the real hunt finds them too.
+    def find_leftovers(*_: object) -> list[int]:
+        # All of them stand in a working folder, where the real search finds them too.
         return [run.pid for run in stage.keeper_host().alive()]
 
     @staticmethod
@@ -137,9 +137,9 @@ def _numbered_id() -> str:
 
 TABLE: tuple[tuple[Any, str, Any], ...] = (
     (server_link, "connect", agency.connect),
-    (server_link, "attach", agency.attach),
-    (server_link, "Cache", SimCache),
-    (server_link, "SampleLog", lambda _: SampleLog()),
+    (server_link, "connect_keeper", agency.connect_keeper),
+    (server_link, "FileCache", SimCache),
+    (server_link, "SampleJournal", lambda _: SampleJournal()),
     (
         server_link,
         "machine",
@@ -151,21 +151,25 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
         SimpleNamespace(uniform=lambda a, b: stage.agent_host().world.random.uniform(a, b)),
     ),
     (server_link, "INLINE_LOG", 64),
-    (server_link, "Space", SimSpace),
-    (server_link, "aside", _at_once),
-    (session, "aside", _at_once),
+    (server_link, "DiskSpace", SimSpace),
+    (server_link, "run_detached", _at_once),
+    (session, "run_detached", _at_once),
     (disk_space, "monotonic", lambda: stage.agent_host().clock_ns() / 1e9),
     (session, "reach", _reach_agent),
     (order_intake, "reach", _reach_agent),
     (upload, "CHUNK", 500),
-    (upload, "spool", SimpleNamespace(Place=spool.Place, segment=spool.segment, read=_read_spool)),
+    (
+        upload,
+        "spool",
+        SimpleNamespace(SpoolPosition=spool.SpoolPosition, segment=spool.segment, read=_read_spool),
+    ),
     (capture, "spool", SimpleNamespace(Spool=SimSpool)),
     (journal, "os", _Disk()),
     (journal, "open", lambda path, mode: stage.keeper_host().disk.read(path, mode)),
     (journal, "sync_data", lambda fd: stage.keeper_host().disk.fsync(fd)),
     (program, "now_ns", lambda: stage.keeper_host().clock_ns()),
     (program, "reach", _reach_keeper),
-    (program, "complain", lambda *_: None),
+    (program, "write_log", lambda *_: None),
     (program, "os", SimpleNamespace(urandom=_random_bytes)),
     (
         recovery,
@@ -175,7 +179,7 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
     (recovery, "boot_id", lambda: f"boot-{stage.keeper_host().boots}"),
     (recovery, "cookie", lambda _: "cookie"),
     (recovery, "discovery", SimDescendants),
-    (recovery, "spool", SimpleNamespace(found=_found, clear=_forget)),
+    (recovery, "spool", SimpleNamespace(list_spools=_found, clear=_forget)),
     (recovery, "time", _Stopwatch()),
     (create, "new_id", _numbered_id),
 )

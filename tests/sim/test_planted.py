@@ -6,7 +6,7 @@ from unittest import mock
 
 import pytest
 
-from belvedere.agent.connection.session import Session
+from belvedere.agent.connection.session import ServerSession
 from belvedere.agent.journal.journal import Journal
 from belvedere.jobs import events, store
 from belvedere.jobs.attempts import end_attempt
@@ -46,13 +46,13 @@ def keys_are_forgotten() -> Patch:
 
 
 def ends_are_told_once() -> Patch:
-    resume = Session._resume
+    resume = ServerSession._resume
 
     def forgetful(self: Any, entry: dict[str, Any], offset: int) -> None:
         if entry["report"] is None:
             resume(self, entry, offset)
 
-    return Session, "_resume", forgetful
+    return ServerSession, "_resume", forgetful
 
 
 def nothing_is_journalled() -> Patch:

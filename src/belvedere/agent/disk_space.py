@@ -18,7 +18,7 @@ PROBE = bytes(64 * 1024)
 DISK_FULL = "disk_full"
 
 
-class Space:
+class DiskSpace:
     """`message` says what is lacking; empty: the host takes work."""
 
     def __init__(
@@ -35,12 +35,12 @@ class Space:
         self._has_failed = False
         self.message = ""
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Cheap; before an order."""
         now = monotonic()
         if not self.message and now - self._looked_at >= LOOK_S:
             self._looked_at = now
-            self.message = self._lack(1.0)
+            self.message = self._shortage(1.0)
 
     def fail(self, message: str) -> None:
         """A write failed. The first message stays until there is space again."""
@@ -50,22 +50,22 @@ class Space:
     def refresh(self) -> None:
         """With every heartbeat; in a thread, since it may write."""
         if not self.message:
-            self.message = self._lack(1.0)
-        elif not self._lack(RESUME_AT) and (not self._has_failed or self._can_write()):
+            self.message = self._shortage(1.0)
+        elif not self._shortage(RESUME_AT) and (not self._has_failed or self._can_write()):
             self._has_failed = False
             self.message = ""
 
-    def _lack(self, factor: float) -> str:
+    def _shortage(self, factor: float) -> str:
         for folder in self._folders:
             try:
-                found = os.statvfs(folder)
+                status = os.statvfs(folder)
             except OSError as fault:
                 return f"The folder {folder} cannot be read: {fault.strerror}."
-            free, inodes = found.f_bavail * found.f_frsize, found.f_favail
+            free, inodes = status.f_bavail * status.f_frsize, status.f_favail
             if free < self._min_bytes * factor:
                 return f"{folder} has {free} bytes free; {self._min_bytes} are needed."
             # Some file systems have no fixed number of inodes and report none.
-            if found.f_files and inodes < self._min_inodes * factor:
+            if status.f_files and inodes < self._min_inodes * factor:
                 return f"{folder} has {inodes} inodes free; {self._min_inodes} are needed."
         return ""
 

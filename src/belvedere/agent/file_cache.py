@@ -16,14 +16,14 @@ IN_USE_S = 60.0
 
 
 @dataclass(slots=True)
-class Coming:
+class Download:
     """A blob on its way."""
 
     file: BinaryIO
     digest: Any = field(default_factory=sha256)
 
 
-class Cache:
+class FileCache:
     def __init__(self, root: str, limit: int = LIMIT) -> None:
         self._folder = root
         self._root = Path(root)
@@ -33,20 +33,20 @@ class Cache:
         self._used_at: dict[str, float] = {}
         # A file whose change time and size are still those of its last check is still that file.
         self._checked: dict[tuple[str, str], tuple[int, int]] = {}
-        self._coming: dict[str, Coming] = {}
+        self._downloads: dict[str, Download] = {}
         # Why the last piece could not be stored.
         self.fault: OSError | None = None
         self._scan()
 
     def _scan(self) -> None:
-        found = []
+        entries = []
         for entry in os.scandir(self._root):
             blob = Path(entry.path) / "blob"
             if entry.is_dir() and blob.is_file():
-                found.append((blob.stat().st_atime, entry.name, blob.stat().st_size))
+                entries.append((blob.stat().st_atime, entry.name, blob.stat().st_size))
             elif entry.is_file():
                 os.unlink(entry.path)
-        self._sizes = {name: size for _, name, size in sorted(found)}
+        self._sizes = {name: size for _, name, size in sorted(entries)}
 
     def path(self, digest: str, filename: str) -> str | None:
         """Where these bytes lie under this name, or None when they must be fetched."""
@@ -60,14 +60,14 @@ class Cache:
         return path
 
     def _is_unchanged(self, digest: str, filename: str, path: str) -> bool:
-        seen = self._checked.get((digest, filename))
-        if seen is None:
+        known_status = self._checked.get((digest, filename))
+        if known_status is None:
             return False
         try:
             now = os.stat(path)
         except OSError:
             return False
-        return seen == (now.st_ctime_ns, now.st_size)
+        return known_status == (now.st_ctime_ns, now.st_size)
 
     def _check(self, digest: str, filename: str) -> bool:
         """A script can write to its own file; one that was changed is fetched again."""
@@ -89,46 +89,46 @@ class Cache:
     def keep(self, data: bytes) -> str:
         """Bytes that came otherwise; their digest. OSError when there is no room to write."""
         digest = sha256(data).hexdigest()
-        if self.path(digest, "blob") is None and not self.is_coming(digest):
+        if self.path(digest, "blob") is None and not self.is_downloading(digest):
             self.expect(digest)
             self.feed(digest, data, last=True)
         return digest
 
-    def is_coming(self, digest: str) -> bool:
-        return digest in self._coming
+    def is_downloading(self, digest: str) -> bool:
+        return digest in self._downloads
 
     def expect(self, digest: str) -> None:
         """Someone was asked for it; OSError when there is no room to write."""
-        self._coming[digest] = Coming(open(self._root / f"{digest}.part", "wb"))  # noqa: SIM115
+        self._downloads[digest] = Download(open(self._root / f"{digest}.part", "wb"))  # noqa: SIM115
 
     def feed(self, digest: str, data: bytes, *, last: bool) -> bool | None:
         """One piece; true when it is now here and whole, false when it is not what it should be."""
-        coming = self._coming.get(digest)
-        if coming is None:
+        download = self._downloads.get(digest)
+        if download is None:
             return None
-        coming.digest.update(data)
+        download.digest.update(data)
         self.fault = None
         try:
-            coming.file.write(data)
+            download.file.write(data)
             if not last:
                 return None
-            if coming.digest.hexdigest() == digest:
-                self._store(digest, coming)
+            if download.digest.hexdigest() == digest:
+                self._store(digest, download)
                 return True
         except OSError as fault:
             self.fault = fault
         self.give_up(digest)
         return False
 
-    def _store(self, digest: str, coming: Coming) -> None:
-        os.fchmod(coming.file.fileno(), 0o755)
-        coming.file.close()
+    def _store(self, digest: str, download: Download) -> None:
+        os.fchmod(download.file.fileno(), 0o755)
+        download.file.close()
         part = self._root / f"{digest}.part"
         size = part.stat().st_size
         self._make_room(size)
         (self._root / digest).mkdir(mode=0o755, exist_ok=True)
         part.rename(self._root / digest / "blob")
-        del self._coming[digest]
+        del self._downloads[digest]
         self._sizes[digest] = size
 
     def _make_room(self, size: int) -> None:
@@ -144,19 +144,21 @@ class Cache:
     def _remove(self, digest: str) -> None:
         self._sizes.pop(digest, None)
         self._used_at.pop(digest, None)
-        self._checked = {key: seen for key, seen in self._checked.items() if key[0] != digest}
+        self._checked = {
+            key: known_status for key, known_status in self._checked.items() if key[0] != digest
+        }
         with contextlib.suppress(OSError):
             removal.remove(f"{self._folder}/{digest}")
 
     def give_up(self, digest: str) -> None:
         """It will not come: refused, or the connection is gone."""
-        coming = self._coming.pop(digest, None)
-        if coming is not None:
+        download = self._downloads.pop(digest, None)
+        if download is not None:
             with contextlib.suppress(OSError):
-                coming.file.close()
+                download.file.close()
             with contextlib.suppress(OSError):
                 os.unlink(self._root / f"{digest}.part")
 
     def give_up_all(self) -> None:
-        for digest in list(self._coming):
+        for digest in list(self._downloads):
             self.give_up(digest)

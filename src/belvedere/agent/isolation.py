@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 R = TypeVar("R")
 
 
-async def aside(call: Callable[..., R], *args: Any) -> R:
+async def run_detached(call: Callable[..., R], *args: Any) -> R:
     answer: Future[R] = Future()
     # From now on nobody can call it off, only stop waiting.
     answer.set_running_or_notify_cancel()
@@ -27,5 +27,11 @@ async def aside(call: Callable[..., R], *args: Any) -> R:
         except BaseException as fault:
             answer.set_exception(fault)
 
-    threading.Thread(target=run, name=f"aside {call.__name__}", daemon=True).start()
+    threading.Thread(target=run, name=f"detached {call.__name__}", daemon=True).start()
     return await asyncio.wrap_future(answer)
+
+
+# The name before this version. A process that checks monitors loads `checks/kinds/file.py` late,
+# perhaps after an upgrade, when it still has the earlier version of this module. Delete it with the
+# next release.
+aside = run_detached

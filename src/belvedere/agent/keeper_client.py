@@ -10,21 +10,21 @@ from typing import Any, cast
 
 from belvedere.agent import wire
 from belvedere.agent.boot import command
-from belvedere.agent.isolation import aside
-from belvedere.agent.state_folder import Folder
+from belvedere.agent.isolation import run_detached
+from belvedere.agent.state_folder import StateFolder
 from belvedere.base.failpoints import VARIABLE as FAILPOINT
 from belvedere.base.unix_sockets import short_path
 
 Message = dict[str, Any]
 # The keeper writes only when something is wrong; an old complaint is not kept for ever.
-LONGEST_LOG = 256 * 1024
+MAX_LOG = 256 * 1024
 
 
 class KeeperFailed(Exception):
     """The keeper would not start; the text says why."""
 
 
-class Attachment(asyncio.Protocol):
+class KeeperClient(asyncio.Protocol):
     """One connection to the keeper. What one frame of the server gives it leaves in one write."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Attachment(asyncio.Protocol):
         self.pause_listener: Callable[[], None] | None = None
         # Checks go on while there is no session.
         self.check_listener: Callable[[Message], None] | None = None
-        self._lines = wire.Lines()
+        self._lines = wire.JsonLines()
         self._out: list[bytes] = []
         self._transport: asyncio.Transport | None = None
         # The keeper's process, when it was we who started it.
@@ -55,7 +55,7 @@ class Attachment(asyncio.Protocol):
         if self.pause_listener is not None:
             self.pause_listener()
 
-    def say(self, *messages: Message) -> None:
+    def send(self, *messages: Message) -> None:
         """Leaves with the next `flush`."""
         self._out.extend(map(wire.pack, messages))
 
@@ -74,26 +74,28 @@ class Attachment(asyncio.Protocol):
     async def collect(self) -> None:
         """After the keeper's end: leave no zombie of it."""
         if self.process is not None:
-            await aside(_collect, self.process)
+            await run_detached(_collect, self.process)
 
 
-async def attach(folder: Folder) -> Attachment:
+async def connect_keeper(folder: StateFolder) -> KeeperClient:
     """The running keeper, or a new one."""
-    connection, process = await aside(_find, folder)
+    connection, process = await run_detached(_connect_or_start, folder)
     loop = asyncio.get_running_loop()
-    _, attachment = await loop.create_unix_connection(Attachment, sock=connection)
-    attachment.process = process
-    return attachment
+    _, client = await loop.create_unix_connection(KeeperClient, sock=connection)
+    client.process = process
+    return client
 
 
-def _find(folder: Folder) -> tuple[socket.socket, "subprocess.Popen[bytes] | None"]:
+def _connect_or_start(
+    folder: StateFolder,
+) -> tuple[socket.socket, "subprocess.Popen[bytes] | None"]:
     """A connection, and the process where it is a new one; not on the loop, since it may take its
     time."""
     try:
-        return _dial(folder), None
+        return _connect(folder), None
     except OSError:
         process = _start(folder)
-        return _dial(folder), process
+        return _connect(folder), process
 
 
 def _collect(process: "subprocess.Popen[bytes]") -> None:
@@ -101,7 +103,7 @@ def _collect(process: "subprocess.Popen[bytes]") -> None:
         process.wait(timeout=1)
 
 
-def _dial(folder: Folder) -> socket.socket:
+def _connect(folder: StateFolder) -> socket.socket:
     path, fd = short_path(folder.root, "keeper.sock")
     connection = socket.socket(socket.AF_UNIX)
     try:
@@ -116,10 +118,10 @@ def _dial(folder: Folder) -> socket.socket:
     return connection
 
 
-def _start(folder: Folder) -> subprocess.Popen[bytes]:
+def _start(folder: StateFolder) -> subprocess.Popen[bytes]:
     """Returns once it listens, after some 60 ms."""
     path = f"{folder.root}/keeper.log"
-    if os.path.exists(path) and os.path.getsize(path) > LONGEST_LOG:
+    if os.path.exists(path) and os.path.getsize(path) > MAX_LOG:
         os.unlink(path)
     with open(path, "ab", opener=_private) as log:
         process = subprocess.Popen(
@@ -132,8 +134,8 @@ def _start(folder: Folder) -> subprocess.Popen[bytes]:
             start_new_session=True,
         )
     assert process.stdout is not None
-    with process.stdout as said:
-        word = said.readline().decode().strip()
+    with process.stdout as output:
+        word = output.readline().decode().strip()
     if word != "ready":
         process.wait()
         raise KeeperFailed(word or f"The keeper did not start; {folder.root}/keeper.log says why.")
@@ -148,7 +150,7 @@ def _private(path: str, flags: int) -> int:
 def _environment() -> dict[str, str]:
     """What the keeper needs; a point at which it shall die in a test is meant for one keeper."""
     names = ("PATH", "TZ", "BELVEDERE_FAILPOINT")
-    found = {name: os.environ[name] for name in names if name in os.environ}
+    environment = {name: os.environ[name] for name in names if name in os.environ}
     if os.environ.get(FAILPOINT, "").startswith("keeper."):
         del os.environ[FAILPOINT]
-    return found
+    return environment

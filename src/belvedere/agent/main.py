@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from belvedere.agent import state_folder
-from belvedere.agent.connection.server_link import Link, by_network
+from belvedere.agent.connection.server_link import ServerLink, network_dialer
 from belvedere.agent.keeper_client import KeeperFailed
-from belvedere.agent.monitoring.checker_process import Outpost
+from belvedere.agent.monitoring.checker_process import CheckerProcess
 from belvedere.agent.setup import enrolment, tls
 from belvedere.agent.setup.enrolment import CannotEnrol, Credential, Unreachable
-from belvedere.agent.setup.settings import TOKEN_VARIABLE, Settings, parse
-from belvedere.agent.state_folder import Folder
+from belvedere.agent.setup.settings import TOKEN_VARIABLE, AgentSettings, parse
+from belvedere.agent.state_folder import StateFolder
 from belvedere.base import log_format, secret_environment
 
 log = logging.getLogger("belvedere.agent")
@@ -27,10 +27,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     log_format.configure(form=log_format.SHORT)
     if argv is None:
         secret_environment.hide([TOKEN_VARIABLE])
-    return do(parse(sys.argv[1:] if argv is None else argv, os.environ))
+    return perform(parse(sys.argv[1:] if argv is None else argv, os.environ))
 
 
-def do(settings: Settings) -> int:
+def perform(settings: AgentSettings) -> int:
     """Run here, or become a service of this machine."""
     secret_environment.remove([TOKEN_VARIABLE])
     if settings.action == "run":
@@ -40,13 +40,13 @@ def do(settings: Settings) -> int:
     return install(settings)
 
 
-def run(settings: Settings) -> int:
+def run(settings: AgentSettings) -> int:
     """Until SIGTERM or SIGINT; 1 when it cannot begin. Scripts and keeper go on without us."""
     os.umask(0o077)
     warn_of_plain_http(settings)
     state = state_folder.prepare(settings.state)
-    held = state_folder.lock(state, "agent")
-    if held is None:
+    lock_fd = state_folder.lock(state, "agent")
+    if lock_fd is None:
         log.error("Another agent runs with the state folder %s.", state.root)
         return 1
     try:
@@ -55,11 +55,11 @@ def run(settings: Settings) -> int:
         log.error("%s", fault)
         return 1
     finally:
-        os.close(held)
+        os.close(lock_fd)
     return 0
 
 
-def warn_of_plain_http(settings: Settings) -> None:
+def warn_of_plain_http(settings: AgentSettings) -> None:
     """Whoever is between this host and the server could read the credential and run scripts."""
     if settings.is_unprotected:
         log.warning(
@@ -69,30 +69,33 @@ def warn_of_plain_http(settings: Settings) -> None:
         )
 
 
-async def _serve(settings: Settings, state: Folder) -> None:
+async def _serve(settings: AgentSettings, state: StateFolder) -> None:
     trusted = tls.context(settings)
-    served = asyncio.ensure_future(_enrol_and_link(settings, state, trusted))
+    task = asyncio.ensure_future(_enrol_and_link(settings, state, trusted))
     loop = asyncio.get_running_loop()
     for stop in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(stop, served.cancel)
+        loop.add_signal_handler(stop, task.cancel)
     try:
-        await served
+        await task
     except asyncio.CancelledError:
         log.info("Stopped. Scripts that run go on; the next start takes them over.")
 
 
 async def _enrol_and_link(
-    settings: Settings, state: Folder, trusted: ssl.SSLContext | None
+    settings: AgentSettings, state: StateFolder, trusted: ssl.SSLContext | None
 ) -> None:
     credential = await _credential(settings, state, trusted)
-    dial, lookout = by_network(settings, credential, trusted), partial(Outpost, state.root)
-    await Link(settings, state, credential, dial, lookout).run()
+    dial, checks = (
+        network_dialer(settings, credential, trusted),
+        partial(CheckerProcess, state.root),
+    )
+    await ServerLink(settings, state, credential, dial, checks).run()
 
 
 async def _credential(
-    settings: Settings, state: Folder, trusted: ssl.SSLContext | None
+    settings: AgentSettings, state: StateFolder, trusted: ssl.SSLContext | None
 ) -> Credential:
-    saved = enrolment.saved(settings, state)
+    saved = enrolment.load_saved(settings, state)
     while saved is None:
         try:
             saved = await asyncio.to_thread(enrolment.enrol, settings, state, trusted)

@@ -8,9 +8,9 @@ from belvedere import protocol
 from belvedere.agent.json_lines import writer
 from belvedere.protocol import FromAgent, FromServer
 
-Shape = TypeVar("Shape")
+MessageT = TypeVar("MessageT")
 
-SHAPES: dict[str, type[FromServer]] = {
+MESSAGE_TYPES: dict[str, type[FromServer]] = {
     "welcome": protocol.Welcome,
     "order": protocol.Order,
     "cancel": protocol.Cancel,
@@ -27,35 +27,35 @@ SHAPES: dict[str, type[FromServer]] = {
 
 def decode(raw: dict[str, Any]) -> FromServer | None:
     """The message, without fields that a later server may have added; None for a later kind."""
-    shape = SHAPES.get(raw.get("kind", ""))
-    if shape is None:
+    message_type = MESSAGE_TYPES.get(raw.get("kind", ""))
+    if message_type is None:
         return None
-    message = _shape(shape, raw)
+    message = _build(message_type, raw)
     match message:
         case protocol.Order() if message.blobs:
             message.blobs = [_blob(blob) for blob in raw["blobs"]]
         case protocol.Watch():
-            message.monitors = [_shape(protocol.Watched, one) for one in raw["monitors"]]
+            message.monitors = [_build(protocol.Watched, item) for item in raw["monitors"]]
     return message
 
 
 def watch(raw: dict[str, Any]) -> protocol.Watch:
     """As one process of this agent says it to another."""
-    monitors = [_shape(protocol.Watched, one) for one in raw["monitors"]]
+    monitors = [_build(protocol.Watched, item) for item in raw["monitors"]]
     return protocol.Watch(raw["number"], monitors, raw["since"], raw["removed"])
 
 
 def report(raw: dict[str, Any]) -> protocol.Report:
     """As the keeper wrote it, which may be older or newer than this agent."""
-    return _shape(protocol.Report, raw)
+    return _build(protocol.Report, raw)
 
 
-def _shape(shape: type[Shape], raw: dict[str, Any]) -> Shape:
+def _build(message_type: type[MessageT], raw: dict[str, Any]) -> MessageT:
     try:
-        return shape(**raw)
+        return message_type(**raw)
     except TypeError:
-        names = shape.__dataclass_fields__  # type: ignore[attr-defined]
-        return shape(**{name: value for name, value in raw.items() if name in names})
+        names = message_type.__dataclass_fields__  # type: ignore[attr-defined]
+        return message_type(**{name: value for name, value in raw.items() if name in names})
 
 
 def _blob(raw: dict[str, Any]) -> protocol.BlobArgument:
@@ -64,14 +64,14 @@ def _blob(raw: dict[str, Any]) -> protocol.BlobArgument:
 
 # How to read all fields of a shape at once, by the shape: a report has fourteen.
 _READ = {
-    shape: attrgetter(*shape.__slots__)
-    for shape in (protocol.Entry, protocol.Report, protocol.Sample, *get_args(FromAgent))
+    message_type: attrgetter(*message_type.__slots__)
+    for message_type in (protocol.Entry, protocol.Report, protocol.Sample, *get_args(FromAgent))
 }
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    shape = type(value)
-    return dict(zip(shape.__slots__, _READ[shape](value), strict=True))
+    message_type = type(value)
+    return dict(zip(message_type.__slots__, _READ[message_type](value), strict=True))
 
 
 _to_json = writer(_fields)

@@ -10,7 +10,7 @@ import os
 DISK_ERRORS = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EFBIG))
 
 
-class Folder:
+class StateFolder:
     """Paths below the state folder."""
 
     __slots__ = (
@@ -38,13 +38,13 @@ class Folder:
         self.work = self.root + "/work"
 
 
-def prepare(root: str) -> Folder:
+def prepare(root: str) -> StateFolder:
     """Make what is missing, closed to everybody else.
 
     Only root can run scripts as other users, and those must be able to walk to their working
     folder: then the way there is passable, though not readable.
     """
-    folder = Folder(root)
+    folder = StateFolder(root)
     passable = 0o711 if os.geteuid() == 0 else 0o700
     for path, mode in (
         (folder.root, passable),
@@ -69,7 +69,7 @@ def _secure(path: str, mode: int, *, follow: bool) -> None:
         os.close(fd)
 
 
-def lock(folder: Folder, who: str) -> int | None:
+def lock(folder: StateFolder, who: str) -> int | None:
     """Hold the folder as `agent` or `keeper` until this process ends; None when another does."""
     fd = os.open(f"{folder.root}/{who}.lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -80,7 +80,7 @@ def lock(folder: Folder, who: str) -> int | None:
     return fd
 
 
-def cookie(folder: Folder) -> str:
+def cookie(folder: StateFolder) -> str:
     """Tells our scripts from those of another agent on this machine."""
     place = os.stat(folder.root)
     return f"{place.st_dev:x}-{place.st_ino:x}"
@@ -94,5 +94,5 @@ def boot_id() -> str:
     except FileNotFoundError:
         import subprocess
 
-        asked = ["sysctl", "-n", "kern.bootsessionuuid"]
-        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+        command = ["sysctl", "-n", "kern.bootsessionuuid"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -27,7 +27,7 @@ def pack(message: Message) -> bytes:
     return to_json(message).encode() + b"\n"
 
 
-class Lines:
+class JsonLines:
     """Bytes in, whole messages out."""
 
     __slots__ = ("_rest",)

@@ -25,8 +25,8 @@ async def connect(
             return await asyncio.open_connection(address, port, ssl=tls, server_hostname=name)
         except ssl.SSLError:
             raise
-        except OSError as failed:
-            fault = failed
+        except OSError as error:
+            fault = error
     assert fault is not None
     raise fault
 
@@ -34,11 +34,11 @@ async def connect(
 async def resolve(config: dict[str, Any], host: str) -> list[tuple[int, str]]:
     """The families and addresses behind a name, as far as they may be called."""
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    addresses = [(one[0].value, str(one[4][0])) for one in found]
+    entries = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    addresses = [(entry[0].value, str(entry[4][0])) for entry in entries]
     if not config.get("outer_only"):
         return addresses
-    outer = [one for one in addresses if not _is_inner(one[1])]
+    outer = [entry for entry in addresses if not _is_inner(entry[1])]
     if not outer:
         raise OSError(f"{addresses[0][1]} is an inner address, and this organization forbids those")
     return outer

@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from belvedere.agent.checks.connect import connect
 
-MOST_BODY = 1 << 20
+MAX_BODY = 1 << 20
 MOST_HEADERS = 64 * 1024
 
 
@@ -64,8 +64,8 @@ def _request(
     }
     if body or method in ("POST", "PUT", "PATCH"):
         lines["Content-Length"] = str(len(body))
-    given = {name.title(): value for name, value in headers.items()}
-    text = "".join(f"{name}: {value}\r\n" for name, value in {**lines, **given}.items())
+    custom = {name.title(): value for name, value in headers.items()}
+    text = "".join(f"{name}: {value}\r\n" for name, value in {**lines, **custom}.items())
     quoted = path.encode("utf-8", "replace").decode("latin-1")
     return f"{method} {quoted} HTTP/1.1\r\n{text}\r\n".encode("latin-1", "replace") + body
 
@@ -79,7 +79,7 @@ async def _read(reader: asyncio.StreamReader, method: str) -> Answer:
         return Answer(status, headers, b"")
     body, is_cut = await _body(reader, headers)
     if headers.get("content-encoding", "").lower() in ("gzip", "deflate"):
-        body, is_cut = _unpacked(body, is_cut)
+        body, is_cut = _decompress(body, is_cut)
     return Answer(status, headers, body, is_cut)
 
 
@@ -103,16 +103,16 @@ async def _body(reader: asyncio.StreamReader, headers: dict[str, str]) -> tuple[
         return await _chunks(reader)
     length = headers.get("content-length", "")
     if not length.isdecimal():
-        found = await _at_most(reader, MOST_BODY + 1)
-        return found[:MOST_BODY], len(found) > MOST_BODY
-    wanted = min(int(length), MOST_BODY)
-    found = await _at_most(reader, wanted)
-    if len(found) < wanted:
+        data = await _read_at_most(reader, MAX_BODY + 1)
+        return data[:MAX_BODY], len(data) > MAX_BODY
+    expected_size = min(int(length), MAX_BODY)
+    data = await _read_at_most(reader, expected_size)
+    if len(data) < expected_size:
         raise BadAnswer("The connection ended in the middle of the answer.")
-    return found, int(length) > MOST_BODY
+    return data, int(length) > MAX_BODY
 
 
-async def _at_most(reader: asyncio.StreamReader, count: int) -> bytes:
+async def _read_at_most(reader: asyncio.StreamReader, count: int) -> bytes:
     parts: list[bytes] = []
     while count > 0 and (part := await reader.read(min(count, 65_536))):
         parts.append(part)
@@ -121,27 +121,27 @@ async def _at_most(reader: asyncio.StreamReader, count: int) -> bytes:
 
 
 async def _chunks(reader: asyncio.StreamReader) -> tuple[bytes, bool]:
-    found = bytearray()
+    data = bytearray()
     try:
         while True:
             size = int((await reader.readuntil(b"\r\n")).partition(b";")[0], 16)
             if size == 0:
-                return bytes(found), False
-            room = MOST_BODY - len(found)
+                return bytes(data), False
+            room = MAX_BODY - len(data)
             if size < 0 or size > room:
-                found += await _at_most(reader, room)
-                return bytes(found), True
-            found += await reader.readexactly(size)
+                data += await _read_at_most(reader, room)
+                return bytes(data), True
+            data += await reader.readexactly(size)
             await reader.readexactly(2)
     except (ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as fault:
         raise BadAnswer("The connection ended in the middle of the answer.") from fault
 
 
-def _unpacked(body: bytes, is_cut: bool) -> tuple[bytes, bool]:
+def _decompress(body: bytes, is_cut: bool) -> tuple[bytes, bool]:
     """Never more than we would read unpacked: a few bytes can hold gigabytes of nothing."""
     unpacker = zlib.decompressobj(wbits=47)
     try:
-        found = unpacker.decompress(body, MOST_BODY)
+        data = unpacker.decompress(body, MAX_BODY)
     except zlib.error as fault:
         raise BadAnswer("The answer cannot be unpacked.") from fault
-    return found, is_cut or bool(unpacker.unconsumed_tail)
+    return data, is_cut or bool(unpacker.unconsumed_tail)

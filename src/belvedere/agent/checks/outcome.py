@@ -25,7 +25,7 @@ class Outcome:
     measured: dict[str, float] = field(default_factory=dict)
 
 
-def sound(outcome: Outcome) -> Outcome:
+def sanitize(outcome: Outcome) -> Outcome:
     """As it can be sent and kept. What strangers and scripts say may hold halves of letters,
     numbers that are none, and depths that nobody means; what cannot be kept must not come back with
     every connection."""
@@ -52,5 +52,5 @@ def masked(text: str, values: Sequence[str]) -> str:
 
 def explain(fault: BaseException) -> str:
     """A sentence, also for exceptions that carry none."""
-    said = str(getattr(fault, "strerror", None) or fault) or type(fault).__name__
-    return said if said.endswith(".") else f"{said}."
+    text = str(getattr(fault, "strerror", None) or fault) or type(fault).__name__
+    return text if text.endswith(".") else f"{text}."

@@ -3,35 +3,35 @@
 from collections.abc import Callable
 from typing import Any
 
-from belvedere.agent.disk_space import DISK_FULL, Space
-from belvedere.agent.file_cache import Cache
-from belvedere.agent.keeper_client import Attachment
+from belvedere.agent.disk_space import DISK_FULL, DiskSpace
+from belvedere.agent.file_cache import FileCache
+from belvedere.agent.keeper_client import KeeperClient
 from belvedere.agent.state_folder import DISK_ERRORS
 from belvedere.agent.workdir.staging import basename
 from belvedere.base.failpoints import reach
 from belvedere.protocol import Order, Want, unpack_blob
 
 
-class Supply:
+class OrderIntake:
     def __init__(
         self,
-        keeper: Attachment,
-        cache: Cache,
-        say: Callable[[Want], None],
+        keeper: KeeperClient,
+        cache: FileCache,
+        send: Callable[[Want], None],
         scripts_user: str = "",
-        space: Space | None = None,
+        space: DiskSpace | None = None,
     ) -> None:
-        self._space = space or Space(())
+        self._space = space or DiskSpace(())
         self._scripts_user = scripts_user
         self._keeper = keeper
         self._cache = cache
-        self._say = say
+        self._send = send
         self._waiting: dict[int, Order] = {}
         # An older keeper that still has scripts cannot hide what must not be seen.
         self.can_mask = True
 
     def order(self, order: Order) -> None:
-        self._space.look()
+        self._space.check()
         if self._space.message:
             self._refuse_for_disk(order)
         elif order.masks and not self.can_mask:
@@ -42,11 +42,11 @@ class Supply:
             self._refuse(
                 order, {"ending": "error", "reason": "no_right_to_run_as", "message": text}
             )
-        elif not self._hand_over(order):
+        elif not self._pass_to_keeper(order):
             self._waiting[order.fence] = order
             self._fetch(order)
 
-    def _hand_over(self, order: Order) -> bool:
+    def _pass_to_keeper(self, order: Order) -> bool:
         """To the keeper, when all of its bytes are here."""
         script = self._cache.path(order.sha256, basename(order.filename))
         if script is None:
@@ -58,7 +58,7 @@ class Supply:
                 return False
             blobs.append({"index": blob.index, "filename": blob.filename, "path": path})
         reach("agent.script_cached")
-        self._keeper.say(
+        self._keeper.send(
             {
                 "do": "order",
                 "session": order.session,
@@ -81,21 +81,21 @@ class Supply:
     def _fetch(self, order: Order) -> None:
         """Ask once for what is missing, however many orders wait for it."""
         for digest in _digests(order):
-            if self._cache.is_coming(digest) or self._cache.path(digest, "blob") is not None:
+            if self._cache.is_downloading(digest) or self._cache.path(digest, "blob") is not None:
                 continue
             try:
                 self._cache.expect(digest)
             except OSError as fault:
                 self._fail_to_store(digest, fault)
                 return
-            self._say(Want(digest))
+            self._send(Want(digest))
 
     def feed(self, frame: bytes) -> None:
         digest, data, last = unpack_blob(frame)
         is_whole = self._cache.feed(digest, data, last=last)
         if is_whole:
-            for order in self._wanting(digest):
-                if self._hand_over(order):
+            for order in self._waiting_for(digest):
+                if self._pass_to_keeper(order):
                     del self._waiting[order.fence]
         elif is_whole is False and self._cache.fault is not None:
             self._fail_to_store(digest, self._cache.fault)
@@ -108,7 +108,7 @@ class Supply:
             return
         self._space.fail(f"A script cannot be stored: {fault.strerror}.")
         self._cache.give_up(digest)
-        for order in self._wanting(digest):
+        for order in self._waiting_for(digest):
             del self._waiting[order.fence]
             self._refuse_for_disk(order)
 
@@ -117,15 +117,15 @@ class Supply:
         message = self._space.message
         self._refuse(order, {"ending": "error", "reason": DISK_FULL, "message": message})
 
-    def _wanting(self, digest: str) -> list[Order]:
+    def _waiting_for(self, digest: str) -> list[Order]:
         return [order for order in self._waiting.values() if digest in _digests(order)]
 
-    def fail(self, digest: str, why: str) -> None:
+    def fail(self, digest: str, reason: str) -> None:
         """These bytes cannot be had."""
         self._cache.give_up(digest)
-        for order in self._wanting(digest):
+        for order in self._waiting_for(digest):
             del self._waiting[order.fence]
-            text = f"{order.filename or 'The script'} ({digest[:12]}) cannot be had. {why}"
+            text = f"{order.filename or 'The script'} ({digest[:12]}) cannot be had. {reason}"
             self._refuse(
                 order, {"ending": "error", "reason": "script_unavailable", "message": text}
             )
@@ -143,8 +143,8 @@ class Supply:
 
     def _refuse(self, order: Order, report: dict[str, Any]) -> None:
         """Through the keeper's journal, like every end: so it is told until it is acknowledged."""
-        said = {"do": "refuse", "session": order.session, "fence": order.fence}
-        self._keeper.say({**said, "job_id": order.job_id, "report": report})
+        message = {"do": "refuse", "session": order.session, "fence": order.fence}
+        self._keeper.send({**message, "job_id": order.job_id, "report": report})
 
     def close(self) -> None:
         self._cache.give_up_all()

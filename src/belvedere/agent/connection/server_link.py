@@ -14,39 +14,39 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 
 from belvedere import __version__
 from belvedere.agent import messages
-from belvedere.agent.connection.session import Session, Socket, Watching
+from belvedere.agent.connection.session import OutgoingSocket, RunningChecks, ServerSession
 from belvedere.agent.connection.websocket import connect
-from belvedere.agent.disk_space import Space
-from belvedere.agent.file_cache import Cache
-from belvedere.agent.isolation import aside
-from belvedere.agent.keeper_client import Attachment, KeeperFailed, attach
-from belvedere.agent.monitoring.sample_buffer import Buffer
-from belvedere.agent.monitoring.sample_journal import SampleLog
-from belvedere.agent.monitoring.scheduler import Lookout
+from belvedere.agent.disk_space import DiskSpace
+from belvedere.agent.file_cache import FileCache
+from belvedere.agent.isolation import run_detached
+from belvedere.agent.keeper_client import KeeperClient, KeeperFailed, connect_keeper
+from belvedere.agent.monitoring.sample_buffer import SampleBuffer
+from belvedere.agent.monitoring.sample_journal import SampleJournal
+from belvedere.agent.monitoring.scheduler import CheckScheduler
 from belvedere.agent.monitoring.script_checks import ScriptChecks
 from belvedere.agent.setup import machine
 from belvedere.agent.setup.enrolment import Credential
-from belvedere.agent.setup.settings import Settings
-from belvedere.agent.state_folder import Folder
+from belvedere.agent.setup.settings import AgentSettings
+from belvedere.agent.state_folder import StateFolder
 from belvedere.protocol import INLINE_LOG, Entry, Hello, Refusal, Welcome
 
 log = logging.getLogger("belvedere.agent")
 
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 10.0
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.2, 10.0
 # The credential is not good: asking more often would not make it better.
 REFUSED_PAUSE_S = 30.0
 # A server that welcomes us and then hangs up at once is not to be called five times a second.
-SOUND_S = 1.0
-PING_EVERY_S, PING_PATIENCE_S = 10.0, 20.0
+STABLE_AFTER_S = 1.0
+PING_EVERY_S, PING_TIMEOUT_S = 10.0, 20.0
 HANDSHAKE_S = 15.0
-LONGEST_FRAME = 64 * 1024 * 1024
+MAX_FRAME = 64 * 1024 * 1024
 UNAUTHORIZED, FORBIDDEN = 4401, 4403
 # The refusal of a hello that is older than one the server has seen; keepers from this version of
 # their protocol on then give their journal a new identity.
 STALE_HELLO, CAN_RENEW = "4410", 5
 
 
-class Connection(Socket, Protocol):
+class ServerConnection(OutgoingSocket, Protocol):
     """To the server: websocket.py, or in_process.py where that is this very process."""
 
     @property
@@ -57,14 +57,16 @@ class Connection(Socket, Protocol):
     async def listen(self, hear: Callable[[Any], None]) -> None: ...
 
 
-Dial = Callable[[], AbstractAsyncContextManager[Connection]]
+Dial = Callable[[], AbstractAsyncContextManager[ServerConnection]]
 
 
-class Refused(Exception):
+class AgentRefused(Exception):
     """The server knows who we are not."""
 
 
-def by_network(settings: Settings, credential: Credential, tls: ssl.SSLContext | None) -> Dial:
+def network_dialer(
+    settings: AgentSettings, credential: Credential, tls: ssl.SSLContext | None
+) -> Dial:
     """How a server elsewhere is called."""
     return lambda: connect(
         settings.server.replace("http", "ws", 1) + "/-/agent",
@@ -73,62 +75,62 @@ def by_network(settings: Settings, credential: Credential, tls: ssl.SSLContext |
         ssl=tls,
         # Output is compressed where it is kept; here it would cost more than it saves.
         compression=None,
-        max_size=LONGEST_FRAME,
+        max_size=MAX_FRAME,
         open_timeout=HANDSHAKE_S,
         close_timeout=1,
         ping_interval=PING_EVERY_S,
-        ping_timeout=PING_PATIENCE_S,
+        ping_timeout=PING_TIMEOUT_S,
     )
 
 
-class Link:
+class ServerLink:
     def __init__(
         self,
-        settings: Settings,
-        folder: Folder,
+        settings: AgentSettings,
+        folder: StateFolder,
         credential: Credential,
         dial: Dial,
-        lookout: Callable[[Buffer, ScriptChecks], Watching] = Lookout,
+        checks: Callable[[SampleBuffer, ScriptChecks], RunningChecks] = CheckScheduler,
     ) -> None:
         self._settings = settings
         self._folder = folder
         self._credential = credential
         self._dial = dial
-        self._cache = Cache(folder.cache)
+        self._cache = FileCache(folder.cache)
         self._failures = 0
         self._scripts = ScriptChecks(self._cache, settings.scripts_user)
-        self._samples = Buffer(journal=SampleLog(folder.samples))
-        self._lookout = lookout(self._samples, self._scripts)
-        self._keeper: Attachment | None = None
-        self._space = Space(
+        self._samples = SampleBuffer(journal=SampleJournal(folder.samples))
+        self._checks = checks(self._samples, self._scripts)
+        self._keeper: KeeperClient | None = None
+        self._space = DiskSpace(
             (folder.root, folder.work), settings.min_free_bytes, settings.min_free_inodes
         )
 
     async def run(self) -> None:
         """For ever, and once. KeeperFailed when there is no keeper to be had from the start."""
         try:
-            await self._keep_on(await self._attach())
+            await self._reconnect_loop(await self._attach())
         finally:
-            self._lookout.close()
-            await self._lookout.closed()
+            self._checks.close()
+            await self._checks.closed()
             self._samples.close()
             if self._keeper is not None:
                 self._keeper.close()
 
-    async def _keep_on(self, keeper: Attachment) -> None:
+    async def _reconnect_loop(self, keeper: KeeperClient) -> None:
         while True:
             try:
                 if keeper.lost.is_set():
                     log.info("The keeper is gone; starting another.")
                     await keeper.collect()
                     keeper = await self._attach()
-                await self._converse(keeper)
-            except Refused as refused:
-                log.error("The server refuses this agent: %s", refused)
+                await self._run_connection(keeper)
+            except AgentRefused as error:
+                log.error("The server refuses this agent: %s", error)
                 await asyncio.sleep(REFUSED_PAUSE_S)
                 continue
             except (OSError, InvalidHandshake, ConnectionClosed) as fault:
-                log.warning("No connection to %s: %s", self._settings.server, _say(fault))
+                log.warning("No connection to %s: %s", self._settings.server, _describe(fault))
             except KeeperFailed as fault:
                 log.error("%s", fault)
             except Exception:
@@ -136,55 +138,57 @@ class Link:
                 log.exception("The connection failed; trying again.")
             await asyncio.sleep(self._pause())
 
-    async def _attach(self) -> Attachment:
-        keeper = self._keeper = await attach(self._folder)
+    async def _attach(self) -> KeeperClient:
+        keeper = self._keeper = await connect_keeper(self._folder)
         self._scripts.attach(keeper)
         return keeper
 
     def _pause(self) -> float:
         """Full jitter: a thousand agents that lost one server do not return in one wave."""
-        ceiling = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**self._failures)
+        ceiling = min(MAX_PAUSE_S, FIRST_PAUSE_S * 2**self._failures)
         self._failures = min(self._failures + 1, 16)
         return random.uniform(0, ceiling)
 
-    def _succeed(self) -> None:
+    def _reset_failures(self) -> None:
         self._failures = 0
 
-    async def _converse(self, keeper: Attachment) -> None:
+    async def _run_connection(self, keeper: KeeperClient) -> None:
         """One connection, from its first byte to its last."""
         try:
             async with self._dial() as socket:
                 session = self._session(keeper)
                 try:
-                    await self._talk(socket, keeper, session)
+                    await self._run_session(socket, keeper, session)
                 finally:
                     session.close()
-        except InvalidStatus as refused:
-            if refused.response.status_code in (401, 403):
-                raise Refused(_reason(refused)) from None
+        except InvalidStatus as error:
+            if error.response.status_code in (401, 403):
+                raise AgentRefused(_reason(error)) from None
             raise
-        except ConnectionClosed as closed:
-            if closed.rcvd is not None and closed.rcvd.code in (UNAUTHORIZED, FORBIDDEN):
-                raise Refused(closed.rcvd.reason or "its credential is not good.") from None
+        except ConnectionClosed as error:
+            if error.rcvd is not None and error.rcvd.code in (UNAUTHORIZED, FORBIDDEN):
+                raise AgentRefused(error.rcvd.reason or "its credential is not good.") from None
             raise
 
-    def _session(self, keeper: Attachment) -> Session:
+    def _session(self, keeper: KeeperClient) -> ServerSession:
         folder = self._folder
-        return Session(
+        return ServerSession(
             keeper,
             self._cache,
             folder.spool,
-            self._lookout,
+            self._checks,
             self._samples,
             folder.files,
             self._settings.scripts_user,
             self._space,
         )
 
-    async def _talk(self, socket: Connection, keeper: Attachment, session: Session) -> None:
-        keeper.listener = session.hear_keeper
-        keeper.pause_listener = session.speak_up
-        keeper.say({"do": "hello", "owner": self._credential.host_id, "inline": INLINE_LOG})
+    async def _run_session(
+        self, socket: ServerConnection, keeper: KeeperClient, session: ServerSession
+    ) -> None:
+        keeper.listener = session.receive_from_keeper
+        keeper.pause_listener = session.send_now
+        keeper.send({"do": "hello", "owner": self._credential.host_id, "inline": INLINE_LOG})
         keeper.flush()
         async with asyncio.timeout(HANDSHAKE_S):
             state = await _unless_lost(session.state, keeper)
@@ -193,14 +197,14 @@ class Link:
         self._scripts.keeper_version = state.get("version", 1)
         if _is_outdated(state):
             log.info("The keeper is of version %s; a new one takes over.", state["build"])
-            keeper.say({"do": "retire"})
+            keeper.send({"do": "retire"})
             keeper.flush()
             await asyncio.wait_for(keeper.lost.wait(), HANDSHAKE_S)
             return
         if state.get("is_saved", True):
-            await aside(self._space.refresh)
+            await run_detached(self._space.refresh)
         await socket.room()
-        socket.say([self._hello(socket, state)])
+        socket.send_messages([self._hello(socket, state)])
         async with asyncio.timeout(HANDSHAKE_S):
             first, *others = json.loads(await socket.recv())
         welcome = messages.decode(first)
@@ -208,28 +212,28 @@ class Link:
             if welcome.code == STALE_HELLO:
                 # The server knows a later hello of this journal: it was rolled back since.
                 log.warning("journal is older than the server's record; starting a new one")
-                keeper.say({"do": "renew"})
+                keeper.send({"do": "renew"})
                 keeper.flush()
-            raise _refused(welcome)
+            raise _refusal_error(welcome)
         if not isinstance(welcome, Welcome):
             raise OSError("it does not speak our protocol")
         session.open(welcome)
-        session.hear_server(others)
+        session.receive_messages(others)
         log.info("Connected to %s as %s.", self._settings.server, self._credential.hostname)
-        succeeded = asyncio.get_running_loop().call_later(SOUND_S, self._succeed)
+        stable_timer = asyncio.get_running_loop().call_later(STABLE_AFTER_S, self._reset_failures)
         try:
             await _until_one_ends(
-                socket.listen(session.hear),
-                session.speak(socket),
-                session.beat(welcome.beat_ms / 1_000),
+                socket.listen(session.receive),
+                session.send_loop(socket),
+                session.send_heartbeats(welcome.beat_ms / 1_000),
                 keeper.lost.wait(),
             )
         finally:
-            succeeded.cancel()
+            stable_timer.cancel()
         if session.refusal is not None:
-            raise _refused(session.refusal)
+            raise _refusal_error(session.refusal)
 
-    def _hello(self, socket: Connection, state: dict[str, Any]) -> Hello:
+    def _hello(self, socket: ServerConnection, state: dict[str, Any]) -> Hello:
         os_name, os_version = machine.system()
         return Hello(
             hostname=self._settings.hostname,
@@ -266,10 +270,10 @@ class Link:
         )
 
 
-def _refused(refusal: Refusal) -> Exception:
+def _refusal_error(refusal: Refusal) -> Exception:
     """For good, or only for now (a server that is about to stop, a database that is away)."""
     is_final = refusal.code in (str(UNAUTHORIZED), str(FORBIDDEN))
-    return Refused(refusal.message) if is_final else OSError(refusal.message)
+    return AgentRefused(refusal.message) if is_final else OSError(refusal.message)
 
 
 def _is_outdated(state: dict[str, Any]) -> bool:
@@ -277,7 +281,9 @@ def _is_outdated(state: dict[str, Any]) -> bool:
     return state["build"] != __version__ and all(entry["report"] for entry in state["entries"])
 
 
-async def _unless_lost(state: asyncio.Future[dict[str, Any]], keeper: Attachment) -> dict[str, Any]:
+async def _unless_lost(
+    state: asyncio.Future[dict[str, Any]], keeper: KeeperClient
+) -> dict[str, Any]:
     lost = asyncio.create_task(keeper.lost.wait())
     either: set[asyncio.Future[Any]] = {state, lost}
     await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -301,14 +307,14 @@ async def _until_one_ends(*parts: Coroutine[Any, Any, Any]) -> None:
             raise result
 
 
-def _reason(refused: InvalidStatus) -> str:
+def _reason(error: InvalidStatus) -> str:
     try:
-        return str(json.loads(refused.response.body or b"")["message"])
+        return str(json.loads(error.response.body or b"")["message"])
     except (ValueError, KeyError, TypeError):
-        return f"it answered {refused.response.status_code}."
+        return f"it answered {error.response.status_code}."
 
 
-def _say(fault: BaseException) -> str:
+def _describe(fault: BaseException) -> str:
     if isinstance(fault, ConnectionClosed) and fault.rcvd is not None and fault.rcvd.reason:
         # The server's own words, not how the library puts them.
         return fault.rcvd.reason

@@ -5,17 +5,17 @@ import logging
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from belvedere.agent import messages as speech
-from belvedere.agent.connection.order_intake import Supply
-from belvedere.agent.disk_space import DISK_FULL, Space
-from belvedere.agent.file_cache import Cache
-from belvedere.agent.isolation import aside
+from belvedere.agent import messages as messages_codec
+from belvedere.agent.connection.order_intake import OrderIntake
+from belvedere.agent.disk_space import DISK_FULL, DiskSpace
+from belvedere.agent.file_cache import FileCache
+from belvedere.agent.isolation import run_detached
 from belvedere.agent.json_lines import from_json
-from belvedere.agent.keeper_client import Attachment
-from belvedere.agent.monitoring.monitor_list import Checks, WatchList
-from belvedere.agent.monitoring.sample_buffer import Buffer
+from belvedere.agent.keeper_client import KeeperClient
+from belvedere.agent.monitoring.monitor_list import Checks, MonitorList
+from belvedere.agent.monitoring.sample_buffer import SampleBuffer
 from belvedere.agent.output import memory_buffer
-from belvedere.agent.output.upload import Streams
+from belvedere.agent.output.upload import OutputUpload
 from belvedere.base.failpoints import reach
 from belvedere.protocol import (
     Ack,
@@ -39,7 +39,7 @@ from belvedere.protocol import (
 
 log = logging.getLogger("belvedere.agent")
 
-GATHER_S = 0.2
+SAMPLE_DELAY_S = 0.2
 # Characters of reports in one frame. JSON takes at most 12 bytes for one, and the server refuses
 # messages of more than 4 MiB.
 MAX_ENDS_SIZE = 128 * 1024
@@ -47,17 +47,17 @@ MAX_ENDS_SIZE = 128 * 1024
 REPORT_SIZE, NAME_SIZE = 400, 250
 
 
-class Socket(Protocol):
+class OutgoingSocket(Protocol):
     def has_room(self) -> bool: ...
 
     async def room(self) -> None: ...
 
-    def say(self, messages: Sequence[FromAgent]) -> None: ...
+    def send_messages(self, messages: Sequence[FromAgent]) -> None: ...
 
     def send(self, frame: bytes) -> None: ...
 
 
-class Watching(Checks, Protocol):
+class RunningChecks(Checks, Protocol):
     """Checks that go on without a connection, until they are closed."""
 
     def close(self) -> None: ...
@@ -65,30 +65,30 @@ class Watching(Checks, Protocol):
     async def closed(self) -> None: ...
 
 
-class Session:
+class ServerSession:
     def __init__(
         self,
-        keeper: Attachment,
-        cache: Cache,
+        keeper: KeeperClient,
+        cache: FileCache,
         spool: str,
-        lookout: Watching,
-        samples: Buffer,
+        checks: RunningChecks,
+        samples: SampleBuffer,
         files: str = "",
         scripts_user: str = "",
-        space: Space | None = None,
+        space: DiskSpace | None = None,
     ) -> None:
         self._keeper = keeper
-        self._space = space or Space(())
+        self._space = space or DiskSpace(())
         # What the server was last told of the disk.
         self._disk = self._space.message
-        self._supply = Supply(keeper, cache, self._say, scripts_user, self._space)
-        self._streams = Streams(spool, files)
-        self._watch_list = WatchList(lookout, lambda number: self._say(WatchAgain(number)))
+        self._orders = OrderIntake(keeper, cache, self._send, scripts_user, self._space)
+        self._streams = OutputUpload(spool, files)
+        self._monitor_list = MonitorList(checks, lambda number: self._send(WatchAgain(number)))
         self._samples = samples
         # Samples of one moment leave together.
-        self._soon: asyncio.TimerHandle | None = None
+        self._samples_timer: asyncio.TimerHandle | None = None
         self._outbox: list[FromAgent] = []
-        self._socket: Socket | None = None
+        self._socket: OutgoingSocket | None = None
         self._wake = asyncio.Event()
         self._number = 0
         # Not ended yet, as far as we were told.
@@ -99,32 +99,32 @@ class Session:
         self.state: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self.refusal: Refusal | None = None
 
-    def hear_keeper(self, message: dict[str, Any]) -> None:
+    def receive_from_keeper(self, message: dict[str, Any]) -> None:
         """Until its state arrives, what it says belongs to an earlier session."""
-        say = message["say"]
-        if say == "state":
+        send_messages = message["say"]
+        if send_messages == "state":
             # A second one answers a Hello that was given up before the keeper could.
             if not self.state.done():
                 self.state.set_result(message)
         elif self._number:
-            self._hear_news(say, message)
+            self._handle_keeper_message(send_messages, message)
         elif self.state.done():
             self._early.append(message)
 
-    def _hear_news(self, say: str, message: dict[str, Any]) -> None:
+    def _handle_keeper_message(self, send_messages: str, message: dict[str, Any]) -> None:
         fence = message["fence"]
-        if say == "ended":
+        if send_messages == "ended":
             self._live.discard(fence)
             if message["report"].get("reason") == DISK_FULL:
                 self._space.fail(message["report"]["message"])
-                self._tell_disk()
-            self._streams.end(fence, speech.report(message["report"]))
-        elif say == "output":
+                self._report_disk()
+            self._streams.end(fence, messages_codec.report(message["report"]))
+        elif send_messages == "output":
             self._hold(message)
             self._streams.grow(fence, message["total"])
-        elif say == "started":
+        elif send_messages == "started":
             self._outbox.append(Started(fence, message["age_ms"]))
-        elif say == "gone":
+        elif send_messages == "gone":
             self._live.discard(fence)
             self._streams.drop(fence)
 
@@ -136,18 +136,18 @@ class Session:
     def open(self, welcome: Welcome) -> None:
         """Go on where the last connection broke off, with everything that is not acknowledged."""
         self._number = welcome.session
-        self._supply.can_mask = self.state.result().get("version", 1) >= 2
+        self._orders.can_mask = self.state.result().get("version", 1) >= 2
         self._streams.credit = welcome.credit
         self._streams.takes_files = welcome.files
-        self._keeper.say({"do": "open", "session": welcome.session})
+        self._keeper.send({"do": "open", "session": welcome.session})
         self._keeper.flush()
         for entry in self.state.result()["entries"]:
             self._resume(entry, welcome.resume.get(str(entry["fence"]), 0))
         self._samples.reopen()
-        self._samples.listener = self._hear_sample
+        self._samples.listener = self._schedule_samples
         # After the state, which is older: an end that came meanwhile must not be lost.
         for message in self._early:
-            self._hear_news(message["say"], message)
+            self._handle_keeper_message(message["say"], message)
         self._wake.set()
 
     def _resume(self, entry: dict[str, Any], offset: int) -> None:
@@ -155,30 +155,30 @@ class Session:
         self._streams.resume(fence, offset)
         self._hold(entry)
         if entry["report"] is not None:
-            self._streams.end(fence, speech.report(entry["report"]))
+            self._streams.end(fence, messages_codec.report(entry["report"]))
             return
         self._live.add(fence)
         self._streams.grow(fence, entry["total"])
         if entry["age_ms"] is not None:
             self._outbox.append(Started(fence, entry["age_ms"]))
 
-    def hear(self, frame: str | bytes | list[dict[str, Any]]) -> None:
+    def receive(self, frame: str | bytes | list[dict[str, Any]]) -> None:
         """One frame of the server, or what it would say."""
         if isinstance(frame, str):
-            self.hear_server(from_json(frame))
+            self.receive_messages(from_json(frame))
         elif isinstance(frame, bytes):
-            self.hear_bytes(frame)
+            self.receive_bytes(frame)
         else:
-            self.hear_server(frame)
+            self.receive_messages(frame)
 
-    def hear_server(self, messages: list[dict[str, Any]]) -> None:
+    def receive_messages(self, messages: list[dict[str, Any]]) -> None:
         """All that came in one frame."""
         for raw in messages:
-            message = speech.decode(raw)
+            message = messages_codec.decode(raw)
             if message is None:
                 self._note_unknown(str(raw.get("kind")))
             else:
-                self._answer(message)
+                self._handle_server_message(message)
         self._keeper.flush()
 
     def _note_unknown(self, kind: str) -> None:
@@ -186,36 +186,36 @@ class Session:
             self._unknown.add(kind)
             log.warning("The server said %r, which this agent does not know; ignored.", kind)
 
-    def _answer(self, message: FromServer) -> None:
+    def _handle_server_message(self, message: FromServer) -> None:
         match message:
             case Order():
                 reach("agent.order_received")
                 if message.session == self._number and message.fence not in self._live:
                     self._live.add(message.fence)
-                    self._supply.order(message)
-                    self._tell_disk()
+                    self._orders.order(message)
+                    self._report_disk()
             case Ack():
                 self._ack(message.fences)
             case Kept(fence, offset):
                 if self._streams.keep(fence, offset):
-                    self._keeper.say({"do": "kept", "fence": fence, "offset": offset})
+                    self._keeper.send({"do": "kept", "fence": fence, "offset": offset})
             case Credit():
                 self._streams.credit += message.bytes
                 self._wake.set()
             case Cancel(fence):
-                if not self._supply.cancel(fence):
-                    self._keeper.say({"do": "cancel", "fence": fence})
+                if not self._orders.cancel(fence):
+                    self._keeper.send({"do": "cancel", "fence": fence})
             case Stop(fence):
-                if self._supply.forget(fence):
+                if self._orders.forget(fence):
                     self._live.discard(fence)
                 else:
-                    self._keeper.say({"do": "stop", "fence": fence})
+                    self._keeper.send({"do": "stop", "fence": fence})
             case Missing(sha256):
-                self._supply.fail(sha256, "The server does not have it.")
+                self._orders.fail(sha256, "The server does not have it.")
             case Watch():
-                self._watch_list.take(message)
+                self._monitor_list.take(message)
             case Noted(stream, number):
-                self._samples.noted(stream, number)
+                self._samples.acknowledge(stream, number)
                 self._wake.set()
             case Refusal():
                 self.refusal = message
@@ -226,42 +226,44 @@ class Session:
         reach("agent.acked")
         for fence in fences:
             self._streams.drop(fence)
-        self._keeper.say({"do": "ack", "fences": fences})
+        self._keeper.send({"do": "ack", "fences": fences})
 
-    def hear_bytes(self, frame: bytes) -> None:
-        self._supply.feed(frame)
+    def receive_bytes(self, frame: bytes) -> None:
+        self._orders.feed(frame)
         self._keeper.flush()
 
-    def _say(self, message: FromAgent) -> None:
+    def _send(self, message: FromAgent) -> None:
         self._outbox.append(message)
         self._wake.set()
 
-    def _hear_sample(self) -> None:
-        if self._soon is None:
-            self._soon = asyncio.get_running_loop().call_later(GATHER_S, self._say_samples)
+    def _schedule_samples(self) -> None:
+        if self._samples_timer is None:
+            self._samples_timer = asyncio.get_running_loop().call_later(
+                SAMPLE_DELAY_S, self._flush_samples
+            )
 
-    def _say_samples(self) -> None:
-        self._soon = None
+    def _flush_samples(self) -> None:
+        self._samples_timer = None
         self._wake.set()
 
-    async def beat(self, every_s: float) -> None:
+    async def send_heartbeats(self, every_s: float) -> None:
         while True:
             await asyncio.sleep(every_s)
-            await aside(self._space.refresh)
+            await run_detached(self._space.refresh)
             if not self._space.message and not self.state.result().get("is_saved", True):
                 raise OSError("The journal can be written again; saying hello with a new number.")
-            self._beat()
+            self._send_heartbeat()
 
-    def _beat(self) -> None:
+    def _send_heartbeat(self) -> None:
         self._disk = self._space.message
-        self._say(Beat(sorted(self._live), self._watch_list.number, self._disk))
+        self._send(Beat(sorted(self._live), self._monitor_list.number, self._disk))
 
-    def _tell_disk(self) -> None:
+    def _report_disk(self) -> None:
         """At once, before an order that was not taken is returned: it must not come again."""
         if self._disk != self._space.message:
-            self._beat()
+            self._send_heartbeat()
 
-    async def speak(self, socket: Socket) -> None:
+    async def send_loop(self, socket: OutgoingSocket) -> None:
         """Everything that waits goes into one frame; output takes turns with it, so that a flood
         delays no other job's end."""
         self._socket = socket
@@ -269,43 +271,43 @@ class Session:
             await self._wake.wait()
             self._wake.clear()
             await socket.room()
-            while self._say_something(socket):
+            while self._send_next(socket):
                 await socket.room()
 
-    def speak_up(self) -> None:
+    def send_now(self) -> None:
         """What the keeper gave us, at once where there is room: a lone end wakes no task."""
         socket = self._socket
-        if socket is None or not socket.has_room() or self._say_something(socket):
+        if socket is None or not socket.has_room() or self._send_next(socket):
             self._wake.set()
 
-    def _say_something(self, socket: Socket) -> bool:
+    def _send_next(self, socket: OutgoingSocket) -> bool:
         """Whether there may be more. Nothing is taken here that does not leave here, so whoever
         speaks next goes on behind it."""
-        thing = self._streams.next()
-        has_ends = isinstance(thing, Ended)
+        frame = self._streams.next()
+        has_ends = isinstance(frame, Ended)
         size = 0
-        while isinstance(thing, Ended):
-            self._outbox.append(thing)
-            size += _size(thing)
-            thing = self._streams.next() if size < MAX_ENDS_SIZE else None
-        while self._soon is None and (batch := self._samples.next()) is not None:
+        while isinstance(frame, Ended):
+            self._outbox.append(frame)
+            size += _size(frame)
+            frame = self._streams.next() if size < MAX_ENDS_SIZE else None
+        while self._samples_timer is None and (batch := self._samples.next()) is not None:
             self._outbox.append(batch)
         messages, self._outbox = self._outbox, []
         if messages:
-            socket.say(messages)
+            socket.send_messages(messages)
             if has_ends:
                 reach("agent.reported")
-        if thing is not None:
-            socket.send(thing)
-        return thing is not None or size >= MAX_ENDS_SIZE
+        if frame is not None:
+            socket.send(frame)
+        return frame is not None or size >= MAX_ENDS_SIZE
 
     def close(self) -> None:
         """Orders that still wait were never accepted; the server hears so from the next Hello."""
         self._keeper.listener = self._keeper.pause_listener = None
         self._samples.listener = None
-        if self._soon is not None:
-            self._soon.cancel()
-        self._supply.close()
+        if self._samples_timer is not None:
+            self._samples_timer.cancel()
+        self._orders.close()
 
 
 def _size(ended: Ended) -> int:

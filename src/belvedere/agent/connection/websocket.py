@@ -13,30 +13,30 @@ from websockets.exceptions import ConnectionClosed, ConnectionClosedError, Conne
 from websockets.frames import Close
 from websockets.protocol import State
 
-from belvedere.agent import messages as speech
+from belvedere.agent import messages as messages_codec
 from belvedere.base import websocket_frames
 from belvedere.protocol import FromAgent
 
 
-class Socket(asyncio.Protocol):
+class AgentSocket(asyncio.Protocol):
     """Frames to and fro. ConnectionClosed from whatever is tried after its end."""
 
     def __init__(self, transport: Any, options: dict[str, Any]) -> None:
         self._loop = asyncio.get_running_loop()
         self._transport = transport
         self._reader = websocket_frames.Reader(masked=False, max_size=options["max_size"])
-        self._every: float = options["ping_interval"]
-        self._patience: float = options["ping_timeout"]
+        self._ping_interval: float = options["ping_interval"]
+        self._ping_timeout: float = options["ping_timeout"]
         self._inbox: deque[str | bytes] = deque()
         # Where messages go: here until somebody takes each as it comes.
-        self._take: Callable[[str | bytes], None] = self._keep
+        self._take: Callable[[str | bytes], None] = self._enqueue
         self._waiter: asyncio.Future[None] | None = None
         # Pending while the server takes nothing.
         self._full: asyncio.Future[None] | None = None
         self._heard_at = monotonic()
-        self._ping_due = self._loop.call_later(self._every, self._ping)
+        self._ping_due = self._loop.call_later(self._ping_interval, self._ping)
         # What the server closed with, and the end of it all.
-        self._goodbye: Close | None = None
+        self._close_frame: Close | None = None
         self.lost: asyncio.Future[None] = self._loop.create_future()
         self.local_address = transport.get_extra_info("sockname")
         transport.set_protocol(self)
@@ -62,7 +62,7 @@ class Socket(asyncio.Protocol):
         self._heard_at = monotonic()
         try:
             for opcode, payload in self._reader.feed(data):
-                self._hear(opcode, payload)
+                self._handle_frame(opcode, payload)
         except websocket_frames.FrameError as fault:
             self._transport.write(
                 websocket_frames.pack_close(fault.code, fault.reason, masked=True)
@@ -72,10 +72,10 @@ class Socket(asyncio.Protocol):
             # Whoever listens could not bear it, and learns so where it waits.
             if self._waiter is None or self._waiter.done():
                 raise
-            self._take = self._keep
+            self._take = self._enqueue
             self._waiter.set_exception(fault)
 
-    def _hear(self, opcode: int, payload: bytes) -> None:
+    def _handle_frame(self, opcode: int, payload: bytes) -> None:
         if opcode == websocket_frames.TEXT:
             self._take(websocket_frames.decode(payload))
         elif opcode == websocket_frames.BINARY:
@@ -84,26 +84,26 @@ class Socket(asyncio.Protocol):
             self._transport.write(
                 websocket_frames.pack(websocket_frames.PONG, payload, masked=True)
             )
-        elif opcode == websocket_frames.CLOSE and self._goodbye is None:
+        elif opcode == websocket_frames.CLOSE and self._close_frame is None:
             code, reason = websocket_frames.unpack_close(payload)
-            self._goodbye = Close(code or 1005, reason)
+            self._close_frame = Close(code or 1005, reason)
             self._transport.write(
                 websocket_frames.pack(websocket_frames.CLOSE, payload[:2], masked=True)
             )
             self._transport.close()
             self._wake()
 
-    def _keep(self, message: str | bytes) -> None:
+    def _enqueue(self, message: str | bytes) -> None:
         self._inbox.append(message)
         self._wake()
 
     def _ping(self) -> None:
         """Whatever the server says is a sign of life; only silence has an end."""
-        if monotonic() - self._heard_at > self._every + self._patience:
+        if monotonic() - self._heard_at > self._ping_interval + self._ping_timeout:
             self._transport.abort()
             return
         self._transport.write(websocket_frames.pack(websocket_frames.PING, b"", masked=True))
-        self._ping_due = self._loop.call_later(self._every, self._ping)
+        self._ping_due = self._loop.call_later(self._ping_interval, self._ping)
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
@@ -112,21 +112,21 @@ class Socket(asyncio.Protocol):
     # Above: messages
 
     def is_over(self) -> bool:
-        return self._goodbye is not None or self.lost.done()
+        return self._close_frame is not None or self.lost.done()
 
     def has_room(self) -> bool:
-        return self._full is None and self._goodbye is None and not self.lost.done()
+        return self._full is None and self._close_frame is None and not self.lost.done()
 
     async def room(self) -> None:
         """Wait until the server takes what we say."""
         while self._full is not None:
             await self._full
         if self.is_over():
-            raise self._closed()
+            raise self._closed_error()
 
-    def say(self, messages: Sequence[FromAgent]) -> None:
+    def send_messages(self, messages: Sequence[FromAgent]) -> None:
         """Only while there is room, like `send`."""
-        text = speech.frame(messages).encode()
+        text = messages_codec.frame(messages).encode()
         self._transport.write(websocket_frames.pack(websocket_frames.TEXT, text, masked=True))
 
     def send(self, frame: bytes) -> None:
@@ -135,49 +135,49 @@ class Socket(asyncio.Protocol):
     async def recv(self) -> str | bytes:
         while not self._inbox:
             if self.is_over():
-                raise self._closed()
+                raise self._closed_error()
             self._waiter = self._loop.create_future()
             await self._waiter
         return self._inbox.popleft()
 
-    async def listen(self, hear: Callable[[str | bytes], None]) -> None:
+    async def listen(self, receive: Callable[[str | bytes], None]) -> None:
         """Every message straight to `hear`, without a task to wake for it, until the server says
         goodbye. Fails with the connection, and with whatever `hear` raises."""
         while self._inbox:
-            hear(self._inbox.popleft())
+            receive(self._inbox.popleft())
         if not self.is_over():
             self._waiter = self._loop.create_future()
-            self._take = hear
+            self._take = receive
             try:
                 await self._waiter
             finally:
-                self._take = self._keep
-        end = self._closed()
+                self._take = self._enqueue
+        end = self._closed_error()
         if not isinstance(end, ConnectionClosedOK):
             raise end
 
-    def _closed(self) -> ConnectionClosed:
-        return closed(self._goodbye)
+    def _closed_error(self) -> ConnectionClosed:
+        return closed_error(self._close_frame)
 
-    async def close(self, patience_s: float) -> None:
+    async def close(self, timeout_s: float) -> None:
         """Say so, and wait a moment for the server to see it."""
         if not self.is_over():
             self._transport.write(
                 websocket_frames.pack_close(websocket_frames.NORMAL, "", masked=True)
             )
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.shield(self.lost), patience_s)
+                await asyncio.wait_for(asyncio.shield(self.lost), timeout_s)
         self._transport.abort()
 
 
-def closed(goodbye: Close | None) -> ConnectionClosed:
+def closed_error(close_frame: Close | None) -> ConnectionClosed:
     """What is raised behind the end: after these words of the server, or without any."""
-    code = None if goodbye is None else goodbye.code
+    code = None if close_frame is None else close_frame.code
     kind = ConnectionClosedOK if code in (1000, 1001) else ConnectionClosedError
-    return kind(goodbye, None)
+    return kind(close_frame, None)
 
 
-class _Door(ClientConnection):
+class _HandshakeConnection(ClientConnection):
     """The library's connection, up to the end of the handshake and not a byte further: a goodbye
     that comes in one packet with it would be heard there, and never by us."""
 
@@ -202,13 +202,17 @@ class connect:  # noqa: N801  (used like the library's own, in whose place it st
     def __init__(self, address: str, **options: Any) -> None:
         self._address = address
         self._options = options
-        self._socket: Socket | None = None
+        self._socket: AgentSocket | None = None
 
-    async def __aenter__(self) -> Socket:
-        options = {**self._options, "ping_interval": None, "create_connection": _Door}
+    async def __aenter__(self) -> AgentSocket:
+        options = {
+            **self._options,
+            "ping_interval": None,
+            "create_connection": _HandshakeConnection,
+        }
         opened = await dial(self._address, **options)
-        assert isinstance(opened, _Door)
-        self._socket = Socket(opened.transport, self._options)
+        assert isinstance(opened, _HandshakeConnection)
+        self._socket = AgentSocket(opened.transport, self._options)
         if opened.state is State.CLOSED:
             # The library was told, before we were there.
             self._socket.connection_lost(None)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from belvedere.agent.journal.state import Message, Record
 
 
-class Write:
+class WriteRecord:
     """Append to the journal. With `sync` nothing else may happen until it is durable."""
 
     __slots__ = ("record", "sync")
@@ -21,7 +21,7 @@ class Write:
         self.sync = sync
 
 
-class Spawn:
+class SpawnScript:
     """Start the script of this order."""
 
     __slots__ = ("order",)
@@ -30,7 +30,7 @@ class Spawn:
         self.order = order
 
 
-class End:
+class EndScript:
     """End every process of this fence: `canceled` or `stopped`."""
 
     __slots__ = ("fence", "why")
@@ -40,7 +40,7 @@ class End:
         self.why = why
 
 
-class Tell:
+class SendMessage:
     """Send this to the agent, if one is there."""
 
     __slots__ = ("message",)
@@ -49,13 +49,13 @@ class Tell:
         self.message = message
 
 
-class TellState:
+class SendState:
     """Tell the agent all there is, as it stands by then: what was told before it is part of it."""
 
     __slots__ = ()
 
 
-class Clear:
+class ClearOutput:
     """Nobody needs the output of these fences any more."""
 
     __slots__ = ("fences",)
@@ -64,11 +64,13 @@ class Clear:
         self.fences = fences
 
 
-class Renew:
+class RewriteJournal:
     """Write the journal afresh, under its new identity."""
 
     __slots__ = ()
 
 
-Step = Write | Spawn | End | Tell | TellState | Clear | Renew
-Steps = list[Step]
+Effect = (
+    WriteRecord | SpawnScript | EndScript | SendMessage | SendState | ClearOutput | RewriteJournal
+)
+Effects = list[Effect]

@@ -13,7 +13,7 @@ import json
 import os
 from binascii import crc32
 
-from belvedere.agent.journal.state import Ledger, records, replay
+from belvedere.agent.journal.state import JournalState, records, replay
 from belvedere.agent.json_lines import to_json
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ VERSION = 1
 # How far the file may grow beyond what a fresh one would need.
 SLACK = 4 * 1024 * 1024
 # So much is laid out ahead at a time.
-ROOM = 64 * 1024
+PREALLOCATED = 64 * 1024
 
 sync_data = getattr(os, "fdatasync", os.fsync)
 
@@ -39,13 +39,13 @@ def parse(text: bytes) -> Record | None:
     try:
         if int(text[:8], 16) != crc32(text[9:]):
             return None
-        found: Record = json.loads(text[9:])
+        record: Record = json.loads(text[9:])
     except ValueError:
         return None
-    return found
+    return record
 
 
-def read(data: bytes, new_id: str) -> tuple[Ledger, bool]:
+def read(data: bytes, new_id: str) -> tuple[JournalState, bool]:
     """The ledger that these bytes tell, and whether they are whole.
 
     What follows the last newline is what a crash left of the last write, whose steps were never
@@ -53,19 +53,19 @@ def read(data: bytes, new_id: str) -> tuple[Ledger, bool]:
     kept, but under a new identity, because a damaged journal proves nothing about the fences it
     lacks, and the last line may well be the one that accepted a script.
     """
-    found = [parse(text) for text in data.split(b"\n")[:-1]]
-    head = found[0] if found else None
+    parsed = [parse(text) for text in data.split(b"\n")[:-1]]
+    head = parsed[0] if parsed else None
     if head is None or head[0] != "journal":
-        ledger, whole = Ledger(new_id), not data
+        state, is_complete = JournalState(new_id), not data
     elif head[1] > VERSION:
         raise ValueError("The journal was written by a newer agent; start that version again.")
     else:
-        whole = None not in found
-        ledger = Ledger(head[2] if whole else new_id, owner=head[3])
-    for record in found:
+        is_complete = None not in parsed
+        state = JournalState(head[2] if is_complete else new_id, owner=head[3])
+    for record in parsed:
         if record is not None:
-            replay(ledger, record)
-    return ledger, whole
+            replay(state, record)
+    return state, is_complete
 
 
 class Journal:
@@ -93,34 +93,34 @@ class Journal:
         # Something is written that a power cut could still take back.
         self.unsynced = False
 
-    def load(self, new_id: str) -> Ledger:
+    def load(self, new_id: str) -> JournalState:
         try:
             with open(self._path, "rb") as file:
                 data = file.read()
         except FileNotFoundError:
             data = b""
-        ledger, whole = read(data, new_id)
-        if not whole:
+        state, is_complete = read(data, new_id)
+        if not is_complete:
             os.replace(self._path, self._path + ".damaged")
-        return ledger
+        return state
 
     def append(self, record: Record, *, sync: bool) -> None:
         self._pending.append(line(record))
         self._must_sync = self._must_sync or sync
 
-    def commit(self, ledger: Ledger) -> None:
+    def commit(self, state: JournalState) -> None:
         """Write what waits; OSError when it could not be made as durable as asked."""
         if not self._pending:
             return
         if not self.is_sound or self._size > self._base + SLACK:
-            self.renew(ledger)
+            self.renew(state)
             return
         data = b"".join(self._pending)
         must_sync = self._must_sync
         self._forget_pending()
         self.is_sound = False
         if self._size + len(data) > self._room:
-            self._lay_out(len(data) + ROOM)
+            self._preallocate(len(data) + PREALLOCATED)
         _write(self._fd, data)
         self._size += len(data)
         if must_sync:
@@ -135,29 +135,29 @@ class Journal:
         sync_data(self._fd)
         self.is_sound = True
 
-    def renew(self, ledger: Ledger) -> None:
+    def renew(self, state: JournalState) -> None:
         """Replace the file by the shortest one that tells the same, all or nothing."""
-        head = ["journal", VERSION, ledger.journal_id, ledger.owner]
-        data = b"".join(line(record) for record in [head, *records(ledger)])
+        head = ["journal", VERSION, state.journal_id, state.owner]
+        data = b"".join(line(record) for record in [head, *records(state)])
         self._forget_pending()
         self.is_sound = False
-        fresh = os.open(self._path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        new_fd = os.open(self._path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            _write(fresh, data)
-            os.fsync(fresh)
+            _write(new_fd, data)
+            os.fsync(new_fd)
             os.rename(self._path + ".new", self._path)
             _sync_folder(os.path.dirname(self._path))
         except OSError:
-            os.close(fresh)
+            os.close(new_fd)
             raise
         if self._fd >= 0:
             os.close(self._fd)
-        self._fd = fresh
+        self._fd = new_fd
         self._base = self._size = self._room = len(data)
         self.is_sound = True
         self.unsynced = False
 
-    def _lay_out(self, size: int) -> None:
+    def _preallocate(self, size: int) -> None:
         # Without room to spare some of what was written may lie behind the zeros.
         start = max(self._room, self._size)
         try:
@@ -172,9 +172,9 @@ class Journal:
 
 
 def _write(fd: int, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[os.write(fd, left) :]
+    remaining = memoryview(data)
+    while remaining:
+        remaining = remaining[os.write(fd, remaining) :]
 
 
 def _sync_folder(path: str) -> None:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 # So many accepted fences are remembered one by one. Fences grow for ever, so everything below the
 # oldest of them counts as known: memory stays flat and no fence is ever forgotten.
-REMEMBERED = 8_192
+MAX_REMEMBERED = 8_192
 
 
-class Entry:
+class JournalEntry:
     """One accepted fence that the server has not acknowledged yet; live until it has a report."""
 
     __slots__ = ("boot_id", "fence", "job_id", "report", "waiting", "wish")
@@ -36,7 +36,7 @@ class Entry:
         self.wish = ""
 
 
-class Ledger:
+class JournalState:
     __slots__ = (
         "boot_id",
         "entries",
@@ -57,7 +57,7 @@ class Ledger:
         self.session = 0
         # How many times an agent has said Hello with this journal.
         self.greetings = 0
-        self.entries: dict[int, Entry] = {}
+        self.entries: dict[int, JournalEntry] = {}
         self.seen: set[int] = set()
         self.floor = 0
 
@@ -66,7 +66,7 @@ class Ledger:
 
     def remember(self, fence: int) -> None:
         self.seen.add(fence)
-        if len(self.seen) > REMEMBERED:
+        if len(self.seen) > MAX_REMEMBERED:
             ordered = sorted(self.seen)
             half = len(ordered) // 2
             self.floor = ordered[half - 1]
@@ -75,41 +75,41 @@ class Ledger:
     def highest(self) -> int:
         return max(self.seen, default=self.floor)
 
-    def live(self) -> list[Entry]:
+    def live(self) -> list[JournalEntry]:
         return [entry for entry in self.entries.values() if entry.report is None]
 
 
-def replay(ledger: Ledger, record: Record) -> None:
+def replay(state: JournalState, record: Record) -> None:
     """Apply one journal record; records of a later version's kinds are passed over."""
     kind = record[0]
     if kind == "accepted":
         fence = record[1]
-        ledger.remember(fence)
-        ledger.entries[fence] = Entry(fence, record[2], ledger.boot_id)
+        state.remember(fence)
+        state.entries[fence] = JournalEntry(fence, record[2], state.boot_id)
     elif kind == "ended":
-        if record[1] in ledger.entries:
-            ledger.entries[record[1]].report = record[2]
+        if record[1] in state.entries:
+            state.entries[record[1]].report = record[2]
     elif kind == "acked":
         for fence in record[1]:
-            ledger.entries.pop(fence, None)
+            state.entries.pop(fence, None)
     elif kind == "boot":
-        ledger.boot_id = record[1]
+        state.boot_id = record[1]
     elif kind == "greeted":
-        ledger.greetings = record[1]
+        state.greetings = record[1]
     elif kind == "known":
-        ledger.floor = max(ledger.floor, record[1])
-        ledger.seen.update(record[2])
+        state.floor = max(state.floor, record[1])
+        state.seen.update(record[2])
 
 
-def records(ledger: Ledger) -> list[Record]:
+def records(state: JournalState) -> list[Record]:
     """The shortest journal (after its head) that replays to this ledger."""
-    found: list[Record] = [
-        ["boot", ledger.boot_id],
-        ["greeted", ledger.greetings],
-        ["known", ledger.floor, sorted(ledger.seen)],
+    journal_records: list[Record] = [
+        ["boot", state.boot_id],
+        ["greeted", state.greetings],
+        ["known", state.floor, sorted(state.seen)],
     ]
-    for entry in ledger.entries.values():
-        found.append(["accepted", entry.fence, entry.job_id])
+    for entry in state.entries.values():
+        journal_records.append(["accepted", entry.fence, entry.job_id])
         if entry.report is not None:
-            found.append(["ended", entry.fence, entry.report])
-    return found
+            journal_records.append(["ended", entry.fence, entry.report])
+    return journal_records

@@ -8,7 +8,7 @@ import socket
 import sys
 
 from belvedere.agent import wire
-from belvedere.agent.state_folder import Folder
+from belvedere.agent.state_folder import StateFolder
 from belvedere.base.unix_sockets import short_path
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PIECE = 64 * 1024
 
 
-def complain(text: str) -> None:
+def write_log(text: str) -> None:
     """For the person who reads keeper.log; a full disk must not turn it into a crash."""
     try:
         print(text, file=sys.stderr, flush=True)
@@ -26,7 +26,7 @@ def complain(text: str) -> None:
         return
 
 
-class Door:
+class ControlSocket:
     __slots__ = (
         "_agent",
         "_is_behind",
@@ -40,7 +40,7 @@ class Door:
         "losses",
     )
 
-    def __init__(self, folder: Folder, poll: select.poll) -> None:
+    def __init__(self, folder: StateFolder, poll: select.poll) -> None:
         self._path = folder.socket
         self._listening = _listen(folder)
         self.listening_fd = self._listening.fileno()
@@ -50,7 +50,7 @@ class Door:
         self.fd = -1
         # How often an agent was lost.
         self.losses = 0
-        self._lines = wire.Lines()
+        self._lines = wire.JsonLines()
         self._out: list[bytes] = []
         # Whether the agent has yet to take some of it.
         self._is_behind = False
@@ -69,7 +69,7 @@ class Door:
         self.fd = self._agent.fileno()
         self._poll.register(self.fd, select.POLLIN)
         self._is_behind = False
-        self._lines = wire.Lines()
+        self._lines = wire.JsonLines()
 
     def receive(self) -> list[Message]:
         assert self._agent is not None
@@ -83,7 +83,7 @@ class Door:
             if data:
                 return self._lines.feed(data)
         except ValueError:
-            complain("The agent said something that is not JSON; hanging up.")
+            write_log("The agent said something that is not JSON; hanging up.")
         self.close()
         return []
 
@@ -97,13 +97,13 @@ class Door:
             return
         data = b"".join(self._out)
         try:
-            sent = self._agent.send(data)
+            size = self._agent.send(data)
         except BlockingIOError:
-            sent = 0
+            size = 0
         except OSError:
             self.close()
             return
-        rest = data[sent:]
+        rest = data[size:]
         if len(rest) > wire.TOO_FAR_BEHIND:
             self.close()
             return
@@ -126,7 +126,7 @@ class Door:
         return not os.path.exists(self._path)
 
 
-def _listen(folder: Folder) -> socket.socket:
+def _listen(folder: StateFolder) -> socket.socket:
     path, fd = short_path(folder.root, "keeper.sock")
     # We hold the lock, so a socket that lies there is a dead keeper's.
     if os.path.lexists(folder.socket):

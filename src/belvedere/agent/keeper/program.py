@@ -16,81 +16,91 @@ from belvedere import __version__
 from belvedere.agent import state_folder as folders
 from belvedere.agent import wire
 from belvedere.agent.journal import rules
-from belvedere.agent.journal.effects import Clear, End, Renew, Spawn, Tell, TellState, Write
+from belvedere.agent.journal.effects import (
+    ClearOutput,
+    EndScript,
+    RewriteJournal,
+    SendMessage,
+    SendState,
+    SpawnScript,
+    WriteRecord,
+)
 from belvedere.agent.journal.journal import Journal
-from belvedere.agent.journal.state import Ledger
-from belvedere.agent.keeper.control_socket import Door, complain
+from belvedere.agent.journal.state import JournalState
+from belvedere.agent.keeper.control_socket import ControlSocket, write_log
 from belvedere.agent.keeper.recovery import recover
-from belvedere.agent.keeper.script_runner import Scripts
-from belvedere.agent.processes.groups import crowd
+from belvedere.agent.keeper.script_runner import ScriptRunner
+from belvedere.agent.processes.groups import track_processes
 from belvedere.agent.processes.script import MS, NEVER, now_ns
 from belvedere.agent.processes.spawn import Spawner, base_limit
-from belvedere.agent.state_folder import Folder
-from belvedere.agent.workdir.workdirs import Workplaces
+from belvedere.agent.state_folder import StateFolder
+from belvedere.agent.workdir.workdirs import Workdirs
 from belvedere.base.failpoints import reach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from belvedere.agent.journal.effects import Step, Steps
+    from belvedere.agent.journal.effects import Effect, Effects
     from belvedere.agent.journal.state import Message
 
 # An end is told at once and made durable a little later, unless the server has it by then: until
 # it does, a power cut within this time costs no more than one a moment earlier would have.
 SYNC_AFTER = 20 * MS
 # A journal that could not be written is tried again this often.
-MEND_AFTER = 5_000 * MS
+REWRITE_AFTER = 5_000 * MS
 # So many steps are taken before those that ended meanwhile are told: many scripts that are ordered
 # together would otherwise all be started before the end of the first is heard of.
-AT_ONCE = 8
+BATCH_SIZE = 8
 IDLE_EXIT = 60_000 * MS
 # Deadlines count sleep of the machine, a poll does not: so it is never longer than this.
-LONGEST_POLL = 30_000 * MS
+MAX_POLL = 30_000 * MS
 
 
-ORDER = frozenset(
+ORDER_FIELDS = frozenset(
     ("session", "fence", "job_id", "runas", "arguments", "env", "timeout_ms", "grace_ms")
     + ("daemonize", "os_user", "script", "blobs")
 )
 
 
-CHECK = frozenset(("number", "script", "runas", "arguments", "timeout_ms"))
+CHECK_FIELDS = frozenset(("number", "script", "runas", "arguments", "timeout_ms"))
 
 
 class Keeper:
-    def __init__(self, folder: Folder, journal: Journal, ledger: Ledger, rebooted: bool) -> None:
+    def __init__(
+        self, folder: StateFolder, journal: Journal, state: JournalState, rebooted: bool
+    ) -> None:
         # In memory only: it must not survive in a snapshot of the disk.
         self._id = os.urandom(12).hex()
         self._journal = journal
-        self._ledger = ledger
+        self._journal_state = state
         self._poll = select.poll()
         self._wake = _wake_on_signals()
         self._poll.register(self._wake, select.POLLIN)
-        self._door = Door(folder, self._poll)
+        self._socket = ControlSocket(folder, self._poll)
         self._losses = 0
-        workplaces = Workplaces(folder.work, rebooted=rebooted)
+        workdirs = Workdirs(folder.work, rebooted=rebooted)
         spawner = Spawner(folders.cookie(folder), base_limit())
         for name in os.listdir(folder.files):
-            if not name.isdigit() or int(name) not in ledger.entries:
-                workplaces.remove(f"{folder.files}/{name}")
-        self._crowd = crowd(workplaces.brooms, spawner)
-        self._scripts = Scripts(ledger, folder, workplaces, self._crowd, spawner, self._poll)
-        self._todo: Steps = []
+            if not name.isdigit() or int(name) not in state.entries:
+                workdirs.remove(f"{folder.files}/{name}")
+        self._groups = track_processes(workdirs.cleaner_pids, spawner)
+        self._scripts = ScriptRunner(state, folder, workdirs, self._groups, spawner, self._poll)
+        self._todo: Effects = []
         self._write_at = NEVER
         self._exit_at = now_ns() + IDLE_EXIT
         self._retiring = False
 
     def run(self) -> None:
         while not self._is_over():
-            for fd, _ in self._poll.poll(self._patience()):
-                self._notice(fd)
+            for fd, _ in self._poll.poll(self._poll_timeout()):
+                self._handle_ready(fd)
             now = now_ns()
-            if self._retiring or self._door.losses != self._losses:
-                self._losses = self._door.losses
+            if self._retiring or self._socket.losses != self._losses:
+                self._losses = self._socket.losses
                 self._take(self._scripts.end_checks())
             if now >= self._scripts.due:
                 self._take(self._scripts.tick(now))
             self._settle()
-            self._tell()
+            self._flush()
             if now >= self._write_at:
                 self._make_durable()
 
@@ -98,53 +108,55 @@ class Keeper:
         """Go as soon as nothing runs; checks are made by the next one."""
         self._retiring = True
 
-    def _patience(self) -> int | None:
+    def _poll_timeout(self) -> int | None:
         """Milliseconds to sleep; None when only a message can bring work."""
         due = min(self._scripts.due, self._write_at, self._exit_at)
         if due == NEVER and self._scripts.is_idle():
             return None
-        wait = min(due - now_ns(), LONGEST_POLL)
+        wait = min(due - now_ns(), MAX_POLL)
         return wait // MS + 1 if wait > 0 else 0
 
-    def _notice(self, fd: int) -> None:
+    def _handle_ready(self, fd: int) -> None:
         if fd == self._wake:
             os.read(self._wake, 4096)
             self._take(self._scripts.reap())
-        elif fd == self._door.fd:
-            for message in self._door.receive():
-                self._take(self._hear(message))
-        elif fd == self._door.listening_fd:
-            self._door.accept()
+        elif fd == self._socket.fd:
+            for message in self._socket.receive():
+                self._take(self._handle(message))
+        elif fd == self._socket.listening_fd:
+            self._socket.accept()
         else:
             self._scripts.read(fd)
 
-    def _hear(self, message: Message) -> Steps:
-        ledger = self._ledger
+    def _handle(self, message: Message) -> Effects:
+        state = self._journal_state
         match message["do"]:
             case "order":
                 # Checked before it is accepted: after that it must be possible to start it.
-                if not ORDER.issubset(message):
-                    complain(f"An order without {sorted(ORDER.difference(message))}; dropped.")
+                if not ORDER_FIELDS.issubset(message):
+                    write_log(
+                        f"An order without {sorted(ORDER_FIELDS.difference(message))}; dropped."
+                    )
                     return []
-                return rules.order(ledger, message)
+                return rules.order(state, message)
             case "ack":
-                return rules.ack(ledger, message["fences"])
+                return rules.ack(state, message["fences"])
             case "kept":
-                self._scripts.kept(message["fence"], message["offset"])
+                self._scripts.trim_output(message["fence"], message["offset"])
             case "cancel":
-                return rules.cancel(ledger, message["fence"])
+                return rules.cancel(state, message["fence"])
             case "stop":
-                return rules.stop(ledger, message["fence"])
+                return rules.stop(state, message["fence"])
             case "refuse":
-                return rules.refuse(ledger, message)
+                return rules.refuse(state, message)
             case "open":
-                rules.welcome(ledger, message["session"])
+                rules.welcome(state, message["session"])
             case "hello":
                 self._scripts.inline = message["inline"]
-                steps = rules.greet(ledger, message["owner"], os.urandom(12).hex())
-                return [*steps, TellState()]
+                effects = rules.greet(state, message["owner"], os.urandom(12).hex())
+                return [*effects, SendState()]
             case "renew":
-                return rules.renew(ledger, os.urandom(12).hex())
+                return rules.renew(state, os.urandom(12).hex())
             case "check":
                 return self._check(message)
             case "uncheck":
@@ -153,63 +165,67 @@ class Keeper:
                 self.retire()
         return []
 
-    def _check(self, message: Message) -> Steps:
+    def _check(self, message: Message) -> Effects:
         """A monitor's script. It is not in the journal: one that is lost is made again anyway."""
-        if not CHECK.issubset(message):
-            complain(f"A check without {sorted(CHECK.difference(message))}; dropped.")
+        if not CHECK_FIELDS.issubset(message):
+            write_log(f"A check without {sorted(CHECK_FIELDS.difference(message))}; dropped.")
             return []
-        more = {"env": {}, "grace_ms": 0, "daemonize": False, "blobs": []}
-        more["os_user"] = message.get("os_user", "")
-        return self._scripts.start({**message, **more, "fence": -message["number"]})
+        defaults = {"env": {}, "grace_ms": 0, "daemonize": False, "blobs": []}
+        defaults["os_user"] = message.get("os_user", "")
+        return self._scripts.start({**message, **defaults, "fence": -message["number"]})
 
-    def _state(self) -> Message:
-        ledger, shown, ages = self._ledger, self._scripts.shown(), self._scripts.ages()
-        held = self._scripts.held()
+    def _state_message(self) -> Message:
+        state, totals, ages = (
+            self._journal_state,
+            self._scripts.output_totals(),
+            self._scripts.ages(),
+        )
+        held_output = self._scripts.held_output()
         return {
             "say": "state",
             "version": wire.VERSION,
             "build": __version__,
-            "journal_id": ledger.journal_id,
-            "boot_id": ledger.boot_id,
-            "greeting": ledger.greetings,
+            "journal_id": state.journal_id,
+            "boot_id": state.boot_id,
+            "greeting": state.greetings,
             "is_saved": self._journal.is_sound,
             "keeper_id": self._id,
-            "highest": ledger.highest(),
-            "containment": self._crowd.containment,
+            "highest": state.highest(),
+            "containment": self._groups.containment,
             "entries": [
                 {
                     "fence": entry.fence,
                     "job_id": entry.job_id,
                     "report": entry.report,
-                    "total": shown.get(entry.fence, 0),
+                    "total": totals.get(entry.fence, 0),
                     "age_ms": ages.get(entry.fence),
-                    "held": held.get(entry.fence, []),
+                    "held": held_output.get(entry.fence, []),
                 }
-                for entry in ledger.entries.values()
+                for entry in state.entries.values()
             ],
         }
 
-    def _take(self, steps: Steps) -> None:
-        for step in steps:
-            if type(step) is Write:
-                self._journal.append(step.record, sync=step.sync)
+    def _take(self, effects: Effects) -> None:
+        for effect in effects:
+            if type(effect) is WriteRecord:
+                self._journal.append(effect.record, sync=effect.sync)
             else:
-                self._todo.append(step)
+                self._todo.append(effect)
 
     def _settle(self) -> None:
         """Write first, act then; acting may give more to write."""
         while True:
             try:
-                self._journal.commit(self._ledger)
+                self._journal.commit(self._journal_state)
             except OSError as fault:
                 self._refuse_to_start(fault)
             if not self._todo:
                 break
-            todo, rest, self._todo = self._todo[:AT_ONCE], self._todo[AT_ONCE:], []
-            for step in todo:
-                self._act(step)
+            todo, rest, self._todo = self._todo[:BATCH_SIZE], self._todo[BATCH_SIZE:], []
+            for effect in todo:
+                self._act(effect)
             if rest:
-                self._tell_ends()
+                self._report_ends()
                 self._todo = rest
         if self._journal.unsynced:
             if self._write_at == NEVER:
@@ -218,58 +234,58 @@ class Keeper:
             # An order made durable what was written before it, too.
             self._write_at = NEVER
 
-    def _tell_ends(self) -> None:
+    def _report_ends(self) -> None:
         """Of scripts that ended while others of the same turn began: before yet others begin."""
         self._take(self._scripts.reap())
         self._settle()
-        self._tell()
+        self._flush()
 
-    def _tell(self) -> None:
+    def _flush(self) -> None:
         """Everything that was said leaves; then comes what nobody waits for."""
-        self._door.flush()
+        self._socket.flush()
         self._scripts.tidy()
 
     def _refuse_to_start(self, fault: OSError) -> None:
-        spawns = [step for step in self._todo if isinstance(step, Spawn)]
-        self._todo = [step for step in self._todo if not isinstance(step, Spawn)]
+        spawns = [effect for effect in self._todo if isinstance(effect, SpawnScript)]
+        self._todo = [effect for effect in self._todo if not isinstance(effect, SpawnScript)]
         text = f"The journal of the agent cannot be written: {fault}."
-        for step in spawns:
-            self._take(rules.unwritable(self._ledger, step.order["fence"], text))
-        self._write_at = now_ns() + MEND_AFTER
+        for effect in spawns:
+            self._take(rules.unwritable(self._journal_state, effect.order["fence"], text))
+        self._write_at = now_ns() + REWRITE_AFTER
 
-    def _act(self, step: Step) -> None:
-        match step:
-            case Tell():
-                if step.message["say"] == "ended":
+    def _act(self, effect: Effect) -> None:
+        match effect:
+            case SendMessage():
+                if effect.message["say"] == "ended":
                     reach("keeper.ended")
-                self._door.send(step.message)
-            case TellState():
-                self._door.send(self._state())
-            case Spawn():
+                self._socket.send(effect.message)
+            case SendState():
+                self._socket.send(self._state_message())
+            case SpawnScript():
                 reach("keeper.accepted")
-                self._take(self._scripts.start(step.order))
-            case Clear():
-                self._scripts.clear(step.fences)
-            case End():
-                self._take(self._scripts.end(step.fence, step.why))
-            case Renew():
-                self._make_durable(afresh=True)
+                self._take(self._scripts.start(effect.order))
+            case ClearOutput():
+                self._scripts.clear(effect.fences)
+            case EndScript():
+                self._take(self._scripts.end(effect.fence, effect.why))
+            case RewriteJournal():
+                self._make_durable(rewrite=True)
 
-    def _make_durable(self, *, afresh: bool = False) -> None:
+    def _make_durable(self, *, rewrite: bool = False) -> None:
         """What was written in passing, now for good; and mend what could not be written."""
         self._write_at = NEVER
         try:
-            if afresh or not self._journal.is_sound:
-                self._journal.renew(self._ledger)
-            elif self._journal.unsynced and self._ledger.entries:
+            if rewrite or not self._journal.is_sound:
+                self._journal.renew(self._journal_state)
+            elif self._journal.unsynced and self._journal_state.entries:
                 self._journal.sync()
         except OSError as fault:
-            complain(f"The journal cannot be written: {fault}")
-            self._write_at = now_ns() + MEND_AFTER
+            write_log(f"The journal cannot be written: {fault}")
+            self._write_at = now_ns() + REWRITE_AFTER
 
     def _is_over(self) -> bool:
         """Nothing runs, nobody listens and nothing is left to report; or a newer keeper waits."""
-        if self._door.fd >= 0 or not self._scripts.is_idle():
+        if self._socket.fd >= 0 or not self._scripts.is_idle():
             self._exit_at = NEVER
             return self._retiring and self._scripts.is_idle()
         now = now_ns()
@@ -278,7 +294,7 @@ class Keeper:
         if now < self._exit_at:
             return self._retiring
         self._exit_at = now + IDLE_EXIT
-        return not self._ledger.entries or self._door.is_gone()
+        return not self._journal_state.entries or self._socket.is_gone()
 
 
 def _wake_on_signals() -> int:
@@ -293,7 +309,7 @@ def _wake_on_signals() -> int:
     return reader
 
 
-def _hold(folder: Folder) -> bool:
+def _lock(folder: StateFolder) -> bool:
     """A keeper that is about to end may hold the folder for a moment longer."""
     for _ in range(50):
         if folders.lock(folder, "keeper") is not None:
@@ -307,18 +323,18 @@ def main() -> int:
         print("usage: python -m belvedere.agent.keeper --state DIR")
         return 2
     folder = folders.prepare(sys.argv[2])
-    if not _hold(folder):
+    if not _lock(folder):
         print(f"Another keeper holds {folder.root}.")
         return 3
     # Scripts inherit it; our own files are made with modes of their own.
     os.umask(0o022)
     journal = Journal(folder.journal)
     try:
-        ledger, rebooted = recover(folder, journal)
+        state, rebooted = recover(folder, journal)
     except (OSError, ValueError) as fault:
         print(f"The keeper cannot start: {fault}")
         return 1
-    keeper = Keeper(folder, journal, ledger, rebooted)
+    keeper = Keeper(folder, journal, state, rebooted)
     signal.signal(signal.SIGTERM, lambda *_: keeper.retire())
     print("ready", flush=True)
     # The agent that reads our words may go; nothing is written there from now on.

@@ -8,59 +8,59 @@ import time
 
 from belvedere.agent.journal import rules
 from belvedere.agent.journal.journal import Journal
-from belvedere.agent.journal.state import Ledger
+from belvedere.agent.journal.state import JournalState
 from belvedere.agent.output import spool
 from belvedere.agent.processes import discovery
-from belvedere.agent.state_folder import Folder, boot_id, cookie
+from belvedere.agent.state_folder import StateFolder, boot_id, cookie
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from belvedere.agent.journal.state import Report
 
-PATIENCE_S = 3.0
+KILL_TIMEOUT_S = 3.0
 PAUSE_S = 0.01
 
 
-def recover(folder: Folder, journal: Journal) -> tuple[Ledger, bool]:
+def recover(folder: StateFolder, journal: Journal) -> tuple[JournalState, bool]:
     """A ledger in which every attempt whose keeper is gone has ended, on disk again; and whether
     the machine was started anew since. OSError when the journal cannot be written."""
     new_id = os.urandom(12).hex()
-    ledger = journal.load(new_id)
+    state = journal.load(new_id)
     boot = boot_id()
-    rebooted = ledger.boot_id != boot
-    found: dict[int, Report] = {}
-    for fence, end in spool.found(folder.spool).items():
-        if fence not in ledger.entries:
+    rebooted = state.boot_id != boot
+    reports: dict[int, Report] = {}
+    for fence, end in spool.list_spools(folder.spool).items():
+        if fence not in state.entries:
             spool.clear(folder.spool, fence)
         elif end:
-            found[fence] = {"bytes_total": end}
-    orphaned = rules.orphaned(ledger, boot)
+            reports[fence] = {"bytes_total": end}
+    orphaned = rules.orphaned(state, boot)
     # Whatever still works here is nobody's: what a lost journal had accepted, or a check, which no
     # journal names.
-    if (not rebooted or ledger.journal_id == new_id) and os.path.isdir("/proc/self"):
-        _end_leftovers(folder, orphaned, found)
-    rules.recover(ledger, boot, found)
-    journal.renew(ledger)
-    return ledger, rebooted
+    if (not rebooted or state.journal_id == new_id) and os.path.isdir("/proc/self"):
+        _end_leftovers(folder, orphaned, reports)
+    rules.recover(state, boot, reports)
+    journal.renew(state)
+    return state, rebooted
 
 
-def _end_leftovers(folder: Folder, fences: list[int], found: dict[int, Report]) -> None:
+def _end_leftovers(folder: StateFolder, fences: list[int], reports: dict[int, Report]) -> None:
     """Nobody reads their output or waits for them any more: they are killed, and if some will not
     go, they are named."""
     cookies = {f"{cookie(folder)}.{fence}".encode(): fence for fence in fences}
     checks = f"{cookie(folder)}.-".encode()
-    give_up_at = time.monotonic() + PATIENCE_S
+    give_up_at = time.monotonic() + KILL_TIMEOUT_S
     clean = 0
     while clean < 2:
-        members = discovery.tree(discovery.hunt(set(cookies), checks, folder.work))
+        members = discovery.tree(discovery.find_leftovers(set(cookies), checks, folder.work))
         if members and time.monotonic() > give_up_at:
             for pid in members if fences else ():
                 fence = cookies.get(discovery.cookie_of(pid), fences[0])
-                found.setdefault(fence, {}).setdefault("survivors", []).append(pid)
+                reports.setdefault(fence, {}).setdefault("survivors", []).append(pid)
             return
-        for what in (signal.SIGSTOP, signal.SIGKILL):
+        for signal_number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in members:
-                discovery.send(pid, 0, what)
+                discovery.send(pid, 0, signal_number)
         clean = 0 if members else clean + 1
         if members:
             time.sleep(PAUSE_S)

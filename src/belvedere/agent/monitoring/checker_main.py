@@ -14,22 +14,22 @@ from typing import Any
 from belvedere.agent import wire
 from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.messages import watch
-from belvedere.agent.monitoring.scheduler import AT_ONCE, Lookout
+from belvedere.agent.monitoring.scheduler import MAX_CONCURRENT_CHECKS, CheckScheduler
 from belvedere.base import log_format
 from belvedere.protocol import Watch
 
 log = logging.getLogger("belvedere.agent")
 
 
-BEAT_S = 5.0
+HEARTBEAT_S = 5.0
 
 
-class Told:
+class StdoutSamples:
     """What was seen leaves at once."""
 
     def add(self, monitor_id: str, version: int, outcome: Outcome) -> None:
-        seen = {name: getattr(outcome, name) for name in Outcome.__slots__}
-        _report({"id": monitor_id, "version": version, "outcome": seen})
+        fields = {name: getattr(outcome, name) for name in Outcome.__slots__}
+        _report({"id": monitor_id, "version": version, "outcome": fields})
 
 
 def _report(message: dict[str, Any]) -> None:
@@ -38,25 +38,25 @@ def _report(message: dict[str, Any]) -> None:
         data = data[os.write(1, data) :]
 
 
-class Orders(asyncio.Protocol):
+class StdinConfig(asyncio.Protocol):
     def __init__(self) -> None:
-        self._lines = wire.Lines()
-        self._lookout = Lookout(Told())
+        self._lines = wire.JsonLines()
+        self._scheduler = CheckScheduler(StdoutSamples())
 
     def data_received(self, data: bytes) -> None:
         try:
             for message in self._lines.feed(data):
-                self._hear(watch(message))
+                self._configure(watch(message))
         except Exception:
             # Better none than one that checks nothing: another is started.
             log.exception("What shall be checked could not be understood.")
             os._exit(1)
 
-    def _hear(self, said: Watch) -> None:
-        if said.since is None:
-            self._lookout.configure(said.monitors)
+    def _configure(self, watch: Watch) -> None:
+        if watch.since is None:
+            self._scheduler.configure(watch.monitors)
         else:
-            self._lookout.change(said.monitors, said.removed)
+            self._scheduler.change(watch.monitors, watch.removed)
 
     def connection_lost(self, exc: Exception | None) -> None:
         # Not by the usual way, which waits for threads.
@@ -66,11 +66,11 @@ class Orders(asyncio.Protocol):
 async def _serve() -> None:
     loop = asyncio.get_running_loop()
     # Names are looked up on threads: as many as there are checks at once.
-    loop.set_default_executor(ThreadPoolExecutor(AT_ONCE))
-    await loop.connect_read_pipe(Orders, sys.stdin)
+    loop.set_default_executor(ThreadPoolExecutor(MAX_CONCURRENT_CHECKS))
+    await loop.connect_read_pipe(StdinConfig, sys.stdin)
     while True:
         # From the event loop: a check that blocks it also stops these.
-        await asyncio.sleep(BEAT_S)
+        await asyncio.sleep(HEARTBEAT_S)
         _report({"alive": True})
 
 

@@ -15,14 +15,14 @@ from typing import Any
 from belvedere.agent import wire
 from belvedere.agent.boot import command
 from belvedere.agent.checks.outcome import Outcome
-from belvedere.agent.monitoring.scheduler import Lookout, Notes
+from belvedere.agent.monitoring.scheduler import CheckScheduler, SampleSink
 from belvedere.agent.monitoring.script_checks import ScriptChecks
 from belvedere.protocol import Watch, Watched
 
 log = logging.getLogger("belvedere.agent")
 
 # A process that nobody speaks to any more has this long to go by itself.
-PATIENCE_S = 1.0
+EXIT_TIMEOUT_S = 1.0
 BACK_OFF_S = (0.5, 1.0, 2.0, 5.0, 10.0)
 # Nothing else of the server's environment, which may hold secrets of any name.
 PASSED_ON = (
@@ -30,78 +30,78 @@ PASSED_ON = (
     *("RES_OPTIONS", "LOCALDOMAIN"),
 )
 # One that lived for so long was a good one.
-SOUND_S = 60.0
+STABLE_AFTER_S = 60.0
 # The process reports at least every BEAT_S (checks/program.py), whatever there is to check; a
 # busy machine may delay that, but not for so long.
 STUCK_S = 60.0
 
 
-class Outpost:
+class CheckerProcess:
     """There is a process while there is something to check. Scripts are the keeper's, and stay."""
 
-    def __init__(self, state: str, notes: Notes, scripts: ScriptChecks) -> None:
+    def __init__(self, state: str, samples: SampleSink, scripts: ScriptChecks) -> None:
         self._state = state
-        self._notes = notes
-        self._scripts = Lookout(notes, scripts)
-        self._wanted: dict[str, Watched] = {}
+        self._samples = samples
+        self._scripts = CheckScheduler(samples, scripts)
+        self._monitors: dict[str, Watched] = {}
         # Whether the process knows what is wanted, but for what changed since.
-        self._is_told = False
+        self._is_configured = False
         self._changed: dict[str, None] = {}
         # Set when that changes, and when the process is over.
-        self._stirred = asyncio.Event()
+        self._changed_event = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def configure(self, monitors: Sequence[Watched]) -> None:
-        self._scripts.configure([one for one in monitors if one.type == "script"])
-        self._wanted = {one.id: one for one in monitors if one.type != "script"}
-        self._is_told = False
-        self._stir()
+        self._scripts.configure([monitor for monitor in monitors if monitor.type == "script"])
+        self._monitors = {monitor.id: monitor for monitor in monitors if monitor.type != "script"}
+        self._is_configured = False
+        self._wake()
 
     def change(self, monitors: Sequence[Watched], removed: Sequence[str]) -> None:
-        self._scripts.change([one for one in monitors if one.type == "script"], removed)
-        others = {one.id: one for one in monitors if one.type != "script"}
+        self._scripts.change([monitor for monitor in monitors if monitor.type == "script"], removed)
+        others = {monitor.id: monitor for monitor in monitors if monitor.type != "script"}
         for monitor_id in removed:
-            self._wanted.pop(monitor_id, None)
-        self._wanted.update(others)
+            self._monitors.pop(monitor_id, None)
+        self._monitors.update(others)
         self._changed.update(dict.fromkeys([*removed, *others]))
-        self._stir()
+        self._wake()
 
-    def _stir(self) -> None:
-        self._stirred.set()
-        if self._wanted and self._task is None:
+    def _wake(self) -> None:
+        self._changed_event.set()
+        if self._monitors and self._task is None:
             self._task = asyncio.create_task(self._keep_running(), name="checks")
 
     async def _keep_running(self) -> None:
         tries = 0
-        while self._wanted:
+        while self._monitors:
             began = monotonic()
             try:
                 is_well = await self._run()
             except Exception:
                 log.exception("The process of checks failed.")
                 is_well = False
-            if self._wanted and not is_well:
+            if self._monitors and not is_well:
                 log.warning("The process of checks is gone; starting another.")
-                tries = 0 if monotonic() - began > SOUND_S else tries
-                await self._rest(BACK_OFF_S[min(tries, len(BACK_OFF_S) - 1)])
+                tries = 0 if monotonic() - began > STABLE_AFTER_S else tries
+                await self._back_off(BACK_OFF_S[min(tries, len(BACK_OFF_S) - 1)])
                 tries += 1
         self._task = None
 
-    async def _rest(self, seconds: float) -> None:
+    async def _back_off(self, seconds: float) -> None:
         """Until other things are wished for, at most so long."""
-        self._stirred.clear()
+        self._changed_event.clear()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._stirred.wait(), seconds)
+            await asyncio.wait_for(self._changed_event.wait(), seconds)
 
     async def _run(self) -> bool:
         """One process, until there is nothing to check; False when it ended by itself."""
         transport, child = await self._start()
         child.over.add_done_callback(self._note_end)
-        self._is_told = False
+        self._is_configured = False
         try:
-            while self._wanted and not child.over.done():
-                self._stirred.clear()
-                self._tell(child)
+            while self._monitors and not child.over.done():
+                self._changed_event.clear()
+                self._send_config(child)
                 await self._wait(child)
             is_well = not child.over.done()
             await child.end()
@@ -112,36 +112,36 @@ class Outpost:
             child.over.result()
         return is_well
 
-    def _tell(self, child: "Child") -> None:
+    def _send_config(self, child: "CheckerChild") -> None:
         changed, self._changed = self._changed, {}
-        if not self._is_told:
-            self._is_told = True
-            child.tell(wire.pack(asdict(Watch(0, list(self._wanted.values())))))
+        if not self._is_configured:
+            self._is_configured = True
+            child.send(wire.pack(asdict(Watch(0, list(self._monitors.values())))))
         elif changed:
-            wanted = [self._wanted[id_] for id_ in changed if id_ in self._wanted]
-            removed = [id_ for id_ in changed if id_ not in self._wanted]
-            child.tell(wire.pack(asdict(Watch(0, wanted, 0, removed))))
+            changed_monitors = [self._monitors[id_] for id_ in changed if id_ in self._monitors]
+            removed = [id_ for id_ in changed if id_ not in self._monitors]
+            child.send(wire.pack(asdict(Watch(0, changed_monitors, 0, removed))))
 
-    async def _wait(self, child: "Child") -> None:
+    async def _wait(self, child: "CheckerChild") -> None:
         """Until something changes; a process that is silent for too long is killed."""
         left_s = child.heard_at + STUCK_S - monotonic()
         if left_s <= 0:
             log.warning("check process is stuck; killing it silent_s=%g", STUCK_S)
             child.kill()
-            await self._stirred.wait()
+            await self._changed_event.wait()
             return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(left_s):
-                await self._stirred.wait()
+                await self._changed_event.wait()
 
     def _note_end(self, over: "asyncio.Future[None]") -> None:
         # Looked at, since on the way out nobody else does.
         over.exception()
-        self._stirred.set()
+        self._changed_event.set()
 
-    async def _start(self) -> "tuple[asyncio.SubprocessTransport, Child]":
+    async def _start(self) -> "tuple[asyncio.SubprocessTransport, CheckerChild]":
         return await asyncio.get_running_loop().subprocess_exec(
-            lambda: Child(self._hear),
+            lambda: CheckerChild(self._receive),
             *command("belvedere.agent.monitoring.checker_main"),
             self._state,
             stdin=subprocess.PIPE,
@@ -152,16 +152,16 @@ class Outpost:
             start_new_session=True,
         )
 
-    def _hear(self, told: dict[str, Any]) -> None:
-        if "id" not in told:
+    def _receive(self, message: dict[str, Any]) -> None:
+        if "id" not in message:
             # A sign of life.
             return
-        self._notes.add(told["id"], told["version"], Outcome(**told["outcome"]))
+        self._samples.add(message["id"], message["version"], Outcome(**message["outcome"]))
 
     def close(self) -> None:
         self._scripts.close()
-        self._wanted = {}
-        self._stirred.set()
+        self._monitors = {}
+        self._changed_event.set()
 
     async def closed(self) -> None:
         """Wait until the process is gone."""
@@ -169,13 +169,13 @@ class Outpost:
             await asyncio.wait([self._task])
 
 
-class Child(asyncio.SubprocessProtocol):
+class CheckerChild(asyncio.SubprocessProtocol):
     """Our end of the process."""
 
-    def __init__(self, hear: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, receive: Callable[[dict[str, Any]], None]) -> None:
         loop = asyncio.get_running_loop()
-        self._hear = hear
-        self._lines = wire.Lines()
+        self._receive = receive
+        self._lines = wire.JsonLines()
         self._transport: Any = None
         # By the monotonic clock.
         self.heard_at = monotonic()
@@ -189,8 +189,8 @@ class Child(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self.heard_at = monotonic()
         try:
-            for told in self._lines.feed(data):
-                self._hear(told)
+            for message in self._lines.feed(data):
+                self._receive(message)
         except Exception as fault:
             if not self.over.done():
                 self.over.set_exception(fault)
@@ -204,7 +204,7 @@ class Child(asyncio.SubprocessProtocol):
             self._gone.set_result(None)
         self.pipe_connection_lost(1, None)
 
-    def tell(self, line: bytes) -> None:
+    def send(self, line: bytes) -> None:
         pipe = self._transport.get_pipe_transport(0)
         if not pipe.is_closing():
             pipe.write(line)
@@ -215,7 +215,7 @@ class Child(asyncio.SubprocessProtocol):
     async def end(self) -> None:
         """It goes by itself once nobody speaks to it; one that is stuck is not waited for."""
         self._transport.get_pipe_transport(0).close()
-        await asyncio.wait([self._gone], timeout=PATIENCE_S)
+        await asyncio.wait([self._gone], timeout=EXIT_TIMEOUT_S)
         if not self._gone.done():
             self._transport.kill()
             await self._gone

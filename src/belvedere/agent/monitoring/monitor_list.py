@@ -14,20 +14,20 @@ class Checks(Protocol):
     def change(self, monitors: Sequence[Watched], removed: Sequence[str]) -> None: ...
 
 
-class WatchList:
+class MonitorList:
     """Applies whole lists and differences in the order of their numbers; asks for the whole list
     when something is missing."""
 
-    def __init__(self, checks: Checks, ask: Callable[[int], None]) -> None:
+    def __init__(self, checks: Checks, request_list: Callable[[int], None]) -> None:
         self._checks = checks
-        self._ask = ask
+        self._request_list = request_list
         # Of the list that the agent has; -1: none on this connection.
         self.number = -1
         # Parts of a whole list that is not complete, its number, and the next part.
         self._monitors: list[Watched] = []
         self._listed, self._part = -1, 0
         # Whether a whole list was asked for and has not begun to arrive.
-        self._is_asked = False
+        self._is_requested = False
 
     def take(self, watch: Watch) -> None:
         if watch.since is None:
@@ -37,7 +37,7 @@ class WatchList:
 
     def _take_difference(self, watch: Watch) -> None:
         if watch.since != self.number:
-            self._ask_again()
+            self._request_again()
             return
         self.number = watch.number
         self._checks.change(watch.monitors, watch.removed)
@@ -45,10 +45,10 @@ class WatchList:
     def _take_part(self, watch: Watch) -> None:
         if watch.part == 0:
             self._monitors, self._listed, self._part = [], watch.number, 0
-            self._is_asked = False
+            self._is_requested = False
         if (watch.number, watch.part) != (self._listed, self._part):
             self._listed = -1
-            self._ask_again()
+            self._request_again()
             return
         self._monitors += watch.monitors
         self._part += 1
@@ -61,7 +61,7 @@ class WatchList:
             self.number = number
             self._checks.configure(monitors)
 
-    def _ask_again(self) -> None:
-        if not self._is_asked:
-            self._is_asked = True
-            self._ask(self.number)
+    def _request_again(self) -> None:
+        if not self._is_requested:
+            self._is_requested = True
+            self._request_list(self.number)

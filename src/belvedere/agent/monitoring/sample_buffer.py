@@ -8,48 +8,48 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from belvedere.agent.checks.outcome import Outcome
-from belvedere.agent.monitoring.sample_journal import Line, SampleLog, sample_line, stream_line
+from belvedere.agent.monitoring.sample_journal import Line, SampleJournal, sample_line, stream_line
 from belvedere.protocol import Sample, Samples
 
 log = logging.getLogger("belvedere.agent")
 
 # As many as one host gathers in hours; beyond that the oldest go, and are counted.
-MOST = 10_000
-BATCH = 200
+MAX_SAMPLES = 10_000
+BATCH_SIZE = 200
 # Of a batch: all that are on their way fit into one frame, which may have 4 MiB.
 BATCH_BYTES = 512 * 1024
 # Batches that may be on their way without an answer.
 IN_FLIGHT = 4
 
-Taken = tuple[float, Sample]
+TimedSample = tuple[float, Sample]
 
 
-class Buffer:
+class SampleBuffer:
     """Outlives connections and, by its journal, the agent's process."""
 
     def __init__(
         self,
         clock: Callable[[], float] = time.monotonic,
-        journal: SampleLog | None = None,
+        journal: SampleJournal | None = None,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.stream = ""
         self.listener: Callable[[], None] | None = None
         self._clock = clock
         self._wall = wall
-        self._fresh: deque[Taken] = deque()
+        self._unbatched: deque[TimedSample] = deque()
         self._number = 0
         # Batches without an answer, and how many of the first of them this connection has said.
-        self._open: deque[tuple[int, list[Taken], int]] = deque()
-        self._said = 0
+        self._open: deque[tuple[int, list[TimedSample], int]] = deque()
+        self._sent_batches = 0
         self._dropped = 0
-        self._journal = journal or SampleLog()
-        self._go_on(self._journal.load())
+        self._journal = journal or SampleJournal()
+        self._restore(self._journal.load())
 
     def __len__(self) -> int:
-        return len(self._fresh) + sum(len(taken) for _, taken, _ in self._open)
+        return len(self._unbatched) + sum(len(samples) for _, samples, _ in self._open)
 
-    def _go_on(self, lines: list[Line]) -> None:
+    def _restore(self, lines: list[Line]) -> None:
         try:
             for line in lines:
                 self._replay(line)
@@ -63,7 +63,7 @@ class Buffer:
         if "sample" in line:
             # By the wall clock, which the next process and the next boot share with this one.
             ago_s = max(0.0, self._wall() - line["at"] / 1_000)
-            self._fresh.append((self._clock() - ago_s, Sample(**line["sample"])))
+            self._unbatched.append((self._clock() - ago_s, Sample(**line["sample"])))
         elif "batch" in line:
             self._make_batch(line["batch"], line["size"], line["dropped"])
         elif "noted" in line:
@@ -71,7 +71,7 @@ class Buffer:
         elif "lost_since" in line:
             self._dropped = line["lost_since"]
         elif "lost" in line:
-            self._fresh.popleft()
+            self._unbatched.popleft()
             self._dropped += 1
         else:
             self.stream, self._number = line["stream"], line.get("number", 0)
@@ -80,19 +80,19 @@ class Buffer:
         """The journal that leads to exactly this buffer."""
         first = self._open[0][0] - 1 if self._open else self._number
         yield {"stream": self.stream, "number": first}
-        for number, taken, dropped in self._open:
-            yield from map(self._line, taken)
-            yield {"batch": number, "size": len(taken), "dropped": dropped}
-        yield from map(self._line, self._fresh)
+        for number, samples, dropped in self._open:
+            yield from map(self._line, samples)
+            yield {"batch": number, "size": len(samples), "dropped": dropped}
+        yield from map(self._line, self._unbatched)
         yield {"lost_since": self._dropped}
 
-    def _line(self, taken: Taken) -> Line:
-        at, sample = taken
+    def _line(self, samples: TimedSample) -> Line:
+        at, sample = samples
         return sample_line(round((self._wall() - (self._clock() - at)) * 1_000), sample)
 
     def add(self, monitor_id: str, version: int, outcome: Outcome) -> None:
-        if len(self) >= MOST and self._fresh:
-            self._fresh.popleft()
+        if len(self) >= MAX_SAMPLES and self._unbatched:
+            self._unbatched.popleft()
             self._dropped += 1
             self._journal.append({"lost": 1})
         sample = Sample(
@@ -105,8 +105,8 @@ class Buffer:
             outcome.data,
             outcome.measured,
         )
-        self._fresh.append((self._clock(), sample))
-        self._journal.append(self._line(self._fresh[-1]))
+        self._unbatched.append((self._clock(), sample))
+        self._journal.append(self._line(self._unbatched[-1]))
         if self._journal.is_long:
             self._journal.renew(self._lines())
         if self.listener is not None:
@@ -117,24 +117,24 @@ class Buffer:
 
     def reopen(self) -> None:
         """A new connection: whatever has no answer is said again."""
-        self._said = 0
+        self._sent_batches = 0
 
     def next(self) -> Samples | None:
         """The next batch to be sent, if there is one and it may go."""
-        if self._said >= IN_FLIGHT:
+        if self._sent_batches >= IN_FLIGHT:
             return None
-        if self._said == len(self._open):
-            if not self._fresh:
+        if self._sent_batches == len(self._open):
+            if not self._unbatched:
                 return None
-            self._gather()
-        number, taken, dropped = self._open[self._said]
-        self._said += 1
+            self._next_batch()
+        number, samples, dropped = self._open[self._sent_batches]
+        self._sent_batches += 1
         now = self._clock()
-        for at, sample in taken:
+        for at, sample in samples:
             sample.ago_ms = max(0, round((now - at) * 1_000))
-        return Samples(self.stream, number, [sample for _, sample in taken], dropped)
+        return Samples(self.stream, number, [sample for _, sample in samples], dropped)
 
-    def _gather(self) -> None:
+    def _next_batch(self) -> None:
         size = self._next_size()
         line = {"batch": self._number + 1, "size": size, "dropped": self._dropped}
         # Before it goes: under this number nothing else may ever be said.
@@ -144,7 +144,7 @@ class Buffer:
     def _next_size(self) -> int:
         """Samples of the next batch: at least one, and no more than a frame can hold."""
         count = size = 0
-        for _, sample in islice(self._fresh, BATCH):
+        for _, sample in islice(self._unbatched, BATCH_SIZE):
             size += len(sample.message) + (len(json.dumps(sample.data)) if sample.data else 0)
             if count and size > BATCH_BYTES:
                 break
@@ -152,12 +152,12 @@ class Buffer:
         return count
 
     def _make_batch(self, number: int, size: int, dropped: int) -> None:
-        taken = [self._fresh.popleft() for _ in range(size)]
-        self._open.append((number, taken, dropped))
+        samples = [self._unbatched.popleft() for _ in range(size)]
+        self._open.append((number, samples, dropped))
         self._number = number
         self._dropped = 0
 
-    def noted(self, stream: str, number: int) -> None:
+    def acknowledge(self, stream: str, number: int) -> None:
         if stream == self.stream and self._forget(number):
             self._journal.append({"noted": number})
 
@@ -165,5 +165,5 @@ class Buffer:
         before = len(self._open)
         while self._open and self._open[0][0] <= number:
             self._open.popleft()
-            self._said = max(0, self._said - 1)
+            self._sent_batches = max(0, self._sent_batches - 1)
         return len(self._open) < before

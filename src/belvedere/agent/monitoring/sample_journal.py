@@ -17,41 +17,41 @@ from belvedere.protocol import Sample
 log = logging.getLogger("belvedere.agent")
 
 # Rewritten when it has grown by this much since; given up where even that leaves it larger.
-GROWN = 4 * 1024 * 1024
-LARGEST = 32 * 1024 * 1024
+MAX_GROWTH = 4 * 1024 * 1024
+MAX_SIZE = 32 * 1024 * 1024
 
 Line = dict[str, Any]
 
 
-class SampleLog:
+class SampleJournal:
     """Without a path it remembers nothing."""
 
     def __init__(self, path: str = "") -> None:
         self._path = path
         self._fd = -1
         self._size = 0
-        self._kept = 0
+        self._rewritten_size = 0
 
     def load(self) -> list[Line]:
         """What happened, as far as it can be read; then it is written on."""
         if not self._path:
             return []
         try:
-            found = _read(self._path)
+            lines = _read(self._path)
             self._open()
         except OSError as fault:
             self._give_up(fault)
             return []
-        return found
+        return lines
 
     def _open(self) -> None:
         self._fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        self._size = self._kept = os.fstat(self._fd).st_size
+        self._size = self._rewritten_size = os.fstat(self._fd).st_size
 
     def append(self, line: Line) -> None:
         if self._fd < 0:
             return
-        if self._size > LARGEST:
+        if self._size > MAX_SIZE:
             self._give_up("there are too many")
             return
         data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
@@ -62,7 +62,7 @@ class SampleLog:
 
     @property
     def is_long(self) -> bool:
-        return self._fd >= 0 and self._size > self._kept + GROWN
+        return self._fd >= 0 and self._size > self._rewritten_size + MAX_GROWTH
 
     def renew(self, lines: Iterable[Line]) -> None:
         """Only what still counts."""
@@ -97,17 +97,17 @@ def _private(path: str, flags: int) -> int:
 
 
 def _read(path: str) -> list[Line]:
-    found: list[Line] = []
+    lines: list[Line] = []
     try:
         with open(path, "rb") as file:
             for line in file:
-                found.append(json.loads(line))
+                lines.append(json.loads(line))
     except FileNotFoundError:
         pass
     except (ValueError, RecursionError):
         # Cut short while it was written: what came before counts.
         log.warning("The journal of samples ends in the middle of a line; the rest is dropped.")
-    return found
+    return lines
 
 
 def stream_line() -> Line:

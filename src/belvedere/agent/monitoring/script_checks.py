@@ -13,8 +13,8 @@ import random
 from typing import Any
 
 from belvedere.agent.checks.outcome import Outcome, masked
-from belvedere.agent.file_cache import Cache
-from belvedere.agent.keeper_client import Attachment
+from belvedere.agent.file_cache import FileCache
+from belvedere.agent.keeper_client import KeeperClient
 from belvedere.agent.workdir.staging import basename
 
 GOOD = frozenset({"success", "normal", "ok"})
@@ -29,25 +29,25 @@ Report = dict[str, Any]
 class ScriptChecks:
     """Hands scripts to the keeper, whichever it is by now, and waits for their ends."""
 
-    def __init__(self, cache: Cache, scripts_user: str = "") -> None:
+    def __init__(self, cache: FileCache, scripts_user: str = "") -> None:
         self._cache = cache
         self._scripts_user = scripts_user
         # Of the keeper's protocol; an older one would run a check with the agent's rights.
         self.keeper_version = 0
-        self._keeper: Attachment | None = None
+        self._keeper: KeeperClient | None = None
         self._ends: dict[int, asyncio.Future[Report]] = {}
         # Another process has other numbers: the keeper may still be busy with those of the last.
         self._numbers = itertools.count(random.randrange(1, 1 << 40))
 
-    def attach(self, keeper: Attachment) -> None:
+    def attach(self, keeper: KeeperClient) -> None:
         """What the last one had is lost with it."""
         for end in self._ends.values():
             if not end.done():
                 end.set_exception(OSError("the keeper was lost"))
         self._keeper = keeper
-        keeper.check_listener = self._hear
+        keeper.check_listener = self._receive
 
-    def _hear(self, message: dict[str, Any]) -> None:
+    def _receive(self, message: dict[str, Any]) -> None:
         end = self._ends.get(message["number"])
         if end is not None and not end.done():
             end.set_result(message["report"])
@@ -62,8 +62,8 @@ class ScriptChecks:
             case "error":
                 message = f"It could not be started: {report['message']}"
                 return Outcome("failure", "script:error:start", message)
-        said = masked(report.get("lastline", ""), config.get("masks", ()))
-        return judged(report.get("code", 0), said)
+        last_line = masked(report.get("lastline", ""), config.get("masks", ()))
+        return evaluate(report.get("code", 0), last_line)
 
     async def _run(self, config: dict[str, Any]) -> Report:
         keeper = self._keeper
@@ -74,14 +74,14 @@ class ScriptChecks:
         number = next(self._numbers)
         end: asyncio.Future[Report] = asyncio.get_running_loop().create_future()
         self._ends[number] = end
-        keeper.say(self._order(number, config))
+        keeper.send(self._order(number, config))
         keeper.flush()
         try:
             return await end
         finally:
             del self._ends[number]
             if not end.done() or end.cancelled():
-                keeper.say({"do": "uncheck", "number": number})
+                keeper.send({"do": "uncheck", "number": number})
                 keeper.flush()
 
     def _order(self, number: int, config: dict[str, Any]) -> dict[str, Any]:
@@ -100,11 +100,11 @@ class ScriptChecks:
         }
 
 
-def judged(code: int, said: str) -> Outcome:
+def evaluate(code: int, output: str) -> Outcome:
     """By the rules of jobs: the exit code first, then the last line."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     last = lines[-1] if lines else ""
-    word, event, data = _told(last)
+    word, event, data = _parse_last_line(last)
     data = {"code": code, "lastline": last[:1_000], **data}
     if code != 0:
         return Outcome("failure", event or "failure", f"exit code {code}: {last[:200]}", data)
@@ -115,16 +115,16 @@ def judged(code: int, said: str) -> Outcome:
     return Outcome("normal", event or "success", last[:200], data)
 
 
-def _told(last: str) -> tuple[str, str, dict[str, Any]]:
+def _parse_last_line(last: str) -> tuple[str, str, dict[str, Any]]:
     """(state, event, data) of a last line that is a word or a JSON object."""
     if last.lower() in GOOD | BAD | {"changed"}:
         return last.lower(), "", {}
     try:
-        said = json.loads(last)
+        parsed = json.loads(last)
     except (ValueError, RecursionError):
         return "", "", {}
-    if not isinstance(said, dict):
+    if not isinstance(parsed, dict):
         return "", "", {}
-    output = said.get("data", said.get("output"))
+    output = parsed.get("data", parsed.get("output"))
     data = {"output": output} if output is not None else {}
-    return str(said.get("state", "")).lower(), str(said.get("event_name", "")), data
+    return str(parsed.get("state", "")).lower(), str(parsed.get("event_name", "")), data

@@ -13,16 +13,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from belvedere.agent.output.memory_buffer import Room
+    from belvedere.agent.output.memory_buffer import MemoryBudget
     from belvedere.base.text.masking import Masker
 
 # The longest last line that a report carries.
-LAST_LINE = 256 * 1024
+MAX_LAST_LINE = 256 * 1024
 EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 
 # From here on OpenSSL's SHA-256 is worth the four megabytes that it takes to load.
-MUCH = 1024 * 1024
+FAST_DIGEST_FROM = 1024 * 1024
 PIECE = 64 * 1024
 
 
@@ -40,7 +40,7 @@ def text(data: bytes) -> str:
     return data.decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
-class Output:
+class OutputCapture:
     __slots__ = (
         "_hash",
         "_held",
@@ -57,7 +57,7 @@ class Output:
     )
 
     def __init__(
-        self, inline: int, masks: list[str] | None = None, room: Room | None = None
+        self, inline: int, masks: list[str] | None = None, room: MemoryBudget | None = None
     ) -> None:
         self._inline = inline
         self._room = room
@@ -99,7 +99,7 @@ class Output:
             return
         self._hash.update(data)
         self.spool.write(data, line)
-        if self.total > MUCH and not self._is_quick:
+        if self.total > FAST_DIGEST_FROM and not self._is_quick:
             self._quicken(root, fence)
 
     def spill(self, root: str, fence: int) -> None:
@@ -116,28 +116,28 @@ class Output:
         from hashlib import sha256
 
         self._is_quick = True
-        quick, place = sha256(), spool.Place(0, 0)
-        while data := spool.read(root, fence, place, self.total, PIECE):
+        quick, position = sha256(), spool.SpoolPosition(0, 0)
+        while data := spool.read(root, fence, position, self.total, PIECE):
             quick.update(data)
-            place.offset += len(data)
+            position.offset += len(data)
         if quick.digest() == self._hash.digest():
             self._hash = quick
 
     def _follow_lines(self, data: bytes) -> None:
         cut = data.rfind(b"\n")
         if cut < 0:
-            self._partial += data[: LAST_LINE - len(self._partial)]
+            self._partial += data[: MAX_LAST_LINE - len(self._partial)]
             return
-        whole = data[:cut].rstrip()
-        start = whole.rfind(b"\n") + 1
+        complete_lines = data[:cut].rstrip()
+        start = complete_lines.rfind(b"\n") + 1
         if start == 0:
             # The last line with something on it began in an earlier piece.
-            line = bytes(self._partial) + whole[: LAST_LINE - len(self._partial)]
+            line = bytes(self._partial) + complete_lines[: MAX_LAST_LINE - len(self._partial)]
         else:
-            line = whole[start : start + LAST_LINE]
+            line = complete_lines[start : start + MAX_LAST_LINE]
         if line.strip():
             self._last = line
-        self._partial = bytearray(data[cut + 1 : cut + 1 + LAST_LINE])
+        self._partial = bytearray(data[cut + 1 : cut + 1 + MAX_LAST_LINE])
 
     def _last_line(self) -> str:
         return text(bytes(self._partial).strip() or self._last.strip())
@@ -146,7 +146,7 @@ class Output:
         """The fields of a report that the output decides."""
         if self.total == 0:
             return {"log": "", "sha256": EMPTY}
-        found: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "lastline": self._last_line(),
             "bytes_total": self.total,
             "lines_total": self._newlines + bool(self._partial),
@@ -154,15 +154,15 @@ class Output:
         if self.spool is None:
             digest = _light_sha256()
             digest.update(self._held)
-            found["log"] = text(bytes(self._held))
+            fields["log"] = text(bytes(self._held))
         else:
             digest = self._hash
             self.spool.close()
-        found["sha256"] = digest.hexdigest()
-        return found
+        fields["sha256"] = digest.hexdigest()
+        return fields
 
 
-class LastLine(Output):
+class LastLineCapture(OutputCapture):
     """Of a check only the last line counts: nothing else of it is held, or written to disk."""
 
     __slots__ = ()

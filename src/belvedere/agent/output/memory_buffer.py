@@ -14,7 +14,7 @@ MAX_HELD = 64 * 1024
 MAX_HELD_TOTAL = 4 * 1024 * 1024
 
 
-class Piece:
+class OutputPiece:
     """A part of the output: where it begins, and the number of newlines before it."""
 
     __slots__ = ("at", "data", "line")
@@ -29,32 +29,32 @@ class Piece:
         return self.at + len(self.data)
 
 
-class Room:
+class MemoryBudget:
     """What all scripts together may still hold."""
 
-    __slots__ = ("left",)
+    __slots__ = ("available",)
 
-    def __init__(self, left: int = MAX_HELD_TOTAL) -> None:
-        self.left = left
+    def __init__(self, size: int = MAX_HELD_TOTAL) -> None:
+        self.available = size
 
 
-class Held:
+class MemoryBuffer:
     """The pieces of one script's output, in order."""
 
-    __slots__ = ("_room", "_size", "_told", "pieces")
+    __slots__ = ("_room", "_size", "_sent_end", "pieces")
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: MemoryBudget) -> None:
         self._room = room
         self._size = 0
         # The agent that is connected has every piece below this byte.
-        self._told = 0
-        self.pieces: list[Piece] = []
+        self._sent_end = 0
+        self.pieces: list[OutputPiece] = []
 
     def add(self, at: int, line: int, data: bytes) -> None:
         """As much of it as there is room for; the rest is dropped."""
-        size = min(len(data), MAX_HELD - self._size, self._room.left)
+        size = min(len(data), MAX_HELD - self._size, self._room.available)
         if size > 0:
-            self.pieces.append(Piece(at, line, data[:size]))
+            self.pieces.append(OutputPiece(at, line, data[:size]))
             self._change(size)
 
     def drop_below(self, offset: int) -> None:
@@ -68,22 +68,22 @@ class Held:
 
     def _change(self, size: int) -> None:
         self._size += size
-        self._room.left -= size
+        self._room.available -= size
 
     def news(self) -> list[list[Any]]:
         """What the connected agent was not given yet."""
-        fresh = [piece for piece in self.pieces if piece.at >= self._told]
+        fresh = [piece for piece in self.pieces if piece.at >= self._sent_end]
         return self._packed(fresh)
 
     def all(self) -> list[list[Any]]:
         """For an agent that has just connected."""
         return self._packed(self.pieces)
 
-    def _packed(self, pieces: list[Piece]) -> list[list[Any]]:
-        self._told = max([self._told, *[piece.end for piece in pieces]])
+    def _packed(self, pieces: list[OutputPiece]) -> list[list[Any]]:
+        self._sent_end = max([self._sent_end, *[piece.end for piece in pieces]])
         encoded = [b2a_base64(piece.data, newline=False).decode() for piece in pieces]
         return [[piece.at, piece.line, data] for piece, data in zip(pieces, encoded, strict=True)]
 
 
-def unpack(packed: list[list[Any]]) -> list[Piece]:
-    return [Piece(at, line, a2b_base64(data)) for at, line, data in packed]
+def unpack(packed: list[list[Any]]) -> list[OutputPiece]:
+    return [OutputPiece(at, line, a2b_base64(data)) for at, line, data in packed]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-from belvedere.agent.output.memory_buffer import Held, Piece, Room
+from belvedere.agent.output.memory_buffer import MemoryBudget, MemoryBuffer, OutputPiece
 
 FIRST = 1024 * 1024
 LATER = 4 * 1024 * 1024
@@ -32,7 +32,7 @@ def segment(offset: int) -> tuple[int, int]:
     return start, start + LATER
 
 
-class Place:
+class SpoolPosition:
     """A byte of the output and the number of newlines before it; -1 when that is to be found."""
 
     __slots__ = ("line", "offset")
@@ -43,54 +43,61 @@ class Place:
 
 
 def read(
-    spool: str, fence: int, place: Place, end: int, size: int, held: list[Piece] | None = None
+    spool: str,
+    fence: int,
+    position: SpoolPosition,
+    end: int,
+    size: int,
+    pieces: list[OutputPiece] | None = None,
 ) -> bytes:
     """The next bytes, with `place` moved to where they begin; empty when nothing is left. What is
     not on disk may be among `held`."""
     folder = f"{spool}/{fence}"
-    while place.offset < end:
-        start, following = segment(place.offset)
-        want = min(size, end - place.offset, following - place.offset)
-        data = _read(f"{folder}/{start}.seg", place, start, want)
+    while position.offset < end:
+        start, following = segment(position.offset)
+        want = min(size, end - position.offset, following - position.offset)
+        data = _read(f"{folder}/{start}.seg", position, start, want)
         if data:
             return data
         parts = [part for part in _starts(folder) if start < part < following]
-        data = _from_part(folder, parts, place, want) or _from_held(held or [], place, want)
+        data = _from_part(folder, parts, position, want) or _from_memory(
+            pieces or [], position, want
+        )
         if data:
             return data
-        later = [part for part in parts if part > place.offset]
-        later += [piece.at for piece in held or [] if piece.at > place.offset]
-        place.offset, place.line = min([*later, following, end]), -1
+        later = [part for part in parts if part > position.offset]
+        later += [piece.at for piece in pieces or [] if piece.at > position.offset]
+        position.offset, position.line = min([*later, following, end]), -1
     return b""
 
 
-def _from_part(folder: str, parts: list[int], place: Place, size: int) -> bytes:
+def _from_part(folder: str, parts: list[int], position: SpoolPosition, size: int) -> bytes:
     """From the file that was begun after a failed write."""
-    start = max([part for part in parts if part <= place.offset], default=-1)
-    return b"" if start < 0 else _read(f"{folder}/{start}.seg", place, start, size)
+    start = max([part for part in parts if part <= position.offset], default=-1)
+    return b"" if start < 0 else _read(f"{folder}/{start}.seg", position, start, size)
 
 
-def _from_held(held: list[Piece], place: Place, size: int) -> bytes:
-    for piece in held:
-        if piece.at <= place.offset < piece.end:
-            skip = place.offset - piece.at
-            place.line = piece.line + piece.data.count(b"\n", 0, skip)
+def _from_memory(pieces: list[OutputPiece], position: SpoolPosition, size: int) -> bytes:
+    for piece in pieces:
+        if piece.at <= position.offset < piece.end:
+            skip = position.offset - piece.at
+            position.line = piece.line + piece.data.count(b"\n", 0, skip)
             return piece.data[skip : skip + size]
     return b""
 
 
-def _read(path: str, place: Place, start: int, size: int) -> bytes:
+def _read(path: str, position: SpoolPosition, start: int, size: int) -> bytes:
     """Empty where the file has nothing at this place, or cannot be read."""
-    ahead = place.offset - start
+    ahead = position.offset - start
     try:
         fd = os.open(path, os.O_RDONLY)
     except OSError:
         return b""
     try:
         data = os.pread(fd, size, HEAD + ahead)
-        if data and place.line < 0:
+        if data and position.line < 0:
             before = int.from_bytes(os.pread(fd, HEAD, 0), "big")
-            place.line = before + os.pread(fd, ahead, HEAD).count(b"\n")
+            position.line = before + os.pread(fd, ahead, HEAD).count(b"\n")
         return data
     except OSError:
         return b""
@@ -107,7 +114,7 @@ def _starts(folder: str) -> list[int]:
     return [int(name[:-4]) for name in names if name.endswith(".seg")]
 
 
-def found(spool: str) -> dict[int, int]:
+def list_spools(spool: str) -> dict[int, int]:
     """The fences with spooled output, and where the output of each ends on disk."""
     return {int(name): _end(f"{spool}/{name}") for name in os.listdir(spool) if name.isdigit()}
 
@@ -152,7 +159,7 @@ class Spool:
     __slots__ = ("_fd", "_folder", "_limit", "_parts", "_starts", "_until", "end", "held")
 
     def __init__(
-        self, spool: str, fence: int, limit: int = LIMIT, room: Room | None = None
+        self, spool: str, fence: int, limit: int = LIMIT, room: MemoryBudget | None = None
     ) -> None:
         self._folder = f"{spool}/{fence}"
         self._limit = limit
@@ -161,7 +168,7 @@ class Spool:
         self._until = 0
         # Files that were begun in the present segment.
         self._parts = 0
-        self.held = Held(room or Room())
+        self.held = MemoryBuffer(room or MemoryBudget())
         self.end = 0
 
     def write(self, data: bytes, line: int) -> None:

@@ -8,34 +8,34 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from belvedere.agent.output import spool
-from belvedere.agent.output.memory_buffer import Piece
+from belvedere.agent.output.memory_buffer import OutputPiece
 from belvedere.agent.workdir.artifacts import open_file
 from belvedere.protocol import CHUNK, Ended, Report, pack_file, pack_output
 
 
 @dataclass(slots=True)
-class Stream:
+class OutputStream:
     # The first byte that is not sent yet.
-    place: spool.Place
+    position: spool.SpoolPosition
     # Up to this byte the output lies on disk.
     total: int = 0
     # Set once it ended; it follows the last byte.
     report: Report | None = None
     # The start of the segment up to which the keeper was told that the server has it.
-    kept: int = 0
+    kept_segment: int = 0
     # Which of its files is being sent, and from which byte on.
     number: int = 0
     at_byte: int = 0
     # Output that the keeper could not write to disk, and whether there ever was some.
-    held: list[Piece] = field(default_factory=list)
+    held_pieces: list[OutputPiece] = field(default_factory=list)
     has_held: bool = False
 
 
-class Streams:
+class OutputUpload:
     def __init__(self, root: str, files: str = "") -> None:
         self._root = root
         self._files = files
-        self._streams: dict[int, Stream] = {}
+        self._streams: dict[int, OutputStream] = {}
         # Fences with something to send; each gets one frame before the next gets its own.
         self._turns: deque[int] = deque()
         self.credit = 0
@@ -44,19 +44,19 @@ class Streams:
 
     def resume(self, fence: int, offset: int) -> None:
         """The server has everything below, from an earlier connection."""
-        self._streams[fence] = Stream(spool.Place(offset, -1))
+        self._streams[fence] = OutputStream(spool.SpoolPosition(offset, -1))
 
-    def hold(self, fence: int, pieces: list[Piece]) -> None:
+    def hold(self, fence: int, pieces: list[OutputPiece]) -> None:
         """Output that is nowhere on disk. Pieces may be repeated, and come in order."""
         stream = self._stream(fence)
-        known = stream.held[-1].end if stream.held else stream.place.offset
-        stream.held += [piece for piece in pieces if piece.end > known]
+        known_end = stream.held_pieces[-1].end if stream.held_pieces else stream.position.offset
+        stream.held_pieces += [piece for piece in pieces if piece.end > known_end]
         stream.has_held = True
 
     def grow(self, fence: int, total: int) -> None:
         stream = self._stream(fence)
         stream.total = max(stream.total, total)
-        if stream.place.offset < stream.total:
+        if stream.position.offset < stream.total:
             self._queue(fence)
 
     def end(self, fence: int, report: Report) -> None:
@@ -69,11 +69,11 @@ class Streams:
             stream.total = max(stream.total, report.bytes_total)
         self._queue(fence)
 
-    def _stream(self, fence: int) -> Stream:
-        found = self._streams.get(fence)
-        if found is None:
-            found = self._streams[fence] = Stream(spool.Place(0, 0))
-        return found
+    def _stream(self, fence: int) -> OutputStream:
+        stream = self._streams.get(fence)
+        if stream is None:
+            stream = self._streams[fence] = OutputStream(spool.SpoolPosition(0, 0))
+        return stream
 
     def _queue(self, fence: int) -> None:
         if fence not in self._turns:
@@ -90,8 +90,8 @@ class Streams:
             if stream is None:
                 self._turns.popleft()
                 continue
-            if stream.place.offset < stream.total or _has_files(stream):
-                if self.credit < _least(stream):
+            if stream.position.offset < stream.total or _has_files(stream):
+                if self.credit < _min_credit(stream):
                     self._turns.rotate(-1)
                     continue
                 frame = self._frame(fence, stream) or self._piece(fence, stream)
@@ -103,25 +103,27 @@ class Streams:
                 return Ended(fence, stream.report)
         return None
 
-    def _frame(self, fence: int, stream: Stream) -> bytes | None:
+    def _frame(self, fence: int, stream: OutputStream) -> bytes | None:
         size = min(CHUNK, self.credit)
-        place, held = stream.place, stream.held
-        data = spool.read(self._root, fence, place, stream.total, size, held)
-        stream.held = [piece for piece in held if piece.end > place.offset + len(data)]
+        position, held_pieces = stream.position, stream.held_pieces
+        data = spool.read(self._root, fence, position, stream.total, size, held_pieces)
+        stream.held_pieces = [
+            piece for piece in held_pieces if piece.end > position.offset + len(data)
+        ]
         if not data:
             return None
-        frame = pack_output(fence, stream.place.offset, stream.place.line, data)
-        stream.place.offset += len(data)
-        stream.place.line += data.count(b"\n")
+        frame = pack_output(fence, stream.position.offset, stream.position.line, data)
+        stream.position.offset += len(data)
+        stream.position.line += data.count(b"\n")
         self.credit -= len(data)
         return frame
 
-    def _piece(self, fence: int, stream: Stream) -> bytes | None:
+    def _piece(self, fence: int, stream: OutputStream) -> bytes | None:
         """The next piece of its files; one that cannot be read any more is left out, and the
         server sees that it is not whole."""
         while stream.report is not None and _has_files(stream):
             name, _ = stream.report.files[stream.number]
-            data = self._read(fence, name, stream.at_byte, min(_least(stream), self.credit))
+            data = self._read(fence, name, stream.at_byte, min(_min_credit(stream), self.credit))
             if data:
                 frame = pack_file(fence, stream.number, stream.at_byte, data)
                 stream.at_byte += len(data)
@@ -149,20 +151,20 @@ class Streams:
         holds output in memory."""
         stream = self._streams.get(fence)
         start = spool.segment(offset)[0]
-        if stream is None or start <= stream.kept:
+        if stream is None or start <= stream.kept_segment:
             return stream is not None and stream.has_held
-        stream.kept = start
+        stream.kept_segment = start
         return True
 
 
-def _has_files(stream: Stream) -> bool:
+def _has_files(stream: OutputStream) -> bool:
     return stream.report is not None and stream.number < len(stream.report.files)
 
 
-def _least(stream: Stream) -> int:
+def _min_credit(stream: OutputStream) -> int:
     """The credit that its next frame needs. Output takes what there is; a file is always cut at
     the same places, so that a piece that comes again is the same piece."""
-    if stream.place.offset < stream.total or stream.report is None:
+    if stream.position.offset < stream.total or stream.report is None:
         return 1
     size: int = stream.report.files[stream.number][1]
     return max(0, min(CHUNK, size - stream.at_byte))

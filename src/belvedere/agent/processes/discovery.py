@@ -24,7 +24,7 @@ PAGE = 32 * 1024
 COOKIE = b"BELVEDERE_COOKIE="
 
 
-class Signs:
+class ProcessMarks:
     """What tells the processes of a fence from others."""
 
     __slots__ = ("cookie", "folder", "mark", "pipe", "session")
@@ -53,52 +53,52 @@ class OwnChildren:
         self._fd = os.open(f"/proc/self/task/{os.getpid()}/children", os.O_RDONLY)
 
     def pids(self) -> list[int]:
-        found = os.pread(self._fd, PAGE, 0)
-        while len(found) % PAGE == 0 and found:
-            more = os.pread(self._fd, PAGE, len(found))
+        pids = os.pread(self._fd, PAGE, 0)
+        while len(pids) % PAGE == 0 and pids:
+            more = os.pread(self._fd, PAGE, len(pids))
             if not more:
                 break
-            found += more
-        return [int(pid) for pid in found.split()]
+            pids += more
+        return [int(pid) for pid in pids.split()]
 
 
 def children(pid: int) -> list[int]:
     """Of any thread of this process."""
-    found: list[int] = []
+    pids: list[int] = []
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{thread}/children", "rb", buffering=0) as file:
-                found += map(int, file.readall().split())
+                pids += map(int, file.readall().split())
     except OSError:
         # It ended while we looked; its children are now somebody's, the next walk meets them.
         pass
-    return found
+    return pids
 
 
 def tree(roots: Iterable[int]) -> dict[int, int]:
     """Every process at or below these, each with its parent (zero for the roots)."""
-    found = dict.fromkeys(roots, 0)
-    queue = list(found)
+    pids = dict.fromkeys(roots, 0)
+    queue = list(pids)
     while queue:
         parent = queue.pop()
         for pid in children(parent):
-            if pid not in found:
-                found[pid] = parent
+            if pid not in pids:
+                pids[pid] = parent
                 queue.append(pid)
-    return found
+    return pids
 
 
-def send(pid: int, parent: int, what: signal.Signals) -> None:
+def send(pid: int, parent: int, signal_number: signal.Signals) -> None:
     """Signal a process of a tree. One that is not our child may have ended and its number may be
     another's by now: the descriptor pins it, and then its parent must still be the one we saw."""
     try:
         if parent == 0:
-            os.kill(pid, what)
+            os.kill(pid, signal_number)
             return
         fd = os.pidfd_open(pid)
         try:
             if parent_of(pid) == parent:
-                signal.pidfd_send_signal(fd, what)
+                signal.pidfd_send_signal(fd, signal_number)
         finally:
             os.close(fd)
     except OSError:
@@ -106,10 +106,10 @@ def send(pid: int, parent: int, what: signal.Signals) -> None:
         return
 
 
-def send_to_group(leader: int, what: signal.Signals) -> bool:
+def send_to_group(leader: int, signal_number: signal.Signals) -> bool:
     """Whether it was sent. The leader must be a child of ours that was not reaped."""
     try:
-        os.killpg(leader, what)
+        os.killpg(leader, signal_number)
     except OSError:
         return False
     return True
@@ -137,23 +137,25 @@ def _stat(pid: int) -> list[bytes]:
         return []
 
 
-def bears(pid: int, signs: Signs) -> bool:
+def has_mark(pid: int, marks: ProcessMarks) -> bool:
     """Whether this process, a child of ours, carries a sign of the fence."""
     try:
-        if os.getsid(pid) == signs.session:
+        if os.getsid(pid) == marks.session:
             return True
         cookie = cookie_of(pid)
         if cookie:
-            return cookie == signs.cookie
+            return cookie == marks.cookie
         # It wiped its environment, or wrote its title over it as many daemons do.
         return (
-            _bears_mark(pid, signs.mark) or _stands_in(pid, signs.folder) or _holds(pid, signs.pipe)
+            _has_limit(pid, marks.mark)
+            or _has_folder(pid, marks.folder)
+            or _has_pipe(pid, marks.pipe)
         )
     except ProcessLookupError:
         return False
 
 
-def _bears_mark(pid: int, mark: int) -> bool:
+def _has_limit(pid: int, mark: int) -> bool:
     if MARK_LIMIT is None or mark == 0:
         return False
     try:
@@ -165,21 +167,21 @@ def _bears_mark(pid: int, mark: int) -> bool:
 def cookie_of(pid: int) -> bytes:
     try:
         with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
-            found = file.readall()
+            pids = file.readall()
     except OSError:
         return b""
-    at = found.find(COOKIE)
-    return found[at + len(COOKIE) :].split(b"\0", 1)[0] if at >= 0 else b""
+    at = pids.find(COOKIE)
+    return pids[at + len(COOKIE) :].split(b"\0", 1)[0] if at >= 0 else b""
 
 
-def _stands_in(pid: int, folder: str) -> bool:
+def _has_folder(pid: int, folder: str) -> bool:
     try:
         return (os.readlink(f"/proc/{pid}/cwd") + "/").startswith(folder + "/")
     except OSError:
         return False
 
 
-def _holds(pid: int, pipe: str) -> bool:
+def _has_pipe(pid: int, pipe: str) -> bool:
     try:
         return any(
             os.readlink(f"/proc/{pid}/fd/{fd}") == pipe for fd in os.listdir(f"/proc/{pid}/fd")
@@ -188,20 +190,20 @@ def _holds(pid: int, pipe: str) -> bool:
         return False
 
 
-def hunt(cookies: set[bytes], checks: bytes, folder: str) -> list[int]:
+def find_leftovers(cookies: set[bytes], checks: bytes, folder: str) -> list[int]:
     """Anywhere on this machine: processes with one of these cookies or with that of any check, or
     in a working folder that was not kept, without a terminal (a person's shell may stand there, a
     script's has none). Only for the start, when nothing is below us any more."""
     return [
         pid
-        for pid in _everyone()
+        for pid in _all_pids()
         if (cookie := cookie_of(pid)) in cookies
         or cookie.startswith(checks)
         or _works_in(pid, folder)
     ]
 
 
-def _everyone() -> list[int]:
+def _all_pids() -> list[int]:
     own = os.getpid()
     return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != own]
 

@@ -7,42 +7,42 @@ import signal
 import sys
 
 from belvedere.agent.processes import discovery
-from belvedere.agent.processes.discovery import Signs
-from belvedere.agent.processes.script import Script
+from belvedere.agent.processes.discovery import ProcessMarks
+from belvedere.agent.processes.script import RunningScript
 from belvedere.agent.processes.spawn import Spawner
 
 
-class Crowd:
+class ProcessGroups:
     """Scripts by fence until all of their processes are gone, by main process while that lives."""
 
     containment = ""
 
-    def __init__(self, brooms: set[int], spawner: Spawner) -> None:
-        self.scripts: dict[int, Script] = {}
-        self._mains: dict[int, Script] = {}
+    def __init__(self, cleaner_pids: set[int], spawner: Spawner) -> None:
+        self.scripts: dict[int, RunningScript] = {}
+        self._mains: dict[int, RunningScript] = {}
         # Whether the last reaping left no child at all.
         self._is_alone = False
-        self._brooms = brooms
+        self._cleaner_pids = cleaner_pids
         self._spawner = spawner
 
-    def add(self, script: Script) -> None:
+    def add(self, script: RunningScript) -> None:
         self._mains[script.pid] = script
         self.scripts[script.fence] = script
 
-    def reap(self) -> tuple[list[Script], bool]:
+    def reap(self) -> tuple[list[RunningScript], bool]:
         """Collect every child that ended; the scripts among them get their status. And whether
         there were others."""
-        over: list[Script] = []
+        over: list[RunningScript] = []
         others = False
-        found, self._is_alone = _ended_children()
-        for pid, status in found:
+        ended, self._is_alone = _ended_children()
+        for pid, status in ended:
             script = self._mains.pop(pid, None)
             if script is not None:
                 script.status = status
                 over.append(script)
             else:
                 others = True
-                self._brooms.discard(pid)
+                self._cleaner_pids.discard(pid)
                 self._release(pid)
         return over, others
 
@@ -54,33 +54,33 @@ class Crowd:
         scripts."""
         return False
 
-    def members(self, script: Script) -> dict[int, int]:
+    def members(self, script: RunningScript) -> dict[int, int]:
         """Every process of this script, each with its parent (zero for children of ours)."""
         raise NotImplementedError
 
-    def send(self, members: dict[int, int], what: signal.Signals) -> None:
+    def send(self, members: dict[int, int], signal_number: signal.Signals) -> None:
         raise NotImplementedError
 
-    def ask_to_end(self, script: Script, members: dict[int, int]) -> None:
+    def ask_to_end(self, script: RunningScript, members: dict[int, int]) -> None:
         self.send(members, signal.SIGTERM)
 
-    def spare(self, script: Script) -> None:
+    def spare(self, script: RunningScript) -> None:
         """Its background children may stay."""
 
 
-class Tree(Crowd):
+class TreeTracking(ProcessGroups):
     """On Linux: every descendant, wherever it hides."""
 
     containment = "subreaper"
 
-    def __init__(self, brooms: set[int], spawner: Spawner) -> None:
-        super().__init__(brooms, spawner)
+    def __init__(self, cleaner_pids: set[int], spawner: Spawner) -> None:
+        super().__init__(cleaner_pids, spawner)
         discovery.become_subreaper()
         self._children = discovery.OwnChildren()
         # Orphans whose fence is known: signs can be wiped later, so the first finding counts.
         self._adopted: dict[int, int] = {}
         # Fences whose background children were allowed to stay.
-        self._spared: dict[int, Signs] = {}
+        self._spared: dict[int, ProcessMarks] = {}
 
     def _release(self, pid: int) -> None:
         fence = self._adopted.pop(pid, 0)
@@ -91,9 +91,9 @@ class Tree(Crowd):
         # Who has no child has no other descendant, and only gets one by starting it.
         if self._is_alone:
             return True
-        return len(self._children.pids()) == len(self._mains) + len(self._brooms)
+        return len(self._children.pids()) == len(self._mains) + len(self._cleaner_pids)
 
-    def members(self, script: Script) -> dict[int, int]:
+    def members(self, script: RunningScript) -> dict[int, int]:
         roots = [pid for pid in self._orphans() if self._owner(pid, script) == script.fence]
         if script.status is None:
             roots.append(script.pid)
@@ -101,37 +101,37 @@ class Tree(Crowd):
 
     def _orphans(self) -> list[int]:
         pids = self._children.pids()
-        return [pid for pid in pids if pid not in self._mains and pid not in self._brooms]
+        return [pid for pid in pids if pid not in self._mains and pid not in self._cleaner_pids]
 
-    def _owner(self, pid: int, asking: Script) -> int:
+    def _owner(self, pid: int, caller: RunningScript) -> int:
         if pid not in self._adopted:
-            fence = self._recognise(pid, asking)
+            fence = self._find_owner(pid, caller)
             if fence == 0:
                 return 0
             self._adopted[pid] = fence
         return self._adopted[pid]
 
-    def _recognise(self, pid: int, asking: Script) -> int:
-        others = [script for script in self.scripts.values() if script is not asking]
-        for script in [asking, *others]:
-            if discovery.bears(pid, self._signs(script)):
+    def _find_owner(self, pid: int, caller: RunningScript) -> int:
+        others = [script for script in self.scripts.values() if script is not caller]
+        for script in [caller, *others]:
+            if discovery.has_mark(pid, self._marks_of(script)):
                 return script.fence
-        for fence, signs in self._spared.items():
-            if discovery.bears(pid, signs):
+        for fence, marks in self._spared.items():
+            if discovery.has_mark(pid, marks):
                 return fence
         # It wiped every sign. When only one script is left, whose else could it be?
-        return 0 if others or self._spared else asking.fence
+        return 0 if others or self._spared else caller.fence
 
-    def _signs(self, script: Script) -> Signs:
+    def _marks_of(self, script: RunningScript) -> ProcessMarks:
         cookie = self._spawner.cookie(script.fence)
-        return Signs(script.pid, script.mark, cookie, script.place.path, script.pipe)
+        return ProcessMarks(script.pid, script.mark, cookie, script.place.path, script.pipe)
 
-    def send(self, members: dict[int, int], what: signal.Signals) -> None:
+    def send(self, members: dict[int, int], signal_number: signal.Signals) -> None:
         # Children first: once its parent is gone a process has another parent than we saw.
         for pid, parent in reversed(members.items()):
-            discovery.send(pid, parent, what)
+            discovery.send(pid, parent, signal_number)
 
-    def ask_to_end(self, script: Script, members: dict[int, int]) -> None:
+    def ask_to_end(self, script: RunningScript, members: dict[int, int]) -> None:
         """Its own group all at once: a shell that saw its child end first would go on, perhaps to
         its last line, as if nobody had asked it anything."""
         if script.status is None:
@@ -146,17 +146,17 @@ class Tree(Crowd):
                 return
         self.send(members, signal.SIGTERM)
 
-    def spare(self, script: Script) -> None:
+    def spare(self, script: RunningScript) -> None:
         if self.members(script):
-            self._spared[script.fence] = self._signs(script)
+            self._spared[script.fence] = self._marks_of(script)
 
 
-class Group(Crowd):
+class GroupTracking(ProcessGroups):
     """Elsewhere: the process group only. A child that leaves its group escapes."""
 
     containment = "group"
 
-    def members(self, script: Script) -> dict[int, int]:
+    def members(self, script: RunningScript) -> dict[int, int]:
         # The group stands for its processes.
         try:
             os.killpg(script.pid, 0)
@@ -164,26 +164,26 @@ class Group(Crowd):
             return {}
         return {script.pid: 0}
 
-    def send(self, members: dict[int, int], what: signal.Signals) -> None:
+    def send(self, members: dict[int, int], signal_number: signal.Signals) -> None:
         for group in members:
             try:
-                os.killpg(group, what)
+                os.killpg(group, signal_number)
             except OSError:
                 continue
 
 
-def crowd(brooms: set[int], spawner: Spawner) -> Crowd:
-    return (Tree if sys.platform == "linux" else Group)(brooms, spawner)
+def track_processes(cleaner_pids: set[int], spawner: Spawner) -> ProcessGroups:
+    return (TreeTracking if sys.platform == "linux" else GroupTracking)(cleaner_pids, spawner)
 
 
 def _ended_children() -> tuple[list[tuple[int, int]], bool]:
     """Each with its status, and whether no other child is left."""
-    found: list[tuple[int, int]] = []
+    ended: list[tuple[int, int]] = []
     try:
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid == 0:
-                return found, False
-            found.append((pid, status))
+                return ended, False
+            ended.append((pid, status))
     except ChildProcessError:
-        return found, True
+        return ended, True

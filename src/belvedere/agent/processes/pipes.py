@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import select
 
-from belvedere.agent.processes.script import Script
+from belvedere.agent.processes.script import RunningScript
 
 PIECE = 64 * 1024
 # Pieces read from one script before the others get their turn.
 PIECES = 4
 # A pipe holds at most this much unless root enlarged it: enough to empty it at the end.
-LARGEST = 1024 * 1024
+MAX_PIPE = 1024 * 1024
 
 
 class Pipes:
@@ -20,16 +20,16 @@ class Pipes:
     def __init__(self, poll: select.poll, spool: str) -> None:
         self._poll = poll
         self._spool = spool
-        self._watched: dict[int, Script] = {}
+        self._watched: dict[int, RunningScript] = {}
         # Output of processes that stay when their script is over: read, so that they do not die
         # of a broken pipe, and thrown away.
         self.sinks: set[int] = set()
 
-    def watch(self, script: Script) -> None:
+    def watch(self, script: RunningScript) -> None:
         self._watched[script.pipe] = script
         self._poll.register(script.pipe, select.POLLIN)
 
-    def read(self, fd: int) -> Script | None:
+    def read(self, fd: int) -> RunningScript | None:
         """A bounded share of what waits in one pipe; whose it was."""
         if fd in self.sinks:
             self._empty(fd)
@@ -46,7 +46,7 @@ class Pipes:
                     break
         return script
 
-    def _read_piece(self, script: Script) -> bytes | None:
+    def _read_piece(self, script: RunningScript) -> bytes | None:
         """Empty at the end of it all, None when there is nothing yet."""
         try:
             data = os.read(script.pipe, PIECE)
@@ -56,25 +56,25 @@ class Pipes:
             script.output.feed(data, self._spool, script.fence)
         return data
 
-    def drain(self, script: Script) -> None:
+    def drain(self, script: RunningScript) -> None:
         """What is there when it is over, but not what somebody may go on writing for ever."""
-        end = script.output.taken + LARGEST
+        end = script.output.taken + MAX_PIPE
         while script.pipe >= 0 and script.output.taken < end and self._read_piece(script):
             pass
         self._unwatch(script)
         script.output.finish(self._spool, script.fence)
 
-    def _unwatch(self, script: Script) -> None:
+    def _unwatch(self, script: RunningScript) -> None:
         if self._watched.pop(script.pipe, None) is not None:
             self._poll.unregister(script.pipe)
 
-    def close(self, script: Script) -> None:
+    def close(self, script: RunningScript) -> None:
         """Of one that is drained."""
         if script.pipe >= 0:
             os.close(script.pipe)
             script.pipe = -1
 
-    def sink(self, script: Script) -> None:
+    def sink(self, script: RunningScript) -> None:
         if script.pipe >= 0:
             self.sinks.add(script.pipe)
             self._poll.register(script.pipe, select.POLLIN)

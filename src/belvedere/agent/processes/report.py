@@ -5,23 +5,23 @@ from __future__ import annotations
 import os
 import signal
 
-from belvedere.agent.processes.script import Script
+from belvedere.agent.processes.script import RunningScript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from belvedere.agent.journal.state import Report
 
 
-def report(script: Script) -> Report:
+def report(script: RunningScript) -> Report:
     """The fields of protocol.Report; those at their defaults may be left out."""
-    found: Report = {"ending": "exit" if script.why in ("", "leftovers") else script.why}
+    fields: Report = {"ending": "exit" if script.why in ("", "leftovers") else script.why}
     if script.status is not None:
-        found["elapsed_ns"] = script.ended_at - script.started_at
-        found.update(_exit(script.status))
-    found.update(script.output.summary())
+        fields["elapsed_ns"] = script.ended_at - script.started_at
+        fields.update(_exit(script.status))
+    fields.update(script.output.summary())
     if script.survivors:
-        found["survivors"] = script.survivors
-    return found
+        fields["survivors"] = script.survivors
+    return fields
 
 
 def _exit(status: int) -> Report:

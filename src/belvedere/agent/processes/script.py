@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from belvedere.agent.output.capture import Output
-from belvedere.agent.workdir.workdirs import Workplace
+from belvedere.agent.output.capture import OutputCapture
+from belvedere.agent.workdir.workdirs import Workdir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def is_check(fence: int) -> bool:
     return fence < 0
 
 
-class Script:
+class RunningScript:
     __slots__ = (
         "announced",
         "daemonize",
@@ -65,8 +65,8 @@ class Script:
         order: Message,
         pid: int,
         pipe: int,
-        place: Workplace,
-        output: Output,
+        place: Workdir,
+        output: OutputCapture,
         mark: int,
         started_at: int,
     ) -> None:

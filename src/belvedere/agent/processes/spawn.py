@@ -13,8 +13,8 @@ import resource
 import signal
 import sys
 
-from belvedere.agent.workdir.accounts import Account, environment
-from belvedere.agent.workdir.workdirs import Workplace
+from belvedere.agent.workdir.accounts import ScriptAccount, environment
+from belvedere.agent.workdir.workdirs import Workdir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class CannotStart(Exception):
         self.reason = reason
 
 
-def words(order: Message, script: str) -> list[str]:
+def command_line(order: Message, script: str) -> list[str]:
     """The command line: runas with the script in its place, then the arguments."""
     command: list[str] = []
     is_named = False
@@ -117,7 +117,7 @@ class Spawner:
             return
 
     def start(
-        self, order: Message, account: Account, place: Workplace, script: str, mark: int
+        self, order: Message, account: ScriptAccount, place: Workdir, script: str, mark: int
     ) -> tuple[int, int]:
         """The process and the reading end of its output; CannotStart when nothing was started."""
         fence: int = order["fence"]
@@ -128,7 +128,7 @@ class Spawner:
             "BELVEDERE_COOKIE": self.cookie(fence),
             "BELVEDERE_FILES": place.files,
         }
-        command = words(order, script)
+        command = command_line(order, script)
         (reader, writer), self._pipe = self._pipe or _new_pipe(), None
         try:
             os.chdir(place.path)
@@ -149,7 +149,9 @@ class Spawner:
         if MARK_LIMIT is not None and mark:
             resource.setrlimit(MARK_LIMIT, (mark, self._hard))
 
-    def _launch(self, command: list[str], env: dict[str, str], out: int, account: Account) -> int:
+    def _launch(
+        self, command: list[str], env: dict[str, str], out: int, account: ScriptAccount
+    ) -> int:
         try:
             return self._exec(find(command[0], env), command, env, out, account)
         except OSError as fault:
@@ -159,7 +161,7 @@ class Spawner:
             return self._exec(find("bash", env), ["bash", *command], env, out, account)
 
     def _exec(
-        self, path: str, command: list[str], env: dict[str, str], out: int, account: Account
+        self, path: str, command: list[str], env: dict[str, str], out: int, account: ScriptAccount
     ) -> int:
         if account.switch:
             return _popen(path, command, env, (self._null, out), account)
@@ -188,7 +190,11 @@ def _new_pipe() -> tuple[int, int]:
 
 
 def _popen(
-    path: str, command: list[str], env: dict[str, str], files: tuple[int, int], account: Account
+    path: str,
+    command: list[str],
+    env: dict[str, str],
+    files: tuple[int, int],
+    account: ScriptAccount,
 ) -> int:
     """The slower way, for another user's scripts and systems without a spawn that sets sessions."""
     import subprocess
@@ -214,8 +220,8 @@ def _popen(
 
 
 def _reset_signals() -> None:
-    for one in DEFAULTS:
-        signal.signal(one, signal.SIG_DFL)
+    for number in DEFAULTS:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _explain(fault: OSError | ValueError | TypeError, program: str, source: str) -> CannotStart:

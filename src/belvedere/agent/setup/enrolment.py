@@ -7,8 +7,8 @@ import ssl
 from dataclasses import asdict, dataclass
 
 from belvedere.agent.setup.machine import fingerprint
-from belvedere.agent.setup.settings import Settings
-from belvedere.agent.state_folder import Folder
+from belvedere.agent.setup.settings import AgentSettings
+from belvedere.agent.state_folder import StateFolder
 
 TIMEOUT_S = 15.0
 
@@ -31,7 +31,7 @@ class Unreachable(Exception):
     """The server did not answer; trying again may help."""
 
 
-def load(folder: Folder) -> Credential | None:
+def load(folder: StateFolder) -> Credential | None:
     try:
         with open(folder.credential) as file:
             return Credential(**json.load(file))
@@ -43,7 +43,7 @@ def load(folder: Folder) -> Credential | None:
         ) from None
 
 
-def save(folder: Folder, credential: Credential) -> None:
+def save(folder: StateFolder, credential: Credential) -> None:
     """All or nothing, and durable: the enrolment token may have been good for one time only."""
     path = folder.credential + ".new"
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -58,11 +58,11 @@ def digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()[:16]
 
 
-def saved(settings: Settings, folder: Folder) -> Credential | None:
+def load_saved(settings: AgentSettings, folder: StateFolder) -> Credential | None:
     """The credential of an earlier enrolment, unless a new enrolment token was given."""
-    found = load(folder)
-    if found and (not settings.token or found.enrolled_with == digest(settings.token)):
-        return found
+    credential = load(folder)
+    if credential and (not settings.token or credential.enrolled_with == digest(settings.token)):
+        return credential
     if not settings.token:
         raise CannotEnrol(
             "This agent has no credential yet: give it an enrolment token with --token-file, "
@@ -71,26 +71,28 @@ def saved(settings: Settings, folder: Folder) -> Credential | None:
     return None
 
 
-def enrol(settings: Settings, folder: Folder, tls: ssl.SSLContext | None) -> Credential:
+def enrol(settings: AgentSettings, folder: StateFolder, tls: ssl.SSLContext | None) -> Credential:
     """A credential of our own, saved before it is used."""
-    made = _ask(settings, folder, tls)
-    save(folder, made)
-    return made
+    credential = _request_credential(settings, folder, tls)
+    save(folder, credential)
+    return credential
 
 
-def _ask(settings: Settings, folder: Folder, tls: ssl.SSLContext | None) -> Credential:
+def _request_credential(
+    settings: AgentSettings, folder: StateFolder, tls: ssl.SSLContext | None
+) -> Credential:
     # Loaded only here: an agent that is enrolled never needs an HTTP client.
     import urllib.error
     import urllib.request
 
-    told = {
+    body = {
         "token": settings.token,
         "hostname": settings.hostname,
         "fingerprint": fingerprint(folder, settings.hostname),
     }
     request = urllib.request.Request(
         settings.server + "/-/enrol",
-        data=json.dumps(told).encode(),
+        data=json.dumps(body).encode(),
         headers={"Content-Type": "application/json"},
     )
     try:
@@ -103,11 +105,11 @@ def _ask(settings: Settings, folder: Folder, tls: ssl.SSLContext | None) -> Cred
                 answer["hostname"],
                 digest(settings.token),
             )
-    except urllib.error.HTTPError as refused:
-        text = _message(refused.read())
-        if refused.code in (429, 502, 503, 504):
-            raise Unreachable(text or f"the server answered {refused.code}") from None
-        raise CannotEnrol(text or f"The server answered {refused.code}.") from None
+    except urllib.error.HTTPError as error:
+        text = _message(error.read())
+        if error.code in (429, 502, 503, 504):
+            raise Unreachable(text or f"the server answered {error.code}") from None
+        raise CannotEnrol(text or f"The server answered {error.code}.") from None
     except (OSError, ValueError, KeyError) as fault:
         raise Unreachable(str(fault)) from None
 

@@ -12,8 +12,8 @@ import belvedere
 from belvedere.agent import state_folder
 from belvedere.agent.setup import enrolment, tls
 from belvedere.agent.setup.enrolment import CannotEnrol, Unreachable
-from belvedere.agent.setup.settings import Settings
-from belvedere.agent.state_folder import Folder
+from belvedere.agent.setup.settings import AgentSettings
+from belvedere.agent.state_folder import StateFolder
 
 NAME = "belvedere-agent"
 # Where systemd runs the machine.
@@ -39,7 +39,7 @@ WantedBy={target}
 """
 
 
-def install(settings: Settings) -> int:
+def install(settings: AgentSettings) -> int:
     """1 when the host could not be enrolled; the service begins now and with the machine."""
     os.umask(0o022)
     if settings.is_unprotected:
@@ -50,7 +50,7 @@ def install(settings: Settings) -> int:
         )
     state = state_folder.prepare(settings.state)
     try:
-        if enrolment.saved(settings, state) is None:
+        if enrolment.load_saved(settings, state) is None:
             enrolment.enrol(settings, state, tls.context(settings))
     except (CannotEnrol, Unreachable) as fault:
         print(f"{NAME}: {settings.server}: {fault}", file=sys.stderr)
@@ -74,7 +74,7 @@ def _units() -> Path:
     return Path.home() / ".config/systemd/user"
 
 
-def _program(state: Folder) -> list[str]:
+def _program(state: StateFolder) -> list[str]:
     """What runs this agent: the single file under a name of its own, or the installed package."""
     archive = Path(belvedere.__file__).parent.parent
     if not archive.is_file():
@@ -82,10 +82,10 @@ def _program(state: Folder) -> list[str]:
     content = archive.read_bytes()
     mark = hashlib.sha256(content).hexdigest()[:12]
     # A running agent goes on reading its own file: a newer one never replaces it.
-    kept = Path(state.root) / "program" / f"{NAME}-{mark}.pyz"
-    kept.parent.mkdir(exist_ok=True)
-    _replace(kept, content, 0o755)
-    return [sys.executable, "-I", str(kept)]
+    path = Path(state.root) / "program" / f"{NAME}-{mark}.pyz"
+    path.parent.mkdir(exist_ok=True)
+    _replace(path, content, 0o755)
+    return [sys.executable, "-I", str(path)]
 
 
 def _replace(path: Path, content: bytes, mode: int) -> None:
@@ -96,7 +96,7 @@ def _replace(path: Path, content: bytes, mode: int) -> None:
     fresh.rename(path)
 
 
-def unit_text(program: list[str], settings: Settings) -> str:
+def unit_text(program: list[str], settings: AgentSettings) -> str:
     words = [*program, "--server", settings.server, "--state", os.path.abspath(settings.state)]
     words += ["--hostname", settings.hostname, "--slots", str(settings.slots)]
     if settings.tls_ca:

@@ -6,34 +6,34 @@ import platform
 import secrets
 from pathlib import Path
 
-from belvedere.agent.state_folder import Folder
+from belvedere.agent.state_folder import StateFolder
 
 
-def fingerprint(folder: Folder, hostname: str) -> str:
+def fingerprint(folder: StateFolder, hostname: str) -> str:
     """The same for this machine under this name for ever, and another on a copy of it elsewhere."""
     text = f"{_machine_id(folder)}:{hostname}"
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _machine_id(folder: Folder) -> str:
+def _machine_id(folder: StateFolder) -> str:
     for path in (Path("/etc/machine-id"), Path(folder.root) / "machine-id"):
         try:
-            found = path.read_text().strip()
+            machine_id = path.read_text().strip()
         except OSError:
             continue
-        if found:
-            return found
-    made = secrets.token_hex(16)
+        if machine_id:
+            return machine_id
+    machine_id = secrets.token_hex(16)
     fd = os.open(f"{folder.root}/machine-id", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(fd, "w") as file:
-        file.write(made)
-    return made
+        file.write(machine_id)
+    return machine_id
 
 
 def system() -> tuple[str, str]:
     """Name and version of the operating system, as a person would say them."""
     try:
-        told = platform.freedesktop_os_release()
-        return told.get("NAME", "Linux"), told.get("VERSION_ID", "")
+        release = platform.freedesktop_os_release()
+        return release.get("NAME", "Linux"), release.get("VERSION_ID", "")
     except OSError:
         return platform.system(), platform.release()

@@ -18,7 +18,7 @@ TOKEN_VARIABLE = "BELVEDERE_ENROLMENT_TOKEN"
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class AgentSettings:
     server: str
     state: str
     hostname: str
@@ -80,20 +80,20 @@ def _slots(text: str) -> int:
     return count
 
 
-def read(told: argparse.Namespace, environ: Mapping[str, str]) -> Settings:
+def read(arguments: argparse.Namespace, environ: Mapping[str, str]) -> AgentSettings:
     """ValueError with a sentence when something cannot be."""
-    server = told.server.rstrip("/")
+    server = arguments.server.rstrip("/")
     if not server.startswith(("http://", "https://")):
         raise ValueError("The server's address begins with http:// or https://.")
-    return Settings(
+    return AgentSettings(
         server=server,
-        state=told.state,
-        hostname=told.hostname,
-        token=_token(told, environ),
-        slots=told.slots,
-        tls_ca=told.tls_ca,
-        action=told.action,
-        units=told.units,
+        state=arguments.state,
+        hostname=arguments.hostname,
+        token=_token(arguments, environ),
+        slots=arguments.slots,
+        tls_ca=arguments.tls_ca,
+        action=arguments.action,
+        units=arguments.units,
         min_free_bytes=_number(environ, MIN_FREE_BYTES, disk_space.MIN_FREE_BYTES),
         min_free_inodes=_number(environ, MIN_FREE_INODES, disk_space.MIN_FREE_INODES),
     )
@@ -106,18 +106,18 @@ def _number(environ: Mapping[str, str], name: str, default: int) -> int:
     return int(text) if text else default
 
 
-def _token(told: argparse.Namespace, environ: Mapping[str, str]) -> str:
-    if told.token_file == "-":
+def _token(arguments: argparse.Namespace, environ: Mapping[str, str]) -> str:
+    if arguments.token_file == "-":
         return sys.stdin.readline().strip()
-    if told.token_file:
+    if arguments.token_file:
         try:
-            return Path(told.token_file).read_text().strip()
+            return Path(arguments.token_file).read_text().strip()
         except OSError as fault:
             raise ValueError(f"The token file cannot be read: {fault}.") from None
-    return str(told.token or environ.get(TOKEN_VARIABLE, ""))
+    return str(arguments.token or environ.get(TOKEN_VARIABLE, ""))
 
 
-def parse(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
+def parse(argv: Sequence[str], environ: Mapping[str, str]) -> AgentSettings:
     parser = argparse.ArgumentParser(prog="belvedere agent", description="Runs jobs on this host.")
     add_options(parser)
     try:

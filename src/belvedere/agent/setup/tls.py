@@ -2,10 +2,10 @@
 
 import ssl
 
-from belvedere.agent.setup.settings import Settings
+from belvedere.agent.setup.settings import AgentSettings
 
 
-def context(settings: Settings) -> ssl.SSLContext | None:
+def context(settings: AgentSettings) -> ssl.SSLContext | None:
     """None where the server is reached without encryption."""
     if not settings.server.startswith("https:"):
         return None

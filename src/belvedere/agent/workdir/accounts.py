@@ -8,48 +8,48 @@ import pwd
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-class Account:
+class ScriptAccount:
     __slots__ = ("env", "gid", "groups", "switch", "uid")
 
-    def __init__(self, found: pwd.struct_passwd | None, *, switch: bool) -> None:
+    def __init__(self, entry: pwd.struct_passwd | None, *, switch: bool) -> None:
         self.switch = switch
-        self.uid = found.pw_uid if found else os.geteuid()
-        self.gid = found.pw_gid if found else os.getegid()
-        name = found.pw_name if found else str(self.uid)
+        self.uid = entry.pw_uid if entry else os.geteuid()
+        self.gid = entry.pw_gid if entry else os.getegid()
+        name = entry.pw_name if entry else str(self.uid)
         self.groups = os.getgrouplist(name, self.gid) if switch else []
         self.env = {
             "PATH": PATH,
-            "HOME": found.pw_dir if found else "/",
+            "HOME": entry.pw_dir if entry else "/",
             "USER": name,
             "LOGNAME": name,
-            "SHELL": (found.pw_shell if found else "") or "/bin/sh",
+            "SHELL": (entry.pw_shell if entry else "") or "/bin/sh",
             "LANG": "C.UTF-8",
         }
         if "TZ" in os.environ:
             self.env["TZ"] = os.environ["TZ"]
 
 
-def own() -> Account:
+def own_account() -> ScriptAccount:
     """The agent's own user; a container may run under a number that has no name."""
     try:
-        return Account(pwd.getpwuid(os.geteuid()), switch=False)
+        return ScriptAccount(pwd.getpwuid(os.geteuid()), switch=False)
     except KeyError:
-        return Account(None, switch=False)
+        return ScriptAccount(None, switch=False)
 
 
-def other(name: str) -> Account | None:
+def find_account(name: str) -> ScriptAccount | None:
     """The named user, or None when there is none."""
     try:
-        found = pwd.getpwnam(name)
+        entry = pwd.getpwnam(name)
     except KeyError:
         return None
-    return Account(found, switch=found.pw_uid != os.geteuid())
+    return ScriptAccount(entry, switch=entry.pw_uid != os.geteuid())
 
 
 def may_switch() -> bool:
     return os.geteuid() == 0
 
 
-def environment(account: Account) -> dict[str, str]:
+def environment(account: ScriptAccount) -> dict[str, str]:
     """From a list; nothing of the agent's own environment reaches a script."""
     return dict(account.env)

@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 WINDOW = 1 << 20
 
 
-class TooMany(Exception):
+class TooManySecrets(Exception):
     """More occurrences than the keeper has time for."""
 
 
-def blot(file: File, size: int, masker: Masker, most: int) -> int:
-    """How many occurrences were hidden, at most so many. TooMany, and OSError where it cannot be
-    read or written: then it must not go."""
+def mask_file(file: File, size: int, masker: Masker, most: int) -> int:
+    """Mask the occurrences in the file and return their number. TooManySecrets above `most`, and
+    OSError if the file cannot be read or written: then it must not be sent."""
     count = 0
     directory, name, owner = file
     reader, writer = open_regular(name, directory, owner), -1
     try:
-        for at, places in _found(reader, size, masker):
+        for at, places in _windows(reader, size, masker):
             count += len(places)
             if count > most:
-                raise TooMany
+                raise TooManySecrets
             if writer < 0:
                 writer = _open_to_write(reader, directory, name)
             for begin, end in places:
@@ -49,7 +49,7 @@ def blot(file: File, size: int, masker: Masker, most: int) -> int:
             os.close(writer)
 
 
-def _found(fd: int, size: int, masker: Masker) -> Iterator[tuple[int, Places]]:
+def _windows(fd: int, size: int, masker: Masker) -> Iterator[tuple[int, Places]]:
     """Window by window, each one late: until the next was read, nothing of it may change, since an
     occurrence that goes beyond it could begin within another that is hidden."""
     before: tuple[int, Places] = (0, [])
@@ -90,3 +90,8 @@ def _write(fd: int, data: bytes, at: int) -> None:
         done = os.pwrite(fd, data, at)
         data = data[done:]
         at += done
+
+
+# The names before this version. A keeper that was started by an earlier version and is still
+# running imports them from this file. Delete them with the next release.
+TooMany, blot = TooManySecrets, mask_file

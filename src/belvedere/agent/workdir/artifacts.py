@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 
-from belvedere.agent.keeper.control_socket import complain
+from belvedere.agent.keeper.control_socket import write_log
 from belvedere.agent.workdir.directories import (
     ANYONE,
     is_own_regular,
@@ -18,7 +18,7 @@ from belvedere.agent.workdir.directories import (
     open_regular,
     take_back,
 )
-from belvedere.agent.workdir.workdirs import Workplace
+from belvedere.agent.workdir.workdirs import Workdir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
     from belvedere.base.text.masking import Masker
 
-    Found = dict[str, Any]
+    ReportFields = dict[str, Any]
 
 # As many, and as much, as the server takes of one attempt.
-MOST_FILES = 100
-MOST_BYTES = 64 * 1024 * 1024
-LONGEST_NAME = 200
+MAX_FILES = 100
+MAX_BYTES = 64 * 1024 * 1024
+MAX_NAME = 200
 # A script that fills the folder cannot hold up the keeper: so many names are looked at.
-MOST_NAMES = 1_000
+MAX_NAMES = 1_000
 # So many occurrences of secrets are hidden: a script cannot hold up the keeper with more.
-MOST_SECRETS = 10_000
+MAX_SECRETS = 10_000
 # So many of those that stay behind are named.
-NAMED = 20
+MAX_SKIPPED = 20
 
 
-def harvest(place: Workplace, target: str, masker: Masker | None = None) -> Found:
+def collect_artifacts(place: Workdir, target: str, masker: Masker | None = None) -> ReportFields:
     """Name and size of what goes, and what does not; nothing when the folder was not touched.
     What must not be seen is hidden in what goes."""
     if not place.has_files():
@@ -58,87 +58,87 @@ def harvest(place: Workplace, target: str, masker: Masker | None = None) -> Foun
     try:
         # A process of the script may still be at work in it.
         take_back(directory)
-        return _sorted(directory, masker, place.owner)
+        return _collect(directory, masker, place.owner)
     finally:
         os.close(directory)
 
 
-class _Hider:
+class _SecretMasking:
     """Lets no secret go, in a name or in a file."""
 
     def __init__(self, directory: int, masker: Masker | None, owner: int) -> None:
         self._directory = directory
         self._masker = masker
         self._owner = owner
-        self._left = MOST_SECRETS
+        self._left = MAX_SECRETS
 
-    def hide(self, name: str, size: int) -> str:
+    def mask(self, name: str, size: int) -> str:
         """Why the file cannot go, or nothing: it shows no secret any more."""
         if self._masker is None:
             return ""
-        from belvedere.agent.workdir.artifact_masking import TooMany, blot
+        from belvedere.agent.workdir.artifact_masking import TooManySecrets, mask_file
 
         if self._masker.places(name.encode()):
             return "secret"
         try:
             file = (self._directory, name, self._owner)
-            self._left -= blot(file, size, self._masker, self._left)
-        except TooMany:
+            self._left -= mask_file(file, size, self._masker, self._left)
+        except TooManySecrets:
             return "secret"
         except OSError as fault:
-            complain(f"Secrets in a file cannot be hidden, so it stays: {fault.strerror}")
+            write_log(f"Secrets in a file cannot be hidden, so it stays: {fault.strerror}")
             return "unreadable"
         return ""
 
-    def shown(self, name: str) -> str:
-        said = name.encode("utf-8", "replace")
-        if self._masker is not None and self._masker.places(said):
+    def display_name(self, name: str) -> str:
+        encoded = name.encode("utf-8", "replace")
+        if self._masker is not None and self._masker.places(encoded):
             return "***"
-        return said.decode()[:LONGEST_NAME]
+        return encoded.decode()[:MAX_NAME]
 
 
-def _sorted(directory: int, masker: Masker | None, owner: int = ANYONE) -> Found:
-    hider = _Hider(directory, masker, owner)
-    taken: list[tuple[str, int]] = []
+def _collect(directory: int, masker: Masker | None, owner: int = ANYONE) -> ReportFields:
+    masking = _SecretMasking(directory, masker, owner)
+    files: list[tuple[str, int]] = []
     skipped: list[list[str]] = []
-    room = MOST_BYTES
+    room = MAX_BYTES
     with os.scandir(directory) as entries:
         for count, entry in enumerate(entries):
-            if count == MOST_NAMES:
+            if count == MAX_NAMES:
                 skipped.append(["", "count"])
                 break
-            reason, size = _look(entry, owner)
+            reason, size = _inspect(entry, owner)
             if not reason and size > room:
                 reason = "size"
-            if not reason and len(taken) == MOST_FILES:
+            if not reason and len(files) == MAX_FILES:
                 reason = "count"
             if not reason:
                 # Whatever comes of it: so many bytes are searched, and no more.
                 room -= size
-                reason = hider.hide(entry.name, size)
+                reason = masking.mask(entry.name, size)
             if reason:
-                skipped.append([hider.shown(entry.name), reason])
+                skipped.append([masking.display_name(entry.name), reason])
             else:
-                taken.append((entry.name, size))
-    found: Found = {"files": [list(one) for one in sorted(taken)]} if taken else {}
+                files.append((entry.name, size))
+    fields: ReportFields = {"files": [list(file) for file in sorted(files)]} if files else {}
     if skipped:
-        found["files_skipped"] = skipped[:NAMED]
-    return found
+        fields["files_skipped"] = skipped[:MAX_SKIPPED]
+    return fields
 
 
-def _look(entry: os.DirEntry[str], owner: int) -> tuple[str, int]:
+def _inspect(entry: os.DirEntry[str], owner: int) -> tuple[str, int]:
     """Why it cannot go, or its size."""
     try:
-        seen = entry.stat(follow_symlinks=False)
+        status = entry.stat(follow_symlinks=False)
     except OSError:
         return "gone", 0
-    if stat.S_ISLNK(seen.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         return "link", 0
-    if stat.S_ISDIR(seen.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         return "folder", 0
-    if not is_own_regular(seen, owner):
+    if not is_own_regular(status, owner):
         return "kind", 0
-    return ("" if is_name(entry.name) else "name"), seen.st_size
+    return ("" if is_name(entry.name) else "name"), status.st_size
 
 
 def is_name(name: str) -> bool:
@@ -147,7 +147,7 @@ def is_name(name: str) -> bool:
         size = len(name.encode())
     except UnicodeEncodeError:
         return False
-    return 0 < size <= LONGEST_NAME and name.isprintable() and name not in (".", "..")
+    return 0 < size <= MAX_NAME and name.isprintable() and name not in (".", "..")
 
 
 def open_file(folder: str, name: str) -> int:

@@ -21,7 +21,7 @@ UNLIMITED = 1 << 62
 NOT_A_DIRECTORY = (errno.ENOTDIR, errno.ELOOP)
 
 
-class TooLarge(Exception):
+class TreeTooLarge(Exception):
     """More entries than the caller wanted to remove itself; some are gone already."""
 
 
@@ -67,7 +67,7 @@ class _Removal:
     def _remove_entry(self, directory: int, name: str, depth: int) -> bool:
         self._left -= 1
         if self._left < 0:
-            raise TooLarge
+            raise TreeTooLarge
         try:
             os.unlink(name, dir_fd=directory)
         except (IsADirectoryError, PermissionError):

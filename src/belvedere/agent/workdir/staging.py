@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from belvedere.agent.workdir.accounts import Account
+from belvedere.agent.workdir.accounts import ScriptAccount
 from belvedere.agent.workdir.directories import create_file, open_directory
-from belvedere.agent.workdir.workdirs import Workplace
+from belvedere.agent.workdir.workdirs import Workdir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def basename(filename: str) -> str:
     return name if name.strip(". ") else "script"
 
 
-def stage(order: Message, account: Account, place: Workplace) -> str:
+def stage(order: Message, account: ScriptAccount, place: Workdir) -> str:
     """The path of the script as its user can reach it; file arguments become paths."""
     _stage_arguments(order, account, place)
     script: str = order["script"]
@@ -38,7 +38,7 @@ def stage(order: Message, account: Account, place: Workplace) -> str:
     return f"{folder}/{name}"
 
 
-def _stage_arguments(order: Message, account: Account, place: Workplace) -> None:
+def _stage_arguments(order: Message, account: ScriptAccount, place: Workdir) -> None:
     if not order["blobs"]:
         return
     directory = open_directory(place.path)
@@ -62,7 +62,7 @@ def _create_free(name: str, directory: int) -> tuple[str, int]:
             free = f"{count}-{name}"
 
 
-def _copy(source: str, target: int, account: Account) -> None:
+def _copy(source: str, target: int, account: ScriptAccount) -> None:
     """Into the open file, which belongs to the script's user from then on."""
     with open(target, "wb", buffering=0) as copy, open(source, "rb", buffering=0) as origin:
         while piece := origin.read(PIECE):

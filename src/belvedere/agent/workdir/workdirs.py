@@ -16,7 +16,7 @@ from belvedere.agent.workdir.directories import ANYONE, make_directory, open_dir
 
 # Up to this many entries are removed on the spot; anything bigger is left to another process, so
 # that a script that filled its folder with a million files cannot hold up the keeper.
-FEW = 64
+MAX_INLINE_REMOVAL = 64
 KEPT = ".kept"
 FILES = ".files"
 # What another user's job gets, each closed to everybody else; the one for files is the last.
@@ -24,7 +24,7 @@ PARTS = ("script", "here", "files")
 OLD_NS = 1_000_000_000
 
 
-class Workplace:
+class Workdir:
     __slots__ = ("changed_ns", "files", "files_ns", "is_old", "owner", "path", "private")
 
     def __init__(self, path: str, files: str, private: str = "") -> None:
@@ -44,14 +44,14 @@ class Workplace:
 
     def hand_over(self, uid: int, gid: int) -> None:
         """The last step before another user's script starts: until now nobody else could enter."""
-        around = open_directory(self.private)
+        parent = open_directory(self.private)
         try:
             for name in PARTS:
-                self.files_ns = _give(name, around, uid, gid)
+                self.files_ns = _give(name, parent, uid, gid)
             self.owner = uid
-            os.fchmod(around, 0o711)
+            os.fchmod(parent, 0o711)
         finally:
-            os.close(around)
+            os.close(parent)
 
     def has_files(self) -> bool:
         """Whether anything was done to the folder for files."""
@@ -64,15 +64,15 @@ class Workplace:
             return True
 
 
-class Workplaces:
-    __slots__ = ("_count", "_free", "_root", "brooms")
+class Workdirs:
+    __slots__ = ("_count", "_free", "_root", "cleaner_pids")
 
     def __init__(self, root: str, *, rebooted: bool) -> None:
         self._root = root
-        self._free: list[Workplace] = []
+        self._free: list[Workdir] = []
         self._count = 0
         # Processes of our own that remove folders.
-        self.brooms: set[int] = set()
+        self.cleaner_pids: set[int] = set()
         leftovers: list[str] = []
         for name in os.listdir(root):
             number = name.removesuffix(KEPT).removesuffix(FILES)
@@ -81,25 +81,25 @@ class Workplaces:
                 leftovers.append(f"{root}/{name}")
         self._sweep(leftovers)
 
-    def take(self) -> Workplace:
+    def take(self) -> Workdir:
         if self._free:
             return self._free.pop()
         path = self._make()
         os.mkdir(path + FILES, 0o700)
-        return Workplace(path, path + FILES)
+        return Workdir(path, path + FILES)
 
-    def take_private(self) -> Workplace:
+    def take_private(self) -> Workdir:
         """Folders for another user's job; they are ours until they are handed over."""
         private = self._make()
-        around = open_directory(private)
+        parent = open_directory(private)
         try:
             for name in PARTS:
-                os.close(make_directory(name, around))
+                os.close(make_directory(name, parent))
         finally:
-            os.close(around)
-        return Workplace(f"{private}/here", f"{private}/files", private)
+            os.close(parent)
+        return Workdir(f"{private}/here", f"{private}/files", private)
 
-    def leave(self, place: Workplace) -> None:
+    def leave(self, place: Workdir) -> None:
         """All processes of its job are gone."""
         try:
             if place.private:
@@ -115,7 +115,7 @@ class Workplaces:
             # Removed by the script itself, or a disk in trouble: the next start sweeps.
             return
 
-    def keep(self, place: Workplace) -> None:
+    def keep(self, place: Workdir) -> None:
         """Processes that may stay, or will not go, stand in it; its name tells recovery so."""
         path = place.private or place.path
         try:
@@ -131,10 +131,10 @@ class Workplaces:
         try:
             # Not from within a folder that is about to go.
             os.chdir("/")
-            removal.remove(path, FEW)
+            removal.remove(path, MAX_INLINE_REMOVAL)
         except FileNotFoundError:
             return
-        except (OSError, removal.TooLarge):
+        except (OSError, removal.TreeTooLarge):
             self._sweep([path])
 
     def _make(self) -> str:
@@ -153,15 +153,15 @@ class Workplaces:
         words = [*command("belvedere.agent.workdir.removal"), *paths]
         try:
             os.chdir("/")
-            self.brooms.add(os.posix_spawn(words[0], words, {}))
+            self.cleaner_pids.add(os.posix_spawn(words[0], words, {}))
         except OSError:
             # No process to be had: the next start sweeps.
             return
 
 
-def _give(name: str, around: int, uid: int, gid: int) -> int:
+def _give(name: str, parent: int, uid: int, gid: int) -> int:
     """To its user, by descriptor; its change time since."""
-    fd = open_directory(name, around)
+    fd = open_directory(name, parent)
     try:
         os.fchown(fd, uid, gid)
         return os.fstat(fd).st_ctime_ns
@@ -169,7 +169,7 @@ def _give(name: str, around: int, uid: int, gid: int) -> int:
         os.close(fd)
 
 
-def _is_untouched(place: Workplace) -> bool:
+def _is_untouched(place: Workdir) -> bool:
     if not place.files or place.has_files():
         return False
     now = os.stat(place.path)

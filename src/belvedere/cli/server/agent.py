@@ -24,4 +24,4 @@ def run(args: Args) -> int:
     except ValueError as fault:
         raise CommandError(str(fault), 2) from None
     log_format.configure(form=log_format.SHORT)
-    return main.do(agent_settings)
+    return main.perform(agent_settings)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from websockets.frames import Close
 
-from belvedere.agent.connection.websocket import closed
+from belvedere.agent.connection.websocket import closed_error
 from belvedere.server.agents.endpoint import PATH
 from belvedere.server.agents.websocket import DISCONNECT, Disconnected, encode
 
@@ -87,9 +87,9 @@ class InProcessAgentSocket:
         """The server accepts whatever its credit allows; let other tasks run."""
         await asyncio.sleep(0)
         if self.is_over:
-            raise closed(self._close_frame)
+            raise closed_error(self._close_frame)
 
-    def say(self, messages: Any) -> None:
+    def send_messages(self, messages: Any) -> None:
         self._server.deliver(msgspec.to_builtins(messages))
 
     def send(self, frame: bytes) -> None:
@@ -100,7 +100,7 @@ class InProcessAgentSocket:
         if not self.is_over or not self._inbox.empty():
             frame = await self._inbox.get()
         if frame is None:
-            raise closed(self._close_frame)
+            raise closed_error(self._close_frame)
         return frame
 
     async def listen(self, hear: FrameHandler) -> None:
@@ -114,7 +114,7 @@ class InProcessAgentSocket:
             finally:
                 self._handler = self._inbox.put_nowait
         if self._close_frame is None or self._close_frame.code not in (1000, 1001):
-            raise closed(self._close_frame)
+            raise closed_error(self._close_frame)
 
 
 class InProcessServerSocket:

@@ -14,13 +14,13 @@ from belvedere.access import Actor
 from belvedere.access.credentials import enrolment
 from belvedere.access.customers import service
 from belvedere.agent import state_folder as folder
-from belvedere.agent.connection.server_link import Link
+from belvedere.agent.connection.server_link import ServerLink
 from belvedere.agent.keeper_client import KeeperFailed
-from belvedere.agent.monitoring.checker_process import BACK_OFF_S, Outpost
+from belvedere.agent.monitoring.checker_process import BACK_OFF_S, CheckerProcess
 from belvedere.agent.setup import enrolment as enrol
 from belvedere.agent.setup.enrolment import CannotEnrol, Credential
 from belvedere.agent.setup.machine import fingerprint
-from belvedere.agent.setup.settings import Settings
+from belvedere.agent.setup.settings import AgentSettings
 from belvedere.base.errors import NotFound, Refused
 from belvedere.db import Tx
 from belvedere.hosts import store
@@ -60,7 +60,7 @@ async def keep_running(app: App) -> None:
 
 async def _run(app: App) -> None:
     runtime = app.runtime
-    settings = Settings(
+    settings = AgentSettings(
         runtime.settings.base_url,
         str(state_folder(runtime)),
         hostname=socket.gethostname(),
@@ -78,8 +78,8 @@ async def _run(app: App) -> None:
                 _enrol, runtime, settings.hostname, machine_fingerprint
             )
             enrol.save(state, credential)
-        dial, lookout = partial(connect, app, credential.token), partial(Outpost, state.root)
-        await Link(settings, state, credential, dial, lookout).run()
+        dial, checks = partial(connect, app, credential.token), partial(CheckerProcess, state.root)
+        await ServerLink(settings, state, credential, dial, checks).run()
     finally:
         os.close(lock)
 

@@ -16,17 +16,17 @@ async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
     family = FAMILIES[config["record"].upper()]
     loop = asyncio.get_running_loop()
     try:
-        found = await loop.getaddrinfo(
+        entries = await loop.getaddrinfo(
             config["target"], None, family=family, type=socket.SOCK_STREAM
         )
     except OSError as fault:
         return Outcome("failure", "dns:error", explain(fault))
     took_ms = (time.monotonic() - began) * 1_000
-    addresses = sorted({str(one[4][0]) for one in found})
+    addresses = sorted({str(entry[4][0]) for entry in entries})
     data = {"addresses": addresses, "ms": round(took_ms, 1)}
-    wanted = config["address"]
-    if wanted and _plain(wanted) not in map(_plain, addresses):
-        message = f"{', '.join(addresses)}, expected {wanted}"
+    expected = config["address"]
+    if expected and _plain(expected) not in map(_plain, addresses):
+        message = f"{', '.join(addresses)}, expected {expected}"
         return Outcome("failure", "dns:mismatch", message, data, {"ms": took_ms})
     return Outcome("normal", "success", ", ".join(addresses), data, {"ms": took_ms})
 

@@ -27,15 +27,15 @@ async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
         "cache": swap,
         "disk": [{"name": name, "value": value} for name, value in disks.items()],
     }
-    return _judged(config["limit"], data)
+    return _evaluate(config["limit"], data)
 
 
-def _judged(limit: dict[str, float], data: dict[str, Any]) -> Outcome:
+def _evaluate(limit: dict[str, float], data: dict[str, Any]) -> Outcome:
     """The first that is over its limit, in this order, decides."""
     measured = {name: data[name] for name in NAMES[:3]}
-    measured |= {f"disk {one['name']}": one["value"] for one in data["disk"]}
+    measured |= {f"disk {disk['name']}": disk["value"] for disk in data["disk"]}
     for name in NAMES:
-        worst = data[name] if name != "disk" else max(one["value"] for one in data["disk"])
+        worst = data[name] if name != "disk" else max(disk["value"] for disk in data["disk"])
         if worst > limit[name]:
             message = f"{name} {worst:g} %, at most {limit[name]:g} are good"
             return Outcome("failure", f"host:stats:{name}:high", message, data, measured)
@@ -55,37 +55,37 @@ def _busy(before: tuple[int, int], after: tuple[int, int]) -> float:
 
 
 def _memory() -> tuple[float, float]:
-    found: dict[bytes, int] = {}
+    kilobytes: dict[bytes, int] = {}
     with open("/proc/meminfo", "rb") as file:
         for line in file:
             name, _, rest = line.partition(b":")
-            found[name] = int(rest.split()[0])
-    total, swap = found[b"MemTotal"], found.get(b"SwapTotal", 0)
-    free = found.get(b"MemAvailable", found[b"MemFree"])
-    used_swap = 100 * (1 - found[b"SwapFree"] / swap) if swap else 0.0
+            kilobytes[name] = int(rest.split()[0])
+    total, swap = kilobytes[b"MemTotal"], kilobytes.get(b"SwapTotal", 0)
+    free = kilobytes.get(b"MemAvailable", kilobytes[b"MemFree"])
+    used_swap = 100 * (1 - kilobytes[b"SwapFree"] / swap) if swap else 0.0
     return round(100 * (1 - free / total), 1), round(used_swap, 1)
 
 
 def _disks() -> dict[str, float]:
     """By mount point, always with `/`; the same disk only once."""
-    found: dict[str, float] = {}
-    seen: set[int] = set()
+    percentages: dict[str, float] = {}
+    devices: set[int] = set()
     for name in ["/", *_mounts()]:
         try:
             device = os.stat(name).st_dev
-            if device not in seen:
-                seen.add(device)
-                found[name] = _full(name)
+            if device not in devices:
+                devices.add(device)
+                percentages[name] = _full(name)
         except OSError:
             continue
-    return found
+    return percentages
 
 
 def _mounts() -> list[str]:
     with open("/proc/self/mounts", encoding="utf-8", errors="replace") as file:
         fields = [line.split(" ") for line in file]
     # A blank in a name is written as \\040.
-    return [one[1].replace("\\040", " ") for one in fields if one[2] in LOCAL]
+    return [disk[1].replace("\\040", " ") for disk in fields if disk[2] in LOCAL]
 
 
 def _full(name: str) -> float:

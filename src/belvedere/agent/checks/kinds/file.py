@@ -14,19 +14,19 @@ from belvedere.agent.isolation import aside
 async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
     path: str = config["path"]
     try:
-        found, owner, group = await _looked(path, memory)
+        status, owner, group = await _stat_shared(path, memory)
     except FileNotFoundError:
         memory["seen"] = None
         return Outcome("failure", "file:error:missing", f"There is no {path}.")
     except OSError as fault:
         return Outcome("failure", "file:error:access", explain(fault))
-    mode = f"{stat.S_IMODE(found.st_mode):04o}"
-    data = {"size": found.st_size, "mode": mode, "owner": owner, "group": group}
-    measured = {"bytes": float(found.st_size)}
+    mode = f"{stat.S_IMODE(status.st_mode):04o}"
+    data = {"size": status.st_size, "mode": mode, "owner": owner, "group": group}
+    measured = {"bytes": float(status.st_size)}
     fault_ = _fault(config, data)
     if fault_:
         return Outcome("failure", "file:error:perm", fault_, data, measured)
-    this = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    this = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
     before, memory["seen"] = memory.get("seen", this), this
     if before != this:
         return Outcome("changed", "file:changed", f"{path} has changed.", data, measured)
@@ -34,42 +34,42 @@ async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
 
 
 def _fault(config: dict[str, Any], data: dict[str, Any]) -> str:
-    wanted = (
+    expected = (
         ("mode", config["permissions"].zfill(4) if config["permissions"] else ""),
         ("owner", config["os_username"]),
         ("group", config["os_groupname"]),
     )
-    for name, value in wanted:
+    for name, value in expected:
         if value and data[name] != value:
             return f"{name} {data[name]}, expected {value}"
     return ""
 
 
-async def _looked(path: str, memory: dict[str, Any]) -> tuple[os.stat_result, str, str]:
+async def _stat_shared(path: str, memory: dict[str, Any]) -> tuple[os.stat_result, str, str]:
     """The disk behind a path, and whoever knows the names of its owners, may be a network that is
     away: then one look hangs, not one more with every check."""
     look: asyncio.Future[tuple[os.stat_result, str, str]] | None = memory.get("look")
     if look is None or look.done():
-        look = memory["look"] = asyncio.ensure_future(aside(_look, path))
+        look = memory["look"] = asyncio.ensure_future(aside(_stat, path))
         # Whoever waited may have given up.
         look.add_done_callback(lambda done: done.cancelled() or done.exception())
     return await asyncio.shield(look)
 
 
-def _look(path: str) -> tuple[os.stat_result, str, str]:
-    found = os.stat(path)
-    return found, _user(found), _group(found)
+def _stat(path: str) -> tuple[os.stat_result, str, str]:
+    status = os.stat(path)
+    return status, _user(status), _group(status)
 
 
-def _user(found: os.stat_result) -> str:
+def _user(status: os.stat_result) -> str:
     try:
-        return pwd.getpwuid(found.st_uid).pw_name
+        return pwd.getpwuid(status.st_uid).pw_name
     except KeyError:
-        return str(found.st_uid)
+        return str(status.st_uid)
 
 
-def _group(found: os.stat_result) -> str:
+def _group(status: os.stat_result) -> str:
     try:
-        return grp.getgrgid(found.st_gid).gr_name
+        return grp.getgrgid(status.st_gid).gr_name
     except KeyError:
-        return str(found.st_gid)
+        return str(status.st_gid)

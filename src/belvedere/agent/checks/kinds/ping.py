@@ -26,7 +26,7 @@ async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
         family, address = (await resolve(config, config["target"]))[0]
         echo = _socket(family)
         if echo is None:
-            return await _knock(address)
+            return await _try_tcp(address)
         with echo:
             took_ms = await _echo(echo, family, address, memory)
     except OSError as fault:
@@ -38,11 +38,11 @@ async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
 def _socket(family: int) -> socket.socket | None:
     for kind in (socket.SOCK_DGRAM, socket.SOCK_RAW):
         try:
-            made = socket.socket(family, kind, PROTOCOLS[socket.AddressFamily(family)])
+            echo = socket.socket(family, kind, PROTOCOLS[socket.AddressFamily(family)])
         except PermissionError:
             continue
-        made.setblocking(False)
-        return made
+        echo.setblocking(False)
+        return echo
     return None
 
 
@@ -71,7 +71,7 @@ def _checksum(data: bytes) -> bytes:
     return struct.pack("!H", ~(total + (total >> 16)) & 0xFFFF)
 
 
-async def _knock(address: str) -> Outcome:
+async def _try_tcp(address: str) -> Outcome:
     """Without the right to send an echo."""
     began = time.monotonic()
     for port in PORTS:

@@ -10,8 +10,8 @@ from belvedere.base.text.regex import compile_pattern
 from belvedere.base.text.search import CooperativeSearch, TooCostly
 
 # After so many processes other work gets its turn.
-BREATH = 200
-MOST_LINE = 4_096
+YIELD_AFTER = 200
+MAX_LINE = 4_096
 
 
 async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
@@ -32,22 +32,22 @@ async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
 
 
 async def _matching(config: dict[str, Any]) -> Any:
-    wanted: str = config["raw_search"]
-    search = CooperativeSearch(compile_pattern(wanted)) if config["is_regexp"] else None
+    search_text: str = config["raw_search"]
+    search = CooperativeSearch(compile_pattern(search_text)) if config["is_regexp"] else None
     for n, name in enumerate(os.listdir("/proc")):
-        if n % BREATH == BREATH - 1:
+        if n % YIELD_AFTER == YIELD_AFTER - 1:
             await asyncio.sleep(0)
         if not name.isdigit():
             continue
         line = _command_line(name)
-        if wanted in line if search is None else line and await search.contains_match(line):
+        if search_text in line if search is None else line and await search.contains_match(line):
             yield int(name)
 
 
 def _command_line(pid: str) -> str:
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
-            words = file.read(MOST_LINE)
+            words = file.read(MAX_LINE)
     except OSError:
         # It ended while we looked.
         return ""

@@ -13,9 +13,9 @@ from belvedere.base.errors import Invalid
 from belvedere.base.text.regex import compile_pattern
 from belvedere.base.text.search import CooperativeSearch, TooCostly
 
-MOST_REDIRECTS = 5
+MAX_REDIRECTS = 5
 # Headers that another origin may get, too.
-HARMLESS = ("accept", "content-type")
+CROSS_ORIGIN_HEADERS = ("accept", "content-type")
 REDIRECTS = (301, 302, 303, 307, 308)
 _PART = re.compile(r"\.([\w-]+)|\[(\d+)\]")
 
@@ -23,12 +23,12 @@ _PART = re.compile(r"\.([\w-]+)|\[(\d+)\]")
 async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
     if config.get("problem"):
         return _failure("scraper:config:secret", config["problem"])
-    outcome = await _checked(config)
+    outcome = await _check(config)
     outcome.message = masked(outcome.message, config.get("masks", ()))
     return outcome
 
 
-async def _checked(config: dict[str, Any]) -> Outcome:
+async def _check(config: dict[str, Any]) -> Outcome:
     began = time.monotonic()
     try:
         answer = await _fetch(config)
@@ -56,11 +56,11 @@ async def _fetch(config: dict[str, Any]) -> Answer:
     headers = dict(config["headers"])
     if config["json"] and not any(name.lower() == "content-type" for name in headers):
         headers["Content-Type"] = "application/json"
-    for _ in range(MOST_REDIRECTS + 1):
+    for _ in range(MAX_REDIRECTS + 1):
         answer = await fetch(config, url, method, headers, body)
         to = answer.headers.get("location")
         # A redirect that is what was asked for is an answer like any other.
-        if answer.status not in REDIRECTS or to is None or _is_wanted(config, answer.status):
+        if answer.status not in REDIRECTS or to is None or _is_expected(config, answer.status):
             return answer
         target = urljoin(url, to)
         if not target.startswith(("http://", "https://")):
@@ -71,9 +71,9 @@ async def _fetch(config: dict[str, Any]) -> Answer:
             if body:
                 raise BadAnswer("The redirect would send the body of the request elsewhere.")
             # Credentials are for the origin that they were configured for, under any name.
-            headers = {n: v for n, v in headers.items() if n.lower() in HARMLESS}
+            headers = {n: v for n, v in headers.items() if n.lower() in CROSS_ORIGIN_HEADERS}
         url = target
-    raise BadAnswer(f"There are more than {MOST_REDIRECTS} redirects.")
+    raise BadAnswer(f"There are more than {MAX_REDIRECTS} redirects.")
 
 
 def _origin(url: str) -> tuple[str, str, int]:
@@ -85,17 +85,17 @@ def _origin(url: str) -> tuple[str, str, int]:
     )
 
 
-def _is_wanted(config: dict[str, Any], status: int) -> bool:
-    wanted = config["status_code"]
-    return bool(wanted) and compile_pattern(wanted).matches(str(status))
+def _is_expected(config: dict[str, Any], status: int) -> bool:
+    expected = config["status_code"]
+    return bool(expected) and compile_pattern(expected).matches(str(status))
 
 
 async def _fault(config: dict[str, Any], answer: Answer, took_ms: float) -> tuple[str, str]:
     """The first thing that is not as it should be."""
-    wanted = config["status_code"]
-    if wanted and not _is_wanted(config, answer.status):
-        return "scraper:mismatch:status_code", f"status {answer.status}, expected {wanted}"
-    if not wanted and answer.status >= 400:
+    expected = config["status_code"]
+    if expected and not _is_expected(config, answer.status):
+        return "scraper:mismatch:status_code", f"status {answer.status}, expected {expected}"
+    if not expected and answer.status >= 400:
         return "scraper:mismatch:status_code", f"status {answer.status}"
     text = answer.body.decode("utf-8", "replace")
     if config["pattern"]:
@@ -126,8 +126,8 @@ def _json_fault(config: dict[str, Any], text: str) -> str:
             value = value[name] if name else value[int(index)]
         except (KeyError, IndexError, TypeError):
             return f"there is no {config['json_path']}"
-    wanted = config["json_value"]
-    found = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
-    if wanted is not None and found != wanted:
-        return f"{config['json_path']} is {found[:100]}, expected {wanted[:100]}"
+    expected = config["json_value"]
+    actual = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+    if expected is not None and actual != expected:
+        return f"{config['json_path']} is {actual[:100]}, expected {expected[:100]}"
     return ""

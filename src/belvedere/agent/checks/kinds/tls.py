@@ -22,14 +22,14 @@ async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
         return Outcome("failure", "tls:error", explain(fault))
     certificate = writer.get_extra_info("peercert")
     writer.transport.abort()
-    return judged(certificate, config["days"], time.time())
+    return evaluate(certificate, config["days"], time.time())
 
 
-def judged(certificate: dict[str, Any], days: int, now: float) -> Outcome:
-    left = (ssl.cert_time_to_seconds(certificate["notAfter"]) - now) / DAY_S
-    data = {"expires": certificate["notAfter"], "days": round(left, 1)}
-    message = f"good for {left:.0f} days"
-    if left < days:
+def evaluate(certificate: dict[str, Any], days: int, now: float) -> Outcome:
+    days_left = (ssl.cert_time_to_seconds(certificate["notAfter"]) - now) / DAY_S
+    data = {"expires": certificate["notAfter"], "days": round(days_left, 1)}
+    message = f"good for {days_left:.0f} days"
+    if days_left < days:
         message = f"{message}, at least {days} are wanted"
-        return Outcome("failure", "tls:expires", message, data, {"days": left})
-    return Outcome("normal", "success", message, data, {"days": left})
+        return Outcome("failure", "tls:expires", message, data, {"days": days_left})
+    return Outcome("normal", "success", message, data, {"days": days_left})
