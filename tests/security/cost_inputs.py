@@ -99,6 +99,23 @@ async def head(scene: Scene, route: Route) -> bytes:
     return request(route.method, _many_fields(target(route)), headers, b"{}")
 
 
+def upgrade(token: str = "", frame: bytes = b"", headers: dict[str, str] | None = None) -> Worst:
+    """The request of an agent that opens its WebSocket, with whatever it sends before the reply."""
+
+    async def worst(scene: Scene, route: Route) -> bytes:
+        head_fields = {
+            "upgrade": "websocket",
+            "connection": "Upgrade",
+            "sec-websocket-version": "13",
+            "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+            **({"authorization": f"Bearer {token}"} if token else {}),
+            **(headers or {}),
+        }
+        return request("GET", "/-/agent", head_fields) + frame
+
+    return worst
+
+
 def path(segment: str, most: int = protocol.MAX_PATH) -> Worst:
     """The longest path, which is no route's because of its segments."""
 

@@ -8,8 +8,9 @@ allowed.
 
 from dataclasses import dataclass
 
+from belvedere.base import websocket_frames
 from belvedere.jobs.api.request_size import MAX_BODY
-from belvedere.server.transport.http_protocol import MAX_URL
+from belvedere.server.transport.http_protocol import MAX_HEADER, MAX_HEADERS, MAX_URL
 from security.cost_inputs import (
     FORM,
     ON_LOOP,
@@ -24,6 +25,7 @@ from security.cost_inputs import (
     path,
     picture,
     query,
+    upgrade,
     with_secret,
 )
 
@@ -31,6 +33,11 @@ from security.cost_inputs import (
 MAX_RATIO = 40
 # Of the server and its client together, which are one process here.
 MAX_MEMORY = 16 << 20
+
+
+LISTED = "a," * (MAX_HEADER // 2 - 100)
+OVERSIZED = websocket_frames.pack(websocket_frames.TEXT, b"x" * (1 << 20), masked=True)
+EMPTY_FRAMES = websocket_frames.pack(websocket_frames.TEXT, b"", masked=True) * 50_000
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,23 @@ OF_PASSWORD = (
     Cost("SMALL_BODY as combining marks", fields_of("\u0301", "username", "password"), (400, 401)),
 )
 OF_LINK = (Cost("SMALL_BODY as a link", fields_of("é", "token", "password"), (400, 404)),)
+
+# The WebSocket of agents is no row of the route table; nobody is authenticated before the reply.
+AGENT_UPGRADE = (
+    Cost("no token", upgrade(), (401,)),
+    Cost("a wrong token", upgrade("bva_" + "x" * 43), (401,)),
+    Cost("MAX_HEADER as a token", upgrade("bva_" + "x" * (MAX_HEADER - 100)), (401,)),
+    Cost("MAX_HEADER as extensions", upgrade(headers={"sec-websocket-extensions": LISTED}), (401,)),
+    Cost("MAX_HEADER as protocols", upgrade(headers={"sec-websocket-protocol": LISTED}), (401,)),
+    Cost(
+        "MAX_HEADER as a connection",
+        upgrade(headers={"connection": f"Upgrade,{LISTED}"}),
+        (401, 404),
+    ),
+    Cost("MAX_HEADERS", upgrade(headers={f"x{n}": "a" for n in range(MAX_HEADERS - 10)}), (401,)),
+    Cost("an oversized first frame", upgrade("bva_x", OVERSIZED), (401,)),
+    Cost("many empty frames", upgrade("bva_x", EMPTY_FRAMES), (401,)),
+)
 
 TABLE: dict[str, tuple[Cost, ...]] = {
     "GET /-/health": OF_HEAD,

@@ -30,7 +30,7 @@ from contract.client import Client
 from contract.test_webhooks import secret_of
 from contract.world import World
 from security.cost_inputs import JSON, SHAPES, Scene, target
-from security.cost_table import OF_HEAD, TABLE
+from security.cost_table import AGENT_UPGRADE, OF_HEAD, TABLE, Cost
 from security.counting import steps
 from security.serving import Site, read_answer, request, serving
 from server.listening import PATIENCE_S
@@ -129,10 +129,26 @@ def clean_heap() -> Iterator[None]:
 async def test_the_worst_request_that_a_limit_allows_is_cheap(
     world: World, ada: Client, route: Route
 ) -> None:
+    assert await expensive_rows(world, ada, TABLE[name_of(route)], route) == []
+
+
+@pytest.mark.usefixtures("clean_heap")
+@pytest.mark.parametrize("cost", AGENT_UPGRADE, ids=lambda cost: cost.limit)
+async def test_the_worst_anonymous_upgrade_of_an_agent_is_cheap(
+    world: World, ada: Client, cost: Cost
+) -> None:
+    assert await expensive_rows(world, ada, (cost,), ROUTES[0]) == []
+    assert len(world.runtime.agents) == 0
+
+
+async def expensive_rows(
+    world: World, ada: Client, rows: tuple[Cost, ...], route: Route
+) -> list[tuple[str, float, int]]:
+    """The rows that cost more than they may: limit, ratio to a plain request, memory."""
     scene, expensive = Scene(world, ada), []
     async with serving(world.app) as site:
         plain = min([await cost_of(site, PLAIN) for _ in range(3)])
-        for cost in TABLE[name_of(route)]:
+        for cost in rows:
             forget_limits(world)
             raw = await cost.worst(scene, route)
             answer = await site.answer(raw)
@@ -140,7 +156,7 @@ async def test_the_worst_request_that_a_limit_allows_is_cheap(
             found = (await cost_of(site, raw) / plain, await memory_of(site, raw))
             if found[0] > cost.ratio or found[1] > cost.memory:
                 expensive.append((cost.limit, *found))
-    assert expensive == []
+    return expensive
 
 
 async def test_a_status_page_reads_the_tags_of_each_monitor_once(world: World, ada: Client) -> None:
