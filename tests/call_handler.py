@@ -8,7 +8,7 @@ import msgspec
 
 from belvedere.access import Actor
 from belvedere.access.crypto.keyring import Keyring
-from belvedere.access.limits.rate_limits import Limits
+from belvedere.access.limits.rate_limits import LoginLimits
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.services import Services
 from belvedere.access.signin.password_checker import PasswordChecker
@@ -26,7 +26,7 @@ async def no_body() -> MutableMapping[str, Any]:
 
 def services(db: Database, keys: Keyring) -> Services:
     """As much of the server as handlers of a feature use."""
-    limits = Limits(wall)
+    limits = LoginLimits(wall)
     return Services(Settings(), db, db, keys, SignalBus(), limits, PasswordChecker(limits))
 
 

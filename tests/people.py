@@ -56,7 +56,7 @@ def assemble(tx: Tx, keys: Keyring) -> Cast:
 
 
 def _found(tx: Tx, keys: Keyring, name: str, owner: str) -> tuple[Customer, Member]:
-    made = service.create_organization(
+    made = service.create_customer(
         tx, keys, name, owner, reserved=frozenset(), password_hash=PASSWORD_HASH
     )
     return made.customer, made.owner
@@ -64,7 +64,7 @@ def _found(tx: Tx, keys: Keyring, name: str, owner: str) -> tuple[Customer, Memb
 
 def _admit(tx: Tx, customer: Customer, email: str, level: Level) -> Member:
     operator = service.operator(customer)
-    return member_changes.admit(tx, operator, email, level, password_hash=PASSWORD_HASH)
+    return member_changes.add_member(tx, operator, email, level, password_hash=PASSWORD_HASH)
 
 
 def _enter(tx: Tx, keys: Keyring, member: Member, customer: str) -> tuple[Actor, str]:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from access.endpoints import Doors
-from belvedere.access import Actor, Keyring, Level, Limits, PasswordChecker
+from belvedere.access import Actor, Keyring, Level, LoginLimits, PasswordChecker
 from belvedere.base.fair_queue import Lane
 from belvedere.db import Database
 from belvedere.db.search_lane import SearchLane
@@ -28,8 +28,8 @@ def doors(db: Database, keys: Keyring, clock: HandClock) -> Doors:
     async def sleep(seconds: float) -> None:
         made.slept.append(seconds)
 
-    turnstile = PasswordChecker(Limits(clock), sleep)
-    made.runtime = SimpleNamespace(db=db, keyring=keys, passwords=turnstile, reserved=RESERVED)
+    checker = PasswordChecker(LoginLimits(clock), sleep)
+    made.runtime = SimpleNamespace(db=db, keyring=keys, passwords=checker, reserved=RESERVED)
     made.runtime.settings = Settings(url="https://belvedere.test")
     made.runtime.heavy_reads = Lane(HeavyReads())
     made.runtime.searches = SearchLane()

@@ -55,7 +55,7 @@ class Doors:
             customer=customer,
         )
         found = await route.handler(request)
-        await self.runtime.passwords.settled()
+        await self.runtime.passwords.wait_idle()
         reply = found if isinstance(found, Reply) else Reply(found)
         shown = msgspec.json.decode(msgspec.json.encode(reply.body))
         return Answer(reply.status, reply.headers, shown)

@@ -14,10 +14,10 @@ from belvedere.access import (
     audit,
     change_acl,
     clear_acl,
-    forget_acl,
+    delete_acl,
     may_see,
     replace_acl,
-    visible,
+    visible_filter,
 )
 from belvedere.access.acl import MAX_ENTRIES
 from belvedere.access.customers import member_changes
@@ -39,7 +39,7 @@ def test_it_works(db: Database, cast: Cast) -> None:
     assert db.write_blocking(acl_of, cast.acme.id, "task", TASK) == acl
     event = db.write_blocking(events.after, 0, 0)[-1]
     assert (event.kind, event.object_id) == ("task.acl_changed", TASK)
-    row = db.write_blocking(audit.entries, cast.ada)[0]
+    row = db.write_blocking(audit.list_entries, cast.ada)[0]
     assert (row.before, row.after) == (
         '{"acl":[]}',
         '{"acl":["uma@acme.test","vic@acme.test"]}',
@@ -123,7 +123,7 @@ def test_organizations_and_objects_are_apart(db: Database, cast: Cast) -> None:
     db.write_blocking(replace_acl, cast.max, "task", TASK, ["vic"])
     assert db.write_blocking(acl_of, cast.globex.id, "task", TASK) == []
     assert db.write_blocking(acl_of, cast.acme.id, "workflow", TASK) == []
-    db.write_blocking(forget_acl, cast.globex.id, "task", TASK)
+    db.write_blocking(delete_acl, cast.globex.id, "task", TASK)
     assert db.write_blocking(acl_of, cast.acme.id, "task", TASK) == ["vic@acme.test"]
 
 
@@ -173,7 +173,7 @@ def test_the_filter_shows_what_the_rule_allows(
         )
     ]
     for actor in people:
-        where, params = visible(actor, "task", "things.id", open_when_empty=open_when_empty)
+        where, params = visible_filter(actor, "task", "things.id", open_when_empty=open_when_empty)
         shown = db.write_blocking(things, where, params)
         allowed = {
             one

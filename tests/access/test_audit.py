@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from belvedere.access import Actor, Level, audit
-from belvedere.access.audit import Wanted
+from belvedere.access.audit import AuditFilter
 from belvedere.access.crypto.keyring import make_token
 from belvedere.base.ids import new_id
 from belvedere.db import Database
@@ -18,7 +18,7 @@ def test_it_works(db: Database, cast: Cast) -> None:
     db.write_blocking(
         audit.record, cast.ada, "task.change", "task", task_id, {"name": "a"}, {"name": "b"}
     )
-    row = db.write_blocking(audit.entries, cast.ada)[0]
+    row = db.write_blocking(audit.list_entries, cast.ada)[0]
     assert (row.actor_id, row.actor_name, row.actor_kind, row.address) == (
         cast.ada.user_id,
         "ada@acme.test",
@@ -63,7 +63,7 @@ def test_records_may_be_given(db: Database, cast: Cast) -> None:
 
     after = {"inner": Inner(Level.USER)}
     db.write_blocking(audit.record, cast.ada, "x.y", "x", new_id(), None, after)
-    row = db.write_blocking(audit.entries, cast.ada)[0]
+    row = db.write_blocking(audit.list_entries, cast.ada)[0]
     assert (row.before, row.after) == (None, '{"inner":{"level":"user"}}')
 
 
@@ -71,24 +71,26 @@ def test_it_is_read_page_by_page_newest_first(db: Database, cast: Cast) -> None:
     ids = [new_id() for _ in range(5)]
     for object_id in ids:
         db.write_blocking(audit.record, cast.ada, "x.y", "x", object_id)
-    first = db.write_blocking(audit.entries, cast.ada, 2)
-    second = db.write_blocking(audit.entries, cast.ada, 2, Wanted(after=first[-1].id))
+    first = db.write_blocking(audit.list_entries, cast.ada, 2)
+    second = db.write_blocking(audit.list_entries, cast.ada, 2, AuditFilter(after=first[-1].id))
     assert [row.object_id for row in first + second] == ids[:0:-1]
-    (only,) = db.write_blocking(audit.entries, cast.ada, 100, Wanted(object_id=ids[2]))
+    (only,) = db.write_blocking(audit.list_entries, cast.ada, 100, AuditFilter(object_id=ids[2]))
     assert only.object_id == ids[2]
 
 
 def test_others_do_not_read_it(db: Database, cast: Cast) -> None:
     object_id = new_id()
     db.write_blocking(audit.record, cast.ada, "x.y", "x", object_id)
-    assert db.write_blocking(audit.entries, cast.eve, 100, Wanted(object_id=object_id)) == []
+    assert (
+        db.write_blocking(audit.list_entries, cast.eve, 100, AuditFilter(object_id=object_id)) == []
+    )
     assert all(
-        row.customer_id == cast.globex.id for row in db.write_blocking(audit.entries, cast.eve)
+        row.customer_id == cast.globex.id for row in db.write_blocking(audit.list_entries, cast.eve)
     )
 
 
 def test_what_has_no_person_is_told_by_its_kind(db: Database, cast: Cast) -> None:
     secret = Actor(cast.acme.id, "acme", Level.ANONYMOUS, "secret", credential_id="k")
     db.write_blocking(audit.record, secret, "job.create", "job", new_id())
-    row = db.write_blocking(audit.entries, cast.ada)[0]
+    row = db.write_blocking(audit.list_entries, cast.ada)[0]
     assert (row.actor_id, row.actor_name, row.actor_kind) == ("k", "secret", "secret")

@@ -5,7 +5,7 @@ import pytest
 
 from access.endpoints import Doors, find
 from belvedere.access import Actor, Keyring, Level, authenticate, redeem_enrolment
-from belvedere.access.actor import LADDER
+from belvedere.access.actor import LEVEL_ORDER
 from belvedere.access.api import ROUTES
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.base.ids import new_id
@@ -160,7 +160,7 @@ async def test_every_door_asks_for_the_level_it_declares(
     doors: Doors, cast: Cast, door: str
 ) -> None:
     wanted = Level(find(door).level)
-    for level in LADDER[: LADDER.index(wanted)]:
+    for level in LEVEL_ORDER[: LEVEL_ORDER.index(wanted)]:
         with pytest.raises(Forbidden):
             await doors.knock(door, Actor(cast.acme.id, "acme", level, "member"))
 

@@ -31,7 +31,7 @@ def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
         "acme",
     )
     assert db.write_blocking(events.after, 0, 0)[-1].kind == "enrolment.redeemed"
-    row = db.write_blocking(audit.entries, cast.ada)[0]
+    row = db.write_blocking(audit.list_entries, cast.ada)[0]
     assert (row.action, row.actor_name) == ("enrolment.redeem", "web-1")
 
 
@@ -55,7 +55,7 @@ async def test_the_last_use_is_had_by_one_only(db: Database, keys: Keyring, cast
     tries = (db.write(redeem_enrolment, keys, text, f"web-{n}", "x") for n in range(12))
     found = await asyncio.gather(*tries, return_exceptions=True)
     assert sum(isinstance(one, Unauthenticated) for one in found) == 9
-    (listed,) = await db.read(tokens.live, cast.ada, tokens.ENROLMENT)
+    (listed,) = await db.read(tokens.list_active, cast.ada, tokens.ENROLMENT)
     assert listed.uses_left == 0
 
 
@@ -119,4 +119,4 @@ def test_others_do_not_revoke_it(db: Database, keys: Keyring, cast: Cast) -> Non
 def test_what_an_agent_says_can_be_stored(db: Database, keys: Keyring, cast: Cast) -> None:
     _, text = db.write_blocking(create_enrolment, keys, cast.ada)
     db.write_blocking(redeem_enrolment, keys, text, "web\0", "\ud800")
-    assert db.write_blocking(audit.entries, cast.ada)[0].actor_name == "web\ufffd"
+    assert db.write_blocking(audit.list_entries, cast.ada)[0].actor_name == "web\ufffd"

@@ -7,7 +7,7 @@ from belvedere.access import Keyring, Level, authenticate
 from belvedere.access.credentials import one_time_links, tokens
 from belvedere.access.crypto import password_hash
 from belvedere.access.customers import invitations, member_changes, password_recovery
-from belvedere.access.customers.invitations import Invited
+from belvedere.access.customers.invitations import Invitation
 from belvedere.access.people import memberships, users
 from belvedere.access.signin import sessions
 from belvedere.base.clock import DAY, SECOND
@@ -26,7 +26,7 @@ def invite(
     email: str = "new@acme.test",
     level: Level = Level.USER,
     who: str = "max",
-) -> Invited:
+) -> Invitation:
     return db.write_blocking(
         invitations.invite, keys, getattr(cast, who), email, "New", level, ["team:blue"]
     )
@@ -35,7 +35,7 @@ def invite(
 def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
     made = invite(db, keys, cast)
     assert made.member.invited_at is not None
-    greeting = db.write_blocking(invitations.greet, keys, made.token)
+    greeting = db.write_blocking(invitations.link_details, keys, made.token)
     assert greeting is not None
     assert (greeting.email, greeting.password_hash) == ("new@acme.test", None)
     token = db.write_blocking(invitations.accept, keys, made.token, None, HASH, "192.0.2.9").token
@@ -49,7 +49,7 @@ def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
 def test_a_link_works_once(db: Database, keys: Keyring, cast: Cast) -> None:
     made = invite(db, keys, cast)
     db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
-    assert db.write_blocking(invitations.greet, keys, made.token) is None
+    assert db.write_blocking(invitations.link_details, keys, made.token) is None
     with pytest.raises(NotFound):
         db.write_blocking(invitations.accept, keys, made.token, HASH, None, "")
 
@@ -63,7 +63,7 @@ def test_a_link_has_its_time(db: Database, keys: Keyring, cast: Cast, clock: Han
 
 @pytest.mark.parametrize("token", ["", "bvl_x", "nonsense"])
 def test_a_link_of_nobody_is_gone(db: Database, keys: Keyring, cast: Cast, token: str) -> None:
-    assert db.write_blocking(invitations.greet, keys, token) is None
+    assert db.write_blocking(invitations.link_details, keys, token) is None
     with pytest.raises(NotFound):
         db.write_blocking(invitations.accept, keys, token, None, HASH, "")
 
@@ -138,8 +138,8 @@ def test_until_the_link_is_used_the_door_stays_shut(
     actor = db.write_blocking(authenticate, keys, token)
     assert actor is not None
     assert actor.customer_name == "globex"
-    assert db.write_blocking(sessions.memberships, wanted.member.user_id) == []
-    places = db.write_blocking(sessions.memberships, squatted.member.user_id)
+    assert db.write_blocking(sessions.list_memberships, wanted.member.user_id) == []
+    places = db.write_blocking(sessions.list_memberships, squatted.member.user_id)
     assert [place.customer_name for place in places] == ["globex"]
 
 
@@ -163,7 +163,7 @@ def test_a_password_that_changed_meanwhile_accepts_nothing(
     with pytest.raises(Conflict) as caught:
         db.write_blocking(invitations.accept, keys, made.token, HASH, None, "")
     assert caught.value.code == "password_changed"
-    assert db.write_blocking(invitations.greet, keys, made.token) is not None
+    assert db.write_blocking(invitations.link_details, keys, made.token) is not None
 
 
 def test_one_who_never_came_leaves_no_trace(db: Database, keys: Keyring, cast: Cast) -> None:

@@ -94,9 +94,9 @@ def test_it_refuses_a_secret_of_another_shape(tmp_path: Path, text: str) -> None
 
 
 def test_a_database_is_bound_to_the_key_that_saw_it_first(db: Database) -> None:
-    db.write_blocking(MINE.prove)
-    db.write_blocking(MINE.prove)
+    db.write_blocking(MINE.verify_database)
+    db.write_blocking(MINE.verify_database)
     with pytest.raises(Unavailable) as caught:
-        db.write_blocking(OTHER.prove)
+        db.write_blocking(OTHER.verify_database)
     assert caught.value.code == "wrong_secret_key"
-    db.write_blocking(MINE.prove)
+    db.write_blocking(MINE.verify_database)

@@ -17,7 +17,7 @@ from belvedere.access import (
     create_token,
     operator,
 )
-from belvedere.access.actor import LADDER, MEMBER_LEVELS
+from belvedere.access.actor import LEVEL_ORDER, MEMBER_LEVELS
 from belvedere.access.credentials import one_time_links
 from belvedere.access.customers import invitations, member_changes, password_recovery, service
 from belvedere.access.customers.service import Customer
@@ -56,7 +56,7 @@ class World:
         return live[n % len(live)] if live else None
 
     def member(self, actor: Actor, n: int) -> memberships.Member:
-        found = self.db.write_blocking(memberships.everybody, actor)
+        found = self.db.write_blocking(memberships.list_members, actor)
         return found[n % len(found)]
 
     def is_theirs(self, user_id: str) -> bool:
@@ -71,7 +71,7 @@ def begin(db: Database, keys: Keyring) -> World:
     mark = new_id()
     found = [
         db.write_blocking(
-            service.create_organization,
+            service.create_customer,
             keys,
             f"{name}-{mark}",
             f"{owner}-{mark}@x.test",
@@ -84,11 +84,15 @@ def begin(db: Database, keys: Keyring) -> World:
     world = World(db, keys, acme, globex, [f"p{n}-{mark}@x.test" for n in range(3)])
     at_acme = operator(acme)
     db.write_blocking(
-        member_changes.admit, at_acme, f"ada-{mark}@x.test", Level.ADMIN, password_hash=HONEST
+        member_changes.add_member, at_acme, f"ada-{mark}@x.test", Level.ADMIN, password_hash=HONEST
     )
     inside = [
         db.write_blocking(
-            member_changes.admit, at_acme, f"{level}-{mark}@x.test", level, password_hash=THEIRS
+            member_changes.add_member,
+            at_acme,
+            f"{level}-{mark}@x.test",
+            level,
+            password_hash=THEIRS,
         )
         for level in (Level.MANAGER, Level.USER, Level.VIEWER)
     ]
@@ -137,7 +141,7 @@ def attack_redeem(world: World, a: int, b: int, level: Level) -> None:
     if not world.held_links:
         return
     token = world.held_links[a % len(world.held_links)]
-    greeting = world.run(invitations.greet, world.keys, token)
+    greeting = world.run(invitations.link_details, world.keys, token)
     if greeting is None:
         return
     if greeting.kind == one_time_links.RESET:
@@ -182,7 +186,7 @@ def honest_accept(world: World, a: int, b: int, level: Level) -> None:
     if not known:
         return
     token = known[a % len(known)]
-    greeting = world.run(invitations.greet, world.keys, token)
+    greeting = world.run(invitations.link_details, world.keys, token)
     if greeting is not None and greeting.password_hash in (None, HONEST):
         seen = greeting.password_hash
         world.run(invitations.accept, world.keys, token, seen, HONEST, "")
@@ -200,7 +204,7 @@ def honest_admit(world: World, a: int, b: int, level: Level) -> None:
     email = world.pool[a % len(world.pool)]
     user = world.run(users.by_identifier, email)
     if user is None or not world.is_theirs(user.id):
-        world.run(member_changes.admit, operator(world.acme), email, level)
+        world.run(member_changes.add_member, operator(world.acme), email, level)
 
 
 MOVES = (
@@ -223,10 +227,10 @@ def check(world: World) -> None:
     for token in world.held_tokens:
         actor = world.run(authenticate, world.keys, token)
         if actor is not None and actor.customer_id == world.acme.id:
-            assert LADDER.index(actor.level) <= LADDER.index(HIGHEST)
-    for member in world.db.write_blocking(memberships.everybody, operator(world.acme)):
+            assert LEVEL_ORDER.index(actor.level) <= LEVEL_ORDER.index(HIGHEST)
+    for member in world.db.write_blocking(memberships.list_members, operator(world.acme)):
         if world.is_theirs(member.user_id) and member.invited_at is None:
-            assert LADDER.index(Level(member.level)) <= LADDER.index(HIGHEST)
+            assert LEVEL_ORDER.index(Level(member.level)) <= LEVEL_ORDER.index(HIGHEST)
 
 
 STEP = st.tuples(

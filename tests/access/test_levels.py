@@ -3,7 +3,7 @@
 import pytest
 
 from belvedere.access import Actor, Level, may_run, may_see, require, require_person
-from belvedere.access.actor import LADDER
+from belvedere.access.actor import LEVEL_ORDER
 from belvedere.base.errors import Forbidden
 
 V, U, M, A, OWN, AGENT, NOBODY = (
@@ -28,13 +28,13 @@ def test_it_works() -> None:
     assert not Level.USER.reaches(Level.ADMIN)
 
 
-@pytest.mark.parametrize("mine", LADDER)
-@pytest.mark.parametrize("wanted", LADDER)
+@pytest.mark.parametrize("mine", LEVEL_ORDER)
+@pytest.mark.parametrize("wanted", LEVEL_ORDER)
 def test_the_ladder_is_in_order(mine: Level, wanted: Level) -> None:
-    assert mine.reaches(wanted) is (LADDER.index(mine) >= LADDER.index(wanted))
+    assert mine.reaches(wanted) is (LEVEL_ORDER.index(mine) >= LEVEL_ORDER.index(wanted))
 
 
-@pytest.mark.parametrize("level", LADDER)
+@pytest.mark.parametrize("level", LEVEL_ORDER)
 def test_an_agent_stands_apart_from_the_ladder(level: Level) -> None:
     assert AGENT.reaches(AGENT)
     assert not AGENT.reaches(level)

@@ -2,142 +2,144 @@
 
 import pytest
 
-from belvedere.access import Limits
-from belvedere.access.limits.networks import network
+from belvedere.access import LoginLimits
 from belvedere.access.limits.rate_limits import (
     FREE_TRIES,
-    SLOWEST_S,
+    MAX_DELAY_S,
     WRONG_PER_MINUTE,
     WRONG_SECRETS_PER_MINUTE,
-    Kind,
-    Window,
+    AttemptKind,
+    RateWindow,
 )
 from belvedere.base.errors import TooMany
+from belvedere.base.networks import client_network
 from manual_clock import HandClock
 
 HERE, THERE = "192.0.2.1", "192.0.2.2"
 
 
-def limits(clock: HandClock, room: int = 1_000) -> Limits:
-    return Limits(clock, room=room)
+def limits(clock: HandClock, room: int = 1_000) -> LoginLimits:
+    return LoginLimits(clock, max_keys=room)
 
 
 def test_it_works() -> None:
     clock = HandClock()
-    door = limits(clock)
+    login_limits = limits(clock)
     for _ in range(WRONG_PER_MINUTE):
-        door.check(HERE)
-        door.wrong(HERE)
+        login_limits.check(HERE)
+        login_limits.record_failure(HERE)
     with pytest.raises(TooMany) as caught:
-        door.check(HERE)
+        login_limits.check(HERE)
     assert caught.value.retry_after_s == 60
-    door.check(THERE)
+    login_limits.check(THERE)
 
 
 def test_the_window_slides() -> None:
     clock = HandClock()
-    door = limits(clock)
+    login_limits = limits(clock)
     for _ in range(WRONG_PER_MINUTE):
-        door.wrong(HERE)
+        login_limits.record_failure(HERE)
         clock.move(1)
     with pytest.raises(TooMany) as caught:
-        door.check(HERE)
+        login_limits.check(HERE)
     assert caught.value.retry_after_s == 60 - WRONG_PER_MINUTE
     clock.move(caught.value.retry_after_s)
-    door.check(HERE)
-    door.wrong(HERE)
+    login_limits.check(HERE)
+    login_limits.record_failure(HERE)
     with pytest.raises(TooMany) as caught:
-        door.check(HERE)
+        login_limits.check(HERE)
     assert caught.value.retry_after_s == 1
 
 
 def test_right_ones_do_not_count() -> None:
-    door = limits(HandClock())
+    login_limits = limits(HandClock())
     for _ in range(100):
-        door.right("digest")
-        door.check(HERE, Kind.SECRET, proof="digest")
+        login_limits.record_success("digest")
+        login_limits.check(HERE, AttemptKind.SECRET, proof="digest")
 
 
 def test_a_name_gets_slower_and_never_closes() -> None:
-    door = limits(HandClock())
+    login_limits = limits(HandClock())
     waits = []
     for n in range(40):
-        waits.append(door.slow_s("ada"))
-        door.wrong(f"10.0.0.{n}", "ada")
+        waits.append(login_limits.delay_s("ada"))
+        login_limits.record_failure(f"10.0.0.{n}", "ada")
     assert waits[:FREE_TRIES] == [0.0] * FREE_TRIES
     assert waits[FREE_TRIES] > 0
     assert waits == sorted(waits)
-    assert max(waits) == SLOWEST_S
+    assert max(waits) == MAX_DELAY_S
 
 
 def test_kinds_are_counted_apart() -> None:
-    door = limits(HandClock())
+    login_limits = limits(HandClock())
     for _ in range(WRONG_PER_MINUTE):
-        door.wrong(HERE, kind=Kind.SECRET, target="a task")
+        login_limits.record_failure(HERE, kind=AttemptKind.SECRET, target="a task")
     with pytest.raises(TooMany):
-        door.check(HERE, Kind.SECRET, "a task")
-    door.check(HERE, Kind.SECRET, "another task")
-    for kind in set(Kind) - {Kind.SECRET}:
-        door.check(HERE, kind)
+        login_limits.check(HERE, AttemptKind.SECRET, "a task")
+    login_limits.check(HERE, AttemptKind.SECRET, "another task")
+    for kind in set(AttemptKind) - {AttemptKind.SECRET}:
+        login_limits.check(HERE, kind)
 
 
 def test_wrong_secrets_for_many_targets_end_as_well() -> None:
-    door = limits(HandClock())
+    login_limits = limits(HandClock())
     for n in range(WRONG_SECRETS_PER_MINUTE):
-        door.check(HERE, Kind.SECRET, f"task {n}")
-        door.wrong(HERE, kind=Kind.SECRET, target=f"task {n}")
+        login_limits.check(HERE, AttemptKind.SECRET, f"task {n}")
+        login_limits.record_failure(HERE, kind=AttemptKind.SECRET, target=f"task {n}")
     with pytest.raises(TooMany):
-        door.check(HERE, Kind.SECRET, "one more task")
+        login_limits.check(HERE, AttemptKind.SECRET, "one more task")
 
 
 def test_a_secret_that_was_right_lately_passes_whatever_others_try() -> None:
     clock = HandClock()
-    door = limits(clock)
-    door.right("digest")
+    login_limits = limits(clock)
+    login_limits.record_success("digest")
     for _ in range(WRONG_PER_MINUTE):
-        door.wrong(HERE, kind=Kind.SECRET, target="a task", proof="other digest")
-    door.check(HERE, Kind.SECRET, "a task", proof="digest")
+        login_limits.record_failure(
+            HERE, kind=AttemptKind.SECRET, target="a task", proof="other digest"
+        )
+    login_limits.check(HERE, AttemptKind.SECRET, "a task", proof="digest")
     with pytest.raises(TooMany):
-        door.check(HERE, Kind.SECRET, "a task", proof="other digest")
-    door.wrong(HERE, kind=Kind.SECRET, target="a task", proof="digest")
+        login_limits.check(HERE, AttemptKind.SECRET, "a task", proof="other digest")
+    login_limits.record_failure(HERE, kind=AttemptKind.SECRET, target="a task", proof="digest")
     with pytest.raises(TooMany):
-        door.check(HERE, Kind.SECRET, "a task", proof="digest")
+        login_limits.check(HERE, AttemptKind.SECRET, "a task", proof="digest")
 
 
 def test_a_browser_of_the_owner_has_a_count_of_its_own() -> None:
-    door = limits(HandClock())
+    login_limits = limits(HandClock())
     for _ in range(WRONG_PER_MINUTE):
-        door.wrong(HERE, "ada")
-    door.check(HERE, browser="of ada")
+        login_limits.record_failure(HERE, "ada")
+    login_limits.check(HERE, browser="of ada")
     for _ in range(WRONG_PER_MINUTE):
-        door.wrong(HERE, "ada", browser="of ada")
+        login_limits.record_failure(HERE, "ada", browser="of ada")
     with pytest.raises(TooMany):
-        door.check(HERE, browser="of ada")
-    door.check(HERE, browser="of max")
+        login_limits.check(HERE, browser="of ada")
+    login_limits.check(HERE, browser="of max")
 
 
 def test_a_name_recovers() -> None:
     clock = HandClock()
-    door = limits(clock)
+    login_limits = limits(clock)
     for _ in range(40):
-        door.wrong(HERE, "ada")
+        login_limits.record_failure(HERE, "ada")
     clock.move(15 * 60)
-    assert door.slow_s("ada") == 0.0
+    assert login_limits.delay_s("ada") == 0.0
 
 
 def test_a_forgotten_password_is_told_once_in_a_while() -> None:
     clock = HandClock()
-    door = limits(clock)
-    assert door.may_ask("ada")
-    assert not door.may_ask("ada")
-    assert door.may_ask("max")
+    login_limits = limits(clock)
+    assert login_limits.may_report("ada")
+    assert not login_limits.may_report("ada")
+    assert login_limits.may_report("max")
     clock.move(15 * 60)
-    assert door.may_ask("ada")
+    assert login_limits.may_report("ada")
 
 
 def test_memory_is_bounded_and_the_longest_idle_go_first() -> None:
     clock = HandClock()
-    window = Window(3, 60_000, clock, room=10)
+    window = RateWindow(3, 60_000, clock, max_keys=10)
     for n in range(100):
         window.add(n)
         window.add("busy")
@@ -149,7 +151,7 @@ def test_memory_is_bounded_and_the_longest_idle_go_first() -> None:
 
 def test_keys_that_have_run_out_make_room_without_being_asked_for() -> None:
     clock = HandClock()
-    window = Window(3, 60_000, clock)
+    window = RateWindow(3, 60_000, clock)
     for n in range(5):
         window.add(n)
     clock.move(60)
@@ -160,7 +162,7 @@ def test_keys_that_have_run_out_make_room_without_being_asked_for() -> None:
 
 def test_what_has_run_out_takes_no_room() -> None:
     clock = HandClock()
-    window = Window(3, 60_000, clock)
+    window = RateWindow(3, 60_000, clock)
     window.add("a")
     clock.move(60)
     assert window.count("a") == 0
@@ -176,7 +178,7 @@ def test_what_has_run_out_takes_no_room() -> None:
     ],
 )
 def test_addresses_of_one_holder_count_together(address: str, same: str) -> None:
-    assert network(address) == network(same)
+    assert client_network(address) == client_network(same)
 
 
 @pytest.mark.parametrize(
@@ -184,4 +186,4 @@ def test_addresses_of_one_holder_count_together(address: str, same: str) -> None
     [("2001:db8::1", "2001:db8:0:1::1"), ("192.0.2.1", "192.0.2.2"), ("local", "")],
 )
 def test_addresses_of_two_holders_count_apart(address: str, other: str) -> None:
-    assert network(address) != network(other)
+    assert client_network(address) != client_network(other)

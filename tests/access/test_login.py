@@ -7,7 +7,7 @@ import pytest
 from access.endpoints import Doors
 from belvedere.access import Actor, Keyring, Level, authenticate, create_token, operator
 from belvedere.access.customers import member_changes
-from belvedere.access.signin.cookies import token_in
+from belvedere.access.signin.cookies import session_token
 from belvedere.base.errors import Forbidden, NotFound, TooMany, Unauthenticated
 from belvedere.db import Database
 from people import PASSWORD, Cast
@@ -109,7 +109,7 @@ async def test_both_names_of_an_account_count_apart(
 async def test_the_organization_can_be_named(
     doors: Doors, db: Database, cast: Cast, stranger: Actor, where: str
 ) -> None:
-    await db.write(member_changes.admit, operator(cast.globex), "vic@acme.test", Level.USER)
+    await db.write(member_changes.add_member, operator(cast.globex), "vic@acme.test", Level.USER)
     body = {"email": "vic", "password": PASSWORD}
     if where == "body":
         answer = await doors.knock(LOGIN, stranger, {**body, "customer": "Globex"})
@@ -142,8 +142,8 @@ async def test_the_cookie_is_baked_for_the_scheme(
     assert ("Secure" in manners) is secure
     assert not any(manner.startswith("Domain") for manner in manners)
     jar = {name: answer.body["access_token"]}
-    assert token_in(jar, secure=secure) == answer.body["access_token"]
-    assert token_in(jar, secure=not secure) is None
+    assert session_token(jar, secure=secure) == answer.body["access_token"]
+    assert session_token(jar, secure=not secure) is None
 
 
 async def test_plain_http_is_warned_about_without_the_token(
@@ -245,7 +245,7 @@ async def test_it_goes_to_another_organization(
     door = "PUT /api/session/customer/{id}"
     with pytest.raises(Forbidden):
         await doors.knock(door, cast.vic, id=cast.globex.id)
-    await db.write(member_changes.admit, operator(cast.globex), "vic@acme.test", Level.USER)
+    await db.write(member_changes.add_member, operator(cast.globex), "vic@acme.test", Level.USER)
     answer = await doors.knock(door, cast.vic, id=cast.globex.id)
     actor = await db.read(authenticate, keys, answer.body["access_token"])
     assert actor is not None

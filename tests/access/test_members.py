@@ -6,7 +6,7 @@ import pytest
 
 from belvedere import events
 from belvedere.access import Actor, Keyring, Level, acl_of, audit, authenticate, replace_acl
-from belvedere.access.audit import Wanted
+from belvedere.access.audit import AuditFilter
 from belvedere.access.credentials import one_time_links, tokens
 from belvedere.access.customers import member_changes
 from belvedere.access.people import memberships, users
@@ -32,16 +32,16 @@ def test_it_works(db: Database, cast: Cast) -> None:
         event for event in db.write_blocking(events.after, 0, 0) if event.kind == "member.changed"
     ]
     assert event.object_id == cast.vic.member_id
-    (row,) = db.write_blocking(audit.entries, cast.ada, 100, Wanted(object_id=cast.vic.member_id))[
-        :1
-    ]
+    (row,) = db.write_blocking(
+        audit.list_entries, cast.ada, 100, AuditFilter(object_id=cast.vic.member_id)
+    )[:1]
     assert (row.action, row.actor_name) == ("member.change", "max@acme.test")
     assert '"level":"viewer"' in (row.before or "")
     assert '"level":"user"' in (row.after or "")
 
 
 def test_everybody_is_listed_and_nobody_else(db: Database, cast: Cast) -> None:
-    found = db.write_blocking(memberships.everybody, cast.vic)
+    found = db.write_blocking(memberships.list_members, cast.vic)
     assert {one.email for one in found} == {
         f"{name}@acme.test" for name in ("olga", "ada", "max", "uma", "vic")
     }
@@ -236,7 +236,7 @@ def test_a_change_kills_the_links_that_were_handed_out(
     db: Database, keys: Keyring, cast: Cast
 ) -> None:
     _, text = db.write_blocking(
-        one_time_links.make, keys, "reset", cast.vic.user_id, cast.acme.id, "max"
+        one_time_links.create, keys, "reset", cast.vic.user_id, cast.acme.id, "max"
     )
     change(db, cast.ada, cast.vic, level=Level.ADMIN)
     assert db.write_blocking(one_time_links.find, keys, text) is None
@@ -244,7 +244,7 @@ def test_a_change_kills_the_links_that_were_handed_out(
 
 def test_only_the_operator_admits_without_a_link(db: Database, cast: Cast) -> None:
     with pytest.raises(Forbidden):
-        db.write_blocking(member_changes.admit, cast.olga, "new@acme.test", Level.USER)
+        db.write_blocking(member_changes.add_member, cast.olga, "new@acme.test", Level.USER)
 
 
 def test_two_people_with_the_same_local_part_get_two_user_names(db: Database) -> None:

@@ -11,13 +11,13 @@ RESERVED = frozenset({"job", "-", "api"})
 
 
 def test_it_works() -> None:
-    assert naming.organization(" Acme ", RESERVED) == "acme"
+    assert naming.customer_name(" Acme ", RESERVED) == "acme"
     assert naming.email(" Ada@Acme.Test ") == "ada@acme.test"
 
 
 @pytest.mark.parametrize("name", ["a", "9", "a.b_c-d", "x" * 64, "jobs"])
 def test_an_organization_can_be_called(name: str) -> None:
-    assert naming.organization(name, RESERVED) == name
+    assert naming.customer_name(name, RESERVED) == name
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_an_organization_can_be_called(name: str) -> None:
 )
 def test_an_organization_cannot_be_called(name: str) -> None:
     with pytest.raises(Invalid) as caught:
-        naming.organization(name, RESERVED)
+        naming.customer_name(name, RESERVED)
     assert caught.value.code == "bad_name"
 
 

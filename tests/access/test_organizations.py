@@ -3,7 +3,7 @@
 import pytest
 
 from belvedere import events
-from belvedere.access import Actor, Keyring, Level, authenticate, create_organization, operator
+from belvedere.access import Actor, Keyring, Level, authenticate, create_customer, operator
 from belvedere.access.credentials import tokens
 from belvedere.access.crypto import password_hash
 from belvedere.access.customers import service
@@ -15,8 +15,10 @@ from people import PASSWORD_HASH, Cast
 RESERVED = frozenset({"job"})
 
 
-def found(db: Database, keys: Keyring, name: str, owner: str = "olga@acme.test") -> service.Founded:
-    return db.write_blocking(create_organization, keys, name, owner, reserved=RESERVED)
+def found(
+    db: Database, keys: Keyring, name: str, owner: str = "olga@acme.test"
+) -> service.NewCustomer:
+    return db.write_blocking(create_customer, keys, name, owner, reserved=RESERVED)
 
 
 def test_it_works(db: Database, keys: Keyring) -> None:
@@ -30,7 +32,7 @@ def test_it_works(db: Database, keys: Keyring) -> None:
 
 def test_an_owner_with_a_password_gets_no_link(db: Database, keys: Keyring) -> None:
     made = db.write_blocking(
-        create_organization,
+        create_customer,
         keys,
         "acme",
         "olga@acme.test",
@@ -43,7 +45,7 @@ def test_an_owner_with_a_password_gets_no_link(db: Database, keys: Keyring) -> N
 def test_a_person_who_is_known_keeps_the_password(db: Database, keys: Keyring, cast: Cast) -> None:
     other = password_hash.digest("another-good-password")
     made = db.write_blocking(
-        create_organization,
+        create_customer,
         keys,
         "initech",
         "ADA@acme.test",

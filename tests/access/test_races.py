@@ -27,12 +27,12 @@ async def at_once(*calls: Awaitable[Any]) -> list[Any]:
 
 
 async def owners(db: Database, actor: Actor) -> list[memberships.Member]:
-    found = await db.read(memberships.everybody, actor)
+    found = await db.read(memberships.list_members, actor)
     return [member for member in found if member.level == Level.OWNER and member.enabled]
 
 
 async def test_it_works(db: Database, cast: Cast) -> None:
-    found = await at_once(*(db.read(memberships.everybody, cast.ada) for _ in range(4)))
+    found = await at_once(*(db.read(memberships.list_members, cast.ada) for _ in range(4)))
     assert [len(one) for one in found] == [5] * 4
 
 
@@ -92,14 +92,14 @@ async def test_no_session_with_the_old_password_outlives_the_new_one(
         vic = await db.read(users.find, cast.vic.user_id)
         assert vic is not None
         _, link = await db.write(
-            one_time_links.make, keys, one_time_links.RESET, vic.id, cast.acme.id, "operator"
+            one_time_links.create, keys, one_time_links.RESET, vic.id, cast.acme.id, "operator"
         )
         found = await at_once(
             *(db.write(login.sign_in, keys, vic, None, None, "", "") for _ in range(3)),
             db.write(password_recovery.redeem_reset, keys, link, f"new {n}", ""),
             *(db.write(login.sign_in, keys, vic, None, None, "", "") for _ in range(3)),
         )
-        tokens = [one.token for one in found if isinstance(one, login.Entered)]
+        tokens = [one.token for one in found if isinstance(one, login.LoginResult)]
         assert [await db.read(authenticate, keys, token) for token in tokens] == [None] * len(
             tokens
         )
@@ -123,7 +123,7 @@ async def test_two_who_found_the_same_organization_make_one(db: Database, keys: 
     found = await at_once(
         *(
             db.write(
-                service.create_organization,
+                service.create_customer,
                 keys,
                 "initech",
                 f"bill{n}@x.test",
@@ -145,5 +145,5 @@ async def test_nobody_is_forgotten_while_being_invited_elsewhere(
             db.write(member_changes.remove, cast.max, made.member.id),
             db.write(invitations.invite, keys, cast.eve, email, "", Level.VIEWER, []),
         )
-        found = await db.read(memberships.everybody, cast.eve)
+        found = await db.read(memberships.list_members, cast.eve)
         assert email in {member.email for member in found}

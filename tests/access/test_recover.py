@@ -88,7 +88,7 @@ def test_one_organization_does_not_set_the_password_of_another(
     """Eve holds a reset link of one of hers; when that person joins acme, the link must die, and
     she gets no new one."""
     db.write_blocking(
-        member_changes.admit,
+        member_changes.add_member,
         service.operator(cast.globex),
         "pat@globex.test",
         Level.USER,
@@ -96,7 +96,7 @@ def test_one_organization_does_not_set_the_password_of_another(
     )
     pat = db.write_blocking(users.by_identifier, "pat@globex.test")
     assert pat is not None
-    member_id = next(one.member_id for one in db.write_blocking(sessions.memberships, pat.id))
+    member_id = next(one.member_id for one in db.write_blocking(sessions.list_memberships, pat.id))
     _, held = db.write_blocking(password_recovery.issue_link, keys, cast.eve, member_id)
     made = db.write_blocking(
         invitations.invite, keys, cast.ada, "pat@globex.test", "", Level.ADMIN, []
@@ -115,11 +115,11 @@ def test_a_link_made_while_the_person_moved_is_dead(
 ) -> None:
     """The rule is asked again when the link is used, since both may have happened at once."""
     db.write_blocking(
-        member_changes.admit, service.operator(cast.acme), "eve@globex.test", Level.ADMIN
+        member_changes.add_member, service.operator(cast.acme), "eve@globex.test", Level.ADMIN
     )
     for made_by, works in ((cast.eve.user_id, False), ("operator", True)):
         _, token = db.write_blocking(
-            one_time_links.make,
+            one_time_links.create,
             keys,
             one_time_links.RESET,
             cast.eve.user_id,
@@ -177,8 +177,8 @@ def test_the_operator_learns_who_is_unknown(db: Database, keys: Keyring, cast: C
 
 
 def test_those_who_can_help_hear_of_a_forgotten_password(db: Database, cast: Cast) -> None:
-    db.write_blocking(password_recovery.ask_for_help, "Vic@acme.test")
-    db.write_blocking(password_recovery.ask_for_help, "nobody@acme.test")
+    db.write_blocking(password_recovery.report_forgotten, "Vic@acme.test")
+    db.write_blocking(password_recovery.report_forgotten, "nobody@acme.test")
     asked = [
         event
         for event in db.write_blocking(events.after, 0, 0)

@@ -16,7 +16,7 @@ from belvedere.access.customers import (
 )
 from belvedere.access.people import users
 from belvedere.access.signin import login, login_tickets, recovery_codes, second_factors, sessions
-from belvedere.access.signin.login import Entered
+from belvedere.access.signin.login import LoginResult
 from belvedere.base.clock import MINUTE, SECOND
 from belvedere.base.errors import Conflict, Forbidden, Refused, TooMany, Unauthenticated
 from belvedere.db import Database
@@ -24,14 +24,14 @@ from manual_clock import HandClock
 from people import PASSWORD_HASH, Cast
 
 
-def signed_in(db: Database, keys: Keyring, actor: Actor, place: str | None = None) -> Entered:
+def signed_in(db: Database, keys: Keyring, actor: Actor, place: str | None = None) -> LoginResult:
     user = db.write_blocking(users.find, actor.user_id)
     assert user is not None
     return db.write_blocking(login.sign_in, keys, user, None, place, "", "")
 
 
-def traded(db: Database, keys: Keyring, ticket: str, code: str) -> Entered | None:
-    return db.write_blocking(login.trade, keys, ticket, code, "192.0.2.9", "phone")
+def traded(db: Database, keys: Keyring, ticket: str, code: str) -> LoginResult | None:
+    return db.write_blocking(login.exchange_ticket, keys, ticket, code, "192.0.2.9", "phone")
 
 
 def test_it_works(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
@@ -46,7 +46,7 @@ def test_it_works(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> 
     assert done.session.method == "totp"
     actor = db.write_blocking(authenticate, keys, done.token)
     assert actor is not None and actor.member_id == cast.vic.member_id
-    newest = db.write_blocking(audit.entries, cast.ada)[0]
+    newest = db.write_blocking(audit.list_entries, cast.ada)[0]
     assert (newest.action, newest.address) == ("session.begin", "192.0.2.9")
     assert '"method":"totp"' in str(newest.after)
     kinds = [event.kind for event in db.write_blocking(events.after, 0, 0)]
@@ -95,7 +95,7 @@ async def test_of_many_at_once_one_gets_in(
     for code in (app.code(), codes[0]):
         asked = [signed_in(db, keys, cast.vic).ticket for _ in range(6)]
         found = await asyncio.gather(
-            *(db.write(login.trade, keys, ticket, code, "", "") for ticket in asked)
+            *(db.write(login.exchange_ticket, keys, ticket, code, "", "") for ticket in asked)
         )
         assert sum(one is not None for one in found) == 1
 
@@ -106,10 +106,10 @@ async def test_a_ticket_is_used_by_one(
     _, codes = equip(db, keys, clock, cast.vic)
     ticket = signed_in(db, keys, cast.vic).ticket
     found = await asyncio.gather(
-        *(db.write(login.trade, keys, ticket, code, "", "") for code in codes[:4]),
+        *(db.write(login.exchange_ticket, keys, ticket, code, "", "") for code in codes[:4]),
         return_exceptions=True,
     )
-    assert sum(isinstance(one, Entered) for one in found) == 1
+    assert sum(isinstance(one, LoginResult) for one in found) == 1
     assert sum(isinstance(one, Unauthenticated) for one in found) == 3
 
 
@@ -120,7 +120,7 @@ def test_a_recovery_code_works_once_however_it_is_typed(
     _, codes = equip(db, keys, clock, cast.vic)
     done = traded(db, keys, signed_in(db, keys, cast.vic).ticket, spelt(codes[3]))
     assert done is not None and done.session is not None and done.session.method == "recovery"
-    assert db.write_blocking(recovery_codes.left, cast.vic.user_id) == 9
+    assert db.write_blocking(recovery_codes.count, cast.vic.user_id) == 9
     assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, codes[3]) is None
 
 
@@ -130,7 +130,7 @@ def test_somebody_elses_recovery_code_is_none(
     _, theirs = equip(db, keys, clock, cast.uma)
     equip(db, keys, clock, cast.vic)
     assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, theirs[0]) is None
-    assert db.write_blocking(recovery_codes.left, cast.uma.user_id) == 10
+    assert db.write_blocking(recovery_codes.count, cast.uma.user_id) == 10
 
 
 def test_new_recovery_codes_kill_the_old(
@@ -222,7 +222,7 @@ def test_disabled_the_password_alone_signs_in(
     equip(db, keys, clock, cast.vic)
     db.write_blocking(second_factor_changes.disable, cast.vic)
     assert signed_in(db, keys, cast.vic).session is not None
-    assert db.write_blocking(recovery_codes.left, cast.vic.user_id) == 0
+    assert db.write_blocking(recovery_codes.count, cast.vic.user_id) == 0
     for verb in (
         second_factor_changes.disable,
         lambda tx, who: second_factor_changes.renew_codes(tx, keys, who),
@@ -237,7 +237,7 @@ def test_an_admin_resets_it(db: Database, keys: Keyring, cast: Cast, clock: Hand
     assert not member.has_second_factor
     assert db.write_blocking(authenticate, keys, cast.tokens["vic"]) is None
     assert signed_in(db, keys, cast.vic).session is not None
-    actions = [row.action for row in db.write_blocking(audit.entries, cast.ada)]
+    actions = [row.action for row in db.write_blocking(audit.list_entries, cast.ada)]
     assert "member.reset_second_factor" in actions
     with pytest.raises(Conflict):
         db.write_blocking(second_factor_changes.reset, cast.ada, cast.vic.member_id)
@@ -257,7 +257,9 @@ def test_one_of_several_organizations_cannot_take_it_away(
     db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     equip(db, keys, clock, cast.vic)
-    db.write_blocking(member_changes.admit, operator(cast.globex), "vic@acme.test", Level.VIEWER)
+    db.write_blocking(
+        member_changes.add_member, operator(cast.globex), "vic@acme.test", Level.VIEWER
+    )
     with pytest.raises(Forbidden) as caught:
         db.write_blocking(second_factor_changes.reset, cast.ada, cast.vic.member_id)
     assert caught.value.code == "belongs_elsewhere"
@@ -283,7 +285,7 @@ def test_an_invitation_does_not_pass_it_by(
 
 def required(db: Database, keys: Keyring, cast: Cast, clock: HandClock, level: str) -> None:
     equip(db, keys, clock, cast.olga)
-    db.write_blocking(service.ask_second_factor, cast.olga, level)
+    db.write_blocking(service.require_second_factor, cast.olga, level)
 
 
 def test_an_organization_can_require_it(
@@ -296,7 +298,7 @@ def test_an_organization_can_require_it(
     assert signed_in(db, keys, cast.uma).session is not None
     asked = signed_in(db, keys, cast.max)
     assert (asked.session, asked.asks) == (None, "setup")
-    _, secret = db.write_blocking(login.set_up, keys, asked.ticket)
+    _, secret = db.write_blocking(login.set_up_second_factor, keys, asked.ticket)
     app = Authenticator(secret, clock)
     assert traded(db, keys, asked.ticket, app.wrong()) is None
     done = traded(db, keys, asked.ticket, app.code())
@@ -313,24 +315,26 @@ def test_the_ticket_of_a_code_sets_nothing_up(
 ) -> None:
     equip(db, keys, clock, cast.vic)
     with pytest.raises(Unauthenticated):
-        db.write_blocking(login.set_up, keys, signed_in(db, keys, cast.vic).ticket)
+        db.write_blocking(login.set_up_second_factor, keys, signed_in(db, keys, cast.vic).ticket)
 
 
 def test_whoever_requires_it_has_one(db: Database, keys: Keyring, cast: Cast) -> None:
     with pytest.raises(Conflict) as caught:
-        db.write_blocking(service.ask_second_factor, cast.olga, "owner")
+        db.write_blocking(service.require_second_factor, cast.olga, "owner")
     assert caught.value.code == "second_factor_off"
     with pytest.raises(Refused):
-        db.write_blocking(service.ask_second_factor, cast.ada, "")
+        db.write_blocking(service.require_second_factor, cast.ada, "")
     with pytest.raises(Refused):
-        db.write_blocking(service.ask_second_factor, cast.olga, "anonymous")
+        db.write_blocking(service.require_second_factor, cast.olga, "anonymous")
 
 
 def test_nobody_goes_there_by_the_password_alone(
     db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     required(db, keys, cast, clock, "viewer")
-    db.write_blocking(member_changes.admit, operator(cast.globex), "vic@acme.test", Level.VIEWER)
+    db.write_blocking(
+        member_changes.add_member, operator(cast.globex), "vic@acme.test", Level.VIEWER
+    )
     there = signed_in(db, keys, cast.vic, "globex")
     actor = db.write_blocking(authenticate, keys, there.token)
     assert actor is not None

@@ -18,7 +18,7 @@ TASK = new_id()
 
 
 def make(db: Database, keys: Keyring, cast: Cast) -> str:
-    return db.write_blocking(secret_keys.make, keys, cast.acme.id, "task", TASK)
+    return db.write_blocking(secret_keys.create, keys, cast.acme.id, "task", TASK)
 
 
 def fits(db: Database, keys: Keyring, cast: Cast, secret: str) -> bool:
@@ -37,7 +37,7 @@ def test_every_reading_is_audited_without_the_secret(
 ) -> None:
     secret = make(db, keys, cast)
     db.write_blocking(secret_keys.reveal, keys, cast.ada, "task", TASK)
-    row = db.write_blocking(audit.entries, cast.ada)[0]
+    row = db.write_blocking(audit.list_entries, cast.ada)[0]
     assert (row.action, row.actor_name) == ("task.reveal_secret", "ada@acme.test")
     kept = db.write_blocking(lambda tx: tx.rows("select digest, box from secret_keys"))
     assert secret not in f"{row} {kept}"
@@ -46,7 +46,7 @@ def test_every_reading_is_audited_without_the_secret(
 def test_it_opens_one_record_of_one_organization(db: Database, keys: Keyring, cast: Cast) -> None:
     secret = make(db, keys, cast)
     other = new_id()
-    db.write_blocking(secret_keys.make, keys, cast.globex.id, "task", other)
+    db.write_blocking(secret_keys.create, keys, cast.globex.id, "task", other)
     for customer_id, object, object_id, given in [
         (cast.globex.id, "task", TASK, secret),
         (cast.acme.id, "workflow", TASK, secret),
@@ -139,11 +139,11 @@ def test_another_organization_finds_none(db: Database, keys: Keyring, cast: Cast
         db.write_blocking(secret_keys.reveal, keys, cast.eve, "task", TASK)
     with pytest.raises(NotFound):
         db.write_blocking(secret_keys.rotate, keys, cast.eve, "task", TASK)
-    db.write_blocking(secret_keys.forget, cast.globex.id, "task", TASK)
+    db.write_blocking(secret_keys.delete, cast.globex.id, "task", TASK)
     assert fits(db, keys, cast, secret)
 
 
 def test_the_key_of_a_deleted_record_opens_nothing(db: Database, keys: Keyring, cast: Cast) -> None:
     secret = make(db, keys, cast)
-    db.write_blocking(secret_keys.forget, cast.acme.id, "task", TASK)
+    db.write_blocking(secret_keys.delete, cast.acme.id, "task", TASK)
     assert not fits(db, keys, cast, secret)

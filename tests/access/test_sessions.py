@@ -2,7 +2,7 @@
 
 import pytest
 
-from belvedere.access import Actor, Keyring, Level, audit, authenticate, sweep, touch
+from belvedere.access import Actor, Keyring, Level, audit, authenticate, purge_expired, touch
 from belvedere.access.customers import member_changes, service
 from belvedere.access.people import users
 from belvedere.access.people.users import User
@@ -21,7 +21,7 @@ def user(db: Database, actor: Actor) -> User:
 
 
 def join_globex(db: Database, cast: Cast, email: str) -> None:
-    db.write_blocking(member_changes.admit, service.operator(cast.globex), email, Level.VIEWER)
+    db.write_blocking(member_changes.add_member, service.operator(cast.globex), email, Level.VIEWER)
 
 
 def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
@@ -33,7 +33,7 @@ def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
     assert actor is not None
     assert (actor.kind, actor.member_id) == ("member", cast.vic.member_id)
     assert actor.credential_id == entered.session.id
-    newest = db.write_blocking(audit.entries, cast.ada)[0]
+    newest = db.write_blocking(audit.list_entries, cast.ada)[0]
     assert (newest.action, newest.address) == ("session.begin", "192.0.2.9")
     assert entered.token not in str(newest)
 
@@ -108,7 +108,7 @@ def test_an_old_use_does_not_turn_back_a_newer(
 ) -> None:
     db.write_blocking(touch, [(cast.vic.credential_id, clock() + 5_000)])
     db.write_blocking(touch, [(cast.vic.credential_id, clock() + 1_000)])
-    (mine,) = db.write_blocking(sessions.live, cast.vic)
+    (mine,) = db.write_blocking(sessions.list_active, cast.vic)
     assert mine.used_at == clock() + 5_000
 
 
@@ -137,9 +137,9 @@ def test_one_does_not_go_where_one_is_no_member(db: Database, keys: Keyring, cas
 
 def test_one_sees_the_own_sessions_only(db: Database, keys: Keyring, cast: Cast) -> None:
     db.write_blocking(sessions.begin, keys, cast.vic.user_id, None, "192.0.2.9", "phone")
-    found = db.write_blocking(sessions.live, cast.vic)
+    found = db.write_blocking(sessions.list_active, cast.vic)
     assert [one.agent for one in found] == ["tests", "phone"]
-    assert len(db.write_blocking(sessions.live, cast.uma)) == 1
+    assert len(db.write_blocking(sessions.list_active, cast.uma)) == 1
 
 
 def test_one_ends_the_own_sessions_only(db: Database, keys: Keyring, cast: Cast) -> None:
@@ -157,7 +157,7 @@ def test_one_ends_the_own_sessions_only(db: Database, keys: Keyring, cast: Cast)
 def test_a_token_has_no_sessions(db: Database, keys: Keyring, cast: Cast) -> None:
     token = Actor(cast.acme.id, "acme", Level.ADMIN, "token", credential_id="x")
     with pytest.raises(Forbidden):
-        db.write_blocking(sessions.live, token)
+        db.write_blocking(sessions.list_active, token)
     with pytest.raises(Forbidden):
         db.write_blocking(sessions.renew, keys, token)
 
@@ -166,8 +166,8 @@ def test_what_is_long_over_is_swept_in_small_batches(
     db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     clock.move(36 * DAY / SECOND)
-    assert db.write_blocking(sweep) == 0
+    assert db.write_blocking(purge_expired) == 0
     clock.move(2 * DAY / SECOND)
-    assert db.write_blocking(sweep, 4) == 4
-    assert db.write_blocking(sweep, 4) == 2
-    assert db.write_blocking(sweep, 4) == 0
+    assert db.write_blocking(purge_expired, 4) == 4
+    assert db.write_blocking(purge_expired, 4) == 2
+    assert db.write_blocking(purge_expired, 4) == 0

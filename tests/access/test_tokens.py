@@ -48,10 +48,13 @@ def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
 
 def test_the_text_is_kept_nowhere(db: Database, keys: Keyring, cast: Cast) -> None:
     _, text = db.write_blocking(create_token, keys, cast.ada, "ci")
-    (listed,) = db.write_blocking(tokens.live, cast.ada)
+    (listed,) = db.write_blocking(tokens.list_active, cast.ada)
     assert listed.prefix == text[:8]
     assert (listed.created_by, listed.created_by_name) == (cast.ada.user_id, "ada@acme.test")
-    told = [*db.write_blocking(events.after, 0, 0), *db.write_blocking(audit.entries, cast.ada)]
+    told = [
+        *db.write_blocking(events.after, 0, 0),
+        *db.write_blocking(audit.list_entries, cast.ada),
+    ]
     rows = db.write_blocking(lambda tx: tx.rows("select * from tokens"))
     assert text[4:] not in f"{told} {rows}"
 
@@ -103,7 +106,7 @@ def test_a_revoked_token_is_dead(db: Database, keys: Keyring, cast: Cast) -> Non
     db.on_signals = signals.update
     db.write_blocking(tokens.revoke, cast.ada, made.id)
     assert db.write_blocking(authenticate, keys, text) is None
-    assert db.write_blocking(tokens.live, cast.ada) == []
+    assert db.write_blocking(tokens.list_active, cast.ada) == []
     assert ACCESS_CHANGED in signals
     with pytest.raises(NotFound):
         db.write_blocking(tokens.revoke, cast.ada, made.id)
@@ -111,7 +114,7 @@ def test_a_revoked_token_is_dead(db: Database, keys: Keyring, cast: Cast) -> Non
 
 def test_others_neither_see_nor_revoke_it(db: Database, keys: Keyring, cast: Cast) -> None:
     made, text = db.write_blocking(create_token, keys, cast.ada, "ci")
-    assert db.write_blocking(tokens.live, cast.eve) == []
+    assert db.write_blocking(tokens.list_active, cast.eve) == []
     with pytest.raises(NotFound):
         db.write_blocking(tokens.revoke, cast.eve, made.id)
     assert db.write_blocking(authenticate, keys, text) is not None
@@ -131,7 +134,7 @@ def test_a_token_revokes_itself_and_no_other(db: Database, keys: Keyring, cast: 
 def test_its_last_use_is_noted(db: Database, keys: Keyring, cast: Cast, clock: HandClock) -> None:
     made, _ = db.write_blocking(create_token, keys, cast.ada, "ci")
     db.write_blocking(touch, [(made.id, clock()), (new_id(), clock())])
-    (listed,) = db.write_blocking(tokens.live, cast.ada)
+    (listed,) = db.write_blocking(tokens.list_active, cast.ada)
     assert listed.used_at == clock()
 
 
@@ -164,10 +167,10 @@ def test_an_agent_has_a_token_of_its_own(db: Database, keys: Keyring, cast: Cast
     actor = db.write_blocking(authenticate, keys, text)
     assert actor is not None
     assert (actor.level, actor.kind, actor.host_id) == (Level.AGENT, "agent", host_id)
-    assert db.write_blocking(tokens.live, cast.ada) == []
-    assert [one.id for one in db.write_blocking(tokens.live, cast.ada, tokens.AGENT_TOKEN)] == [
-        made.id
-    ]
+    assert db.write_blocking(tokens.list_active, cast.ada) == []
+    assert [
+        one.id for one in db.write_blocking(tokens.list_active, cast.ada, tokens.AGENT_TOKEN)
+    ] == [made.id]
 
 
 def test_a_hosts_tokens_die_together(db: Database, keys: Keyring, cast: Cast) -> None:

@@ -29,23 +29,23 @@ def test_it_works() -> None:
 @pytest.mark.parametrize("distance", [-1, 0, 1])
 def test_a_clock_may_be_one_step_off(distance: int) -> None:
     code = totp.code_at(SECRET, STEP + distance)
-    assert totp.step_of(SECRET, code, NOW, 0) == STEP + distance
+    assert totp.matching_step(SECRET, code, NOW, 0) == STEP + distance
 
 
 @pytest.mark.parametrize("distance", [-2, 2, 100])
 def test_more_is_too_much(distance: int) -> None:
-    assert totp.step_of(SECRET, totp.code_at(SECRET, STEP + distance), NOW, 0) is None
+    assert totp.matching_step(SECRET, totp.code_at(SECRET, STEP + distance), NOW, 0) is None
 
 
 @pytest.mark.parametrize("code", ["", "0", "000000", "0504711", "50471"])
 def test_what_is_no_code_of_now_is_none(code: str) -> None:
-    assert totp.step_of(SECRET, code, NOW, 0) is None
+    assert totp.matching_step(SECRET, code, NOW, 0) is None
 
 
 @pytest.mark.parametrize("after", [0, 1])
 def test_no_step_counts_that_is_not_later_than_the_last(after: int) -> None:
     code = totp.code_at(SECRET, STEP)
-    assert totp.step_of(SECRET, code, NOW, STEP + after) is None
+    assert totp.matching_step(SECRET, code, NOW, STEP + after) is None
 
 
 def test_secrets_are_new_each_time() -> None:
@@ -62,7 +62,7 @@ def test_an_app_can_read_the_address() -> None:
 
 
 def test_the_picture_is_nothing_but_paths() -> None:
-    drawn = totp.picture(totp.uri(SECRET, "ada@acme.test"))
+    drawn = totp.qr_svg(totp.uri(SECRET, "ada@acme.test"))
     assert drawn.startswith('<svg xmlns="http://www.w3.org/2000/svg" viewBox=')
     assert drawn.count("<") == drawn.count("<path ") + 2 == 4
     assert SECRET not in drawn

@@ -1,14 +1,14 @@
-"""The turnstile: passwords are checked off the loop, in turn, and guessers are held up."""
+"""The password checker: passwords are checked off the loop, in turn, and guessers are held up."""
 
 import asyncio
 import threading
 
 import pytest
 
-from belvedere.access import Limits, PasswordChecker
+from belvedere.access import LoginLimits, PasswordChecker
 from belvedere.access.crypto import password_hash
 from belvedere.access.limits.rate_limits import WRONG_PER_MINUTE
-from belvedere.access.signin.password_checker import AT_ONCE, MAX_WAITING
+from belvedere.access.signin.password_checker import MAX_PARALLEL, MAX_WAITING
 from belvedere.base.errors import Invalid, TooMany
 from manual_clock import HandClock
 
@@ -22,11 +22,11 @@ def slept() -> list[float]:
 
 
 @pytest.fixture
-def turnstile(slept: list[float]) -> PasswordChecker:
+def checker(slept: list[float]) -> PasswordChecker:
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    return PasswordChecker(Limits(HandClock()), sleep)
+    return PasswordChecker(LoginLimits(HandClock()), sleep)
 
 
 @pytest.fixture
@@ -42,33 +42,33 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-async def test_it_works(turnstile: PasswordChecker) -> None:
-    kept = await turnstile.digest(HERE, GOOD)
-    assert await turnstile.verify(HERE, "ada", kept, GOOD)
-    assert not await turnstile.verify(HERE, "ada", kept, "wrong")
-    assert not await turnstile.verify(HERE, "nobody", None, GOOD)
+async def test_it_works(checker: PasswordChecker) -> None:
+    kept = await checker.digest(HERE, GOOD)
+    assert await checker.verify(HERE, "ada", kept, GOOD)
+    assert not await checker.verify(HERE, "ada", kept, "wrong")
+    assert not await checker.verify(HERE, "nobody", None, GOOD)
 
 
-async def test_a_bad_new_password_is_refused(turnstile: PasswordChecker) -> None:
+async def test_a_bad_new_password_is_refused(checker: PasswordChecker) -> None:
     with pytest.raises(Invalid):
-        await turnstile.digest(HERE, "short")
+        await checker.digest(HERE, "short")
 
 
 async def test_the_loop_does_not_wait(
-    turnstile: PasswordChecker, monkeypatch: pytest.MonkeyPatch
+    checker: PasswordChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: list[int] = []
     monkeypatch.setattr(password_hash, "matches", lambda *_: threads.append(threading.get_ident()))
-    await turnstile.verify(HERE, "ada", None, GOOD)
+    await checker.verify(HERE, "ada", None, GOOD)
     assert threads
     assert threads[0] != threading.get_ident()
 
 
 async def test_few_are_checked_at_once(
-    turnstile: PasswordChecker, monkeypatch: pytest.MonkeyPatch
+    checker: PasswordChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inside, most, lock = 0, 0, threading.Lock()
-    full = threading.Barrier(AT_ONCE)
+    full = threading.Barrier(MAX_PARALLEL)
 
     def matches(*_: object) -> bool:
         nonlocal inside, most
@@ -82,58 +82,58 @@ async def test_few_are_checked_at_once(
         return True
 
     monkeypatch.setattr(password_hash, "matches", matches)
-    await asyncio.gather(*(turnstile.verify(HERE, "ada", "x", "x") for _ in range(AT_ONCE * 4)))
-    assert most == AT_ONCE
+    await asyncio.gather(*(checker.verify(HERE, "ada", "x", "x") for _ in range(MAX_PARALLEL * 4)))
+    assert most == MAX_PARALLEL
 
 
 async def test_a_hundred_guesses_at_once_get_no_further_than_twenty(
-    turnstile: PasswordChecker, checks: list[str]
+    checker: PasswordChecker, checks: list[str]
 ) -> None:
-    tries = (turnstile.verify(HERE, "ada", "right", f"guess {n}") for n in range(100))
+    tries = (checker.verify(HERE, "ada", "right", f"guess {n}") for n in range(100))
     found = await asyncio.gather(*tries, return_exceptions=True)
-    assert sum(isinstance(one, TooMany) for one in found) >= 100 - WRONG_PER_MINUTE - AT_ONCE
-    assert len(checks) <= WRONG_PER_MINUTE + AT_ONCE
+    assert sum(isinstance(one, TooMany) for one in found) >= 100 - WRONG_PER_MINUTE - MAX_PARALLEL
+    assert len(checks) <= WRONG_PER_MINUTE + MAX_PARALLEL
 
 
 async def test_a_right_password_from_a_blocked_address_waits_as_well(
-    turnstile: PasswordChecker, checks: list[str]
+    checker: PasswordChecker, checks: list[str]
 ) -> None:
     for n in range(WRONG_PER_MINUTE):
-        await turnstile.verify(HERE, f"account {n}", "right", "wrong")
+        await checker.verify(HERE, f"account {n}", "right", "wrong")
     with pytest.raises(TooMany):
-        await turnstile.verify(HERE, "ada", "right", "right")
+        await checker.verify(HERE, "ada", "right", "right")
 
 
 async def test_strangers_to_a_guessed_account_wait_and_get_in(
-    turnstile: PasswordChecker, checks: list[str], slept: list[float]
+    checker: PasswordChecker, checks: list[str], slept: list[float]
 ) -> None:
     for n in range(30):
-        await turnstile.verify(f"10.0.0.{n}", "ada", "right", "wrong")
+        await checker.verify(f"10.0.0.{n}", "ada", "right", "wrong")
     slept.clear()
-    assert await turnstile.verify(HERE, "ada", "right", "right")
+    assert await checker.verify(HERE, "ada", "right", "right")
     assert slept == [8.0]
-    assert await turnstile.which(HERE, "ada", ["right"], "right", browser="of ada")
+    assert await checker.find_match(HERE, "ada", ["right"], "right", browser="of ada")
     assert slept == [8.0]
 
 
 async def test_the_queue_has_an_end(
-    turnstile: PasswordChecker, monkeypatch: pytest.MonkeyPatch
+    checker: PasswordChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go = threading.Event()
     monkeypatch.setattr(password_hash, "matches", lambda *_: go.wait(10))
     waiting = [
-        asyncio.create_task(turnstile.verify(HERE, "ada", "x", "x")) for _ in range(MAX_WAITING)
+        asyncio.create_task(checker.verify(HERE, "ada", "x", "x")) for _ in range(MAX_WAITING)
     ]
     await asyncio.sleep(0)
     with pytest.raises(TooMany):
-        await turnstile.verify(HERE, "ada", "x", "x")
+        await checker.verify(HERE, "ada", "x", "x")
     go.set()
     assert all(await asyncio.gather(*waiting))
-    assert await turnstile.verify(HERE, "ada", "x", "x")
+    assert await checker.verify(HERE, "ada", "x", "x")
 
 
 async def test_the_checks_of_one_address_do_not_keep_another_out(
-    turnstile: PasswordChecker, monkeypatch: pytest.MonkeyPatch
+    checker: PasswordChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go = threading.Event()
     started: list[str] = []
@@ -144,25 +144,25 @@ async def test_the_checks_of_one_address_do_not_keep_another_out(
 
     monkeypatch.setattr(password_hash, "matches", slow)
     many = [
-        asyncio.create_task(turnstile.verify(HERE, "eve", "many", "x")) for _ in range(MAX_WAITING)
+        asyncio.create_task(checker.verify(HERE, "eve", "many", "x")) for _ in range(MAX_WAITING)
     ]
     await asyncio.sleep(0)
-    other = asyncio.create_task(turnstile.verify("10.0.0.9", "ada", "other", "x"))
+    other = asyncio.create_task(checker.verify("10.0.0.9", "ada", "other", "x"))
     await asyncio.sleep(0)
     go.set()
     assert await other
     # Those that ran already, and at most one more turn of the address with many.
-    assert started.index("other") <= 2 * AT_ONCE
+    assert started.index("other") <= 2 * MAX_PARALLEL
     assert all(await asyncio.gather(*many))
 
 
 async def test_a_hash_of_an_older_make_is_renewed(
-    turnstile: PasswordChecker, monkeypatch: pytest.MonkeyPatch
+    checker: PasswordChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = await turnstile.digest(HERE, GOOD)
-    assert await turnstile.renewed(HERE, kept, GOOD) is None
-    assert await turnstile.renewed(HERE, None, GOOD) is None
-    monkeypatch.setattr(password_hash, "is_dated", lambda _: True)
-    renewed = await turnstile.renewed(HERE, kept, GOOD)
+    kept = await checker.digest(HERE, GOOD)
+    assert await checker.rehash(HERE, kept, GOOD) is None
+    assert await checker.rehash(HERE, None, GOOD) is None
+    monkeypatch.setattr(password_hash, "needs_rehash", lambda _: True)
+    renewed = await checker.rehash(HERE, kept, GOOD)
     assert renewed is not None
     assert password_hash.matches(renewed, GOOD)

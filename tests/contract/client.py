@@ -94,7 +94,7 @@ class Client:
             said.append(message)
 
         await self.app(self.scope(method, target, sent), receive, send)
-        await self.app.runtime.passwords.settled()
+        await self.app.runtime.passwords.wait_idle()
         assert self.hangs_up or not said[-1].get("more_body"), "the answer was cut"
         answer = answer_of(said)
         self.check(method, target, answer)

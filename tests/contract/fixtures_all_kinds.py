@@ -37,7 +37,7 @@ from belvedere.statuspages.model import Part, StatusPageBody
 from belvedere.webhooks import service as webhooks
 from belvedere.webhooks.deliveries import receive
 from belvedere.webhooks.deliveries.receive import Call
-from belvedere.webhooks.model import Door
+from belvedere.webhooks.model import CallAuthorization
 from belvedere.webhooks.service import WebhookBody
 from belvedere.workflow_specs.model import Graph, Node
 from belvedere.workflows import service as workflows
@@ -87,7 +87,7 @@ def settle(tx: Tx, runtime: ServerRuntime, cast: Cast, things: Things) -> Estate
     keys, ada = runtime.keyring, cast.ada
     acme = Place("acme", ada, "web-1", EVERYBODY, {"member": cast.vic.member_id})
     # Below Eve, who may not give a new credential to an equal.
-    gil = member_changes.admit(tx, operator(cast.globex), "gil@globex.test", Level.VIEWER)
+    gil = member_changes.add_member(tx, operator(cast.globex), "gil@globex.test", Level.VIEWER)
     globex = Place("globex", cast.eve, "box-1", [], {"member": gil.id})
     for place in (acme, globex):
         place.texts["hostname"] = place.host
@@ -119,13 +119,15 @@ def settle(tx: Tx, runtime: ServerRuntime, cast: Cast, things: Things) -> Estate
 
 def _half_signed_in(tx: Tx, keys: Keyring, cast: Cast) -> dict[str, str]:
     """Somebody whose code is still to come, with the code; and Uma, who has no app yet."""
-    tom = member_changes.admit(tx, operator(cast.acme), "tom@acme.test", Level.VIEWER).user_id
+    tom = member_changes.add_member(tx, operator(cast.acme), "tom@acme.test", Level.VIEWER).user_id
     secret, step = second_factors.begin(tx, keys, tom), tx.now // totp.STEP
     second_factors.confirm(tx, keys, tom, totp.code_at(secret, step))
     return {
-        "ticket": login_tickets.make(tx, keys, tom, cast.acme.id, login_tickets.TOTP),
+        "ticket": login_tickets.create(tx, keys, tom, cast.acme.id, login_tickets.TOTP),
         "code": totp.code_at(secret, step + 1),
-        "setup": login_tickets.make(tx, keys, cast.uma.user_id, cast.acme.id, login_tickets.SETUP),
+        "setup": login_tickets.create(
+            tx, keys, cast.uma.user_id, cast.acme.id, login_tickets.SETUP
+        ),
     }
 
 
@@ -193,7 +195,7 @@ def _webhook(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     found = webhooks.create(tx, runtime.keyring, place.by, body).row.id
     digest = runtime.keyring.digest(place.texts["secret"])
     tx.execute("update secret_keys set digest = ? where object_id = ?", digest, found)
-    call = Call(place.by, found, Door.TOKEN, runtime.keyring, b"[]", "", {}, "{}", [])
+    call = Call(place.by, found, CallAuthorization.TOKEN, runtime.keyring, b"[]", "", {}, "{}", [])
     (answered,) = receive.trigger(tx, [call])
     assert not isinstance(answered, Exception)
     place.ids["webhook"] = found

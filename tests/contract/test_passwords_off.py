@@ -124,7 +124,7 @@ async def test_nobody_comes_in_from_another_organization(
     acme = await world.runtime.db.read(service.by_name, "acme")
     assert acme is not None
     by = service.operator(acme)
-    await world.runtime.db.write(member_changes.admit, by, "eve@globex.test", Level.VIEWER)
+    await world.runtime.db.write(member_changes.add_member, by, "eve@globex.test", Level.VIEWER)
     told = {"email": "eve@globex.test", "password": PASSWORD}
     done = await stranger.post(LOGIN, told)
     assert done.status == 200 and done.json["customer_id"] != acme.id
@@ -173,7 +173,7 @@ async def test_a_person_of_two_organizations_resets_for_the_other(
 ) -> None:
     await switched_off(world, at)
     by = service.operator(world.cast.acme)
-    await world.runtime.db.write(member_changes.admit, by, "eve@globex.test", Level.VIEWER)
+    await world.runtime.db.write(member_changes.add_member, by, "eve@globex.test", Level.VIEWER)
     keys = world.runtime.keyring
     _, token = await world.runtime.db.write(
         password_recovery.reset_password, keys, "eve@globex.test"

@@ -126,11 +126,11 @@ def test_an_organization_can_forbid_inner_addresses(tower: Tower) -> None:
     tower.make()
     assert "outer_only" not in tower.watch().monitors[0].config
     before = tower.watch().number
-    tower.db.write_blocking(customers.allow_inner, tower.cast.olga, False)
+    tower.db.write_blocking(customers.allow_internal_checks, tower.cast.olga, False)
     tower.db.write_blocking(agent_config.on_customer_changed, tower.cast.acme.id)
     assert tower.watch().monitors[0].config["outer_only"] is True
     assert tower.watch().number > before
-    tower.db.write_blocking(customers.allow_inner, tower.cast.olga, True)
+    tower.db.write_blocking(customers.allow_internal_checks, tower.cast.olga, True)
     assert "outer_only" not in tower.watch().monitors[0].config
     with pytest.raises(Forbidden):
-        tower.db.write_blocking(customers.allow_inner, tower.cast.ada, False)
+        tower.db.write_blocking(customers.allow_internal_checks, tower.cast.ada, False)

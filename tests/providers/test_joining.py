@@ -67,7 +67,7 @@ async def test_one_subject_at_once_is_one_member(
 ) -> None:
     found = await at_once(db, keys, row, *(claims("s-1") for _ in range(4)))
     assert len({session.user_id for session, _ in found}) == 1
-    everybody = await db.read(memberships.everybody, cast.ada)
+    everybody = await db.read(memberships.list_members, cast.ada)
     assert [one.email for one in everybody].count("new@acme.test") == 1
 
 
@@ -93,7 +93,7 @@ async def test_a_reset_link_of_another_organization_does_not_reach_this_one(
     who = claims("s-1", "eve@globex.test")
     eve = cast.eve
     _, token = await db.write(
-        one_time_links.make, keys, one_time_links.RESET, eve.user_id, eve.customer_id, "gus"
+        one_time_links.create, keys, one_time_links.RESET, eve.user_id, eve.customer_id, "gus"
     )
     session, _ = await db.write(account_linking.open_session, keys, row, who, "", "")
     await db.write(password_recovery.redeem_reset, keys, token, PASSWORD_HASH, "")

@@ -3,7 +3,7 @@
 import pytest
 
 from belvedere.access import audit
-from belvedere.access.audit import Wanted
+from belvedere.access.audit import AuditFilter
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
 from belvedere.rest import response_budget
@@ -70,9 +70,9 @@ def test_the_audit_log_ends_at_its_budget(
             audit.record(tx, cast.ada, "task.change", "task", object_id, None, {"a": "x" * 100})
 
     db.write_blocking(fill)
-    wanted = Wanted(object_id=object_id)
+    wanted = AuditFilter(object_id=object_id)
     size = len('{"a":""}') + 100 + RECORD_BYTES
     records, more = budget_of
     budget = Budget(records * size + more)
-    rows, is_cut = db.write_blocking(audit.page, cast.ada, 10, wanted, budget)
+    rows, is_cut = db.write_blocking(audit.list_page, cast.ada, 10, wanted, budget)
     assert (len(rows), is_cut) == (count, True)

@@ -32,7 +32,7 @@ def plain_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(password_hash, "digest", lambda password: f"plain {password}")
     monkeypatch.setattr(password_hash, "matches", matches)
-    monkeypatch.setattr(password_hash, "is_dated", lambda kept: False)
+    monkeypatch.setattr(password_hash, "needs_rehash", lambda kept: False)
 
 
 class Story:
@@ -44,7 +44,7 @@ class Story:
         self.at = provider_of(world, PERSON)
         # Tokens of sessions that Eve holds as the victim.
         self.held: list[str] = []
-        self.initech: service.Founded | None = None
+        self.initech: service.NewCustomer | None = None
 
     async def play(self, steps: str) -> None:
         for step in steps.split():
@@ -105,7 +105,7 @@ class Story:
         """The operator makes an organization with the victim as its owner."""
         db, keys = self.world.runtime.db, self.world.runtime.keyring
         made = await db.write(
-            service.create_organization, keys, "initech", VICTIM, reserved=frozenset()
+            service.create_customer, keys, "initech", VICTIM, reserved=frozenset()
         )
         self.initech = made
 
@@ -119,7 +119,7 @@ class Story:
         """With a password, as the first start does."""
         by, hashed = operator(self.world.cast.acme), password_hash.digest(OWN)
         await self.world.runtime.db.write(
-            member_changes.admit, by, VICTIM, Level.ADMIN, password_hash=hashed
+            member_changes.add_member, by, VICTIM, Level.ADMIN, password_hash=hashed
         )
 
     async def removed(self) -> None:
@@ -142,7 +142,7 @@ class Story:
         sql = "select user_id from members where customer_id = ? and id = ?"
         user_id = await db.read(lambda tx: tx.value(sql, acme, _id(tx, "acme")))
         made = await db.write(
-            one_time_links.make,
+            one_time_links.create,
             keys,
             kind,
             user_id,

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from belvedere.access import create_organization, operator
+from belvedere.access import create_customer, operator
 from belvedere.access.actor import Level
 from belvedere.access.customers import password_recovery
 from belvedere.access.limits import known_browsers
@@ -27,7 +27,7 @@ async def test_accounts_of_older_organizations_do_not_hide_the_named_one(world: 
 
     def make(tx: Tx) -> None:
         for n in range(MANY):
-            made = create_organization(
+            made = create_customer(
                 tx, keys, f"org-{n}", f"owner@org-{n}.test", reserved=frozenset()
             )
             account = users.find_or_create(tx, f"info@org-{n}.test", "", made.customer.id)
@@ -35,7 +35,7 @@ async def test_accounts_of_older_organizations_do_not_hide_the_named_one(world: 
             memberships.add(tx, by, account, Level.USER, [], proof="link")
 
     await db.write(make)
-    found = await db.read(users.named, "info", f"org-{MANY - 1}")
+    found = await db.read(users.find_by_name, "info", f"org-{MANY - 1}")
     assert [user.email for user in found] == [f"info@org-{MANY - 1}.test"]
 
 
@@ -65,7 +65,7 @@ def begin(tx: Tx, world: World, provider_id: str | None = None, agent: str = "")
 
 
 def live(tx: Tx, world: World) -> list[str]:
-    return [one.id for one in sessions.live(tx, world.cast.uma)]
+    return [one.id for one in sessions.list_active(tx, world.cast.uma)]
 
 
 async def test_a_person_has_a_limited_number_of_sessions(
@@ -98,19 +98,19 @@ async def test_a_provider_session_ends_no_sign_in_of_another_organization(world:
     by_provider = msgspec.structs.replace(uma, provider_id="p")
     for customer, is_kept in ((world.cast.globex, True), (world.cast.acme, False)):
         make = (keys, uma.user_id, customer.id, login_tickets.TOTP)
-        token = await db.write(login_tickets.make, *make)
+        token = await db.write(login_tickets.create, *make)
         await db.write(sessions.revoke_others, by_provider)
         assert bool(await db.read(login_tickets.owner, keys, token)) is is_kept
 
 
 async def test_a_program_that_signs_in_often_hides_no_stranger(world: World) -> None:
     db, uma = world.runtime.db, world.cast.uma
-    for _ in range(known_browsers.MAX_TOLD_PER_HOUR + 1):
+    for _ in range(known_browsers.MAX_NOTICES_PER_HOUR + 1):
         await db.write(begin, world, None, "cron")
     stranger = (uma.user_id, "", "198.51.100.7", "other")
     assert not await db.read(known_browsers.is_familiar, *stranger)
     # Only so many new places in an hour are worth a message.
-    for n in range(known_browsers.MAX_TOLD_PER_HOUR):
+    for n in range(known_browsers.MAX_NOTICES_PER_HOUR):
         await db.write(begin, world, None, f"agent {n}")
     assert await db.read(known_browsers.is_familiar, *stranger)
 

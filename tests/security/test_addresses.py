@@ -99,7 +99,7 @@ def _counted(tx: Any, made: list[str], keys: Any, eve: Any, email: str) -> None:
 async def test_look_alike_letters_are_no_other_persons_address(world: World, email: str) -> None:
     """A Kelvin sign becomes a k in lower case."""
     by = operator(world.cast.acme)
-    await world.runtime.db.write(member_changes.admit, by, "kate@acme.test", Level.ADMIN)
+    await world.runtime.db.write(member_changes.add_member, by, "kate@acme.test", Level.ADMIN)
     done = await world.client("ada").post("/api/member", {"user": {"email": email}})
     assert (done.status, done.code) == (400, "bad_email")
     story = Story(world)
@@ -166,11 +166,11 @@ def test_after_an_upgrade_an_old_password_opens_nothing_new(older: Database, key
     migrate(older)
     for user in ("single", "both", "gone"):
         made = older.write_blocking(
-            service.create_organization, keys, f"new-{user}", f"{user}@x.test",
+            service.create_customer, keys, f"new-{user}", f"{user}@x.test",
             reserved=frozenset(),
         )  # fmt: skip
         assert made.token
-        for person in older.write_blocking(users.named, user):
+        for person in older.write_blocking(users.find_by_name, user):
             if person.password_hash is not None:
-                places = older.write_blocking(sessions.memberships, person.id)
+                places = older.write_blocking(sessions.list_memberships, person.id)
                 assert f"new-{user}" not in {place.customer_name for place in places}

@@ -236,7 +236,7 @@ async def pat_of_two(world: World, ada: Client) -> Client:
     """Pat has an own account in globex, and an account of acme with the same address."""
     by = operator(world.cast.globex)
     await world.runtime.db.write(
-        member_changes.admit, by, "pat@acme.test", Level.USER, password_hash=PASSWORD_HASH
+        member_changes.add_member, by, "pat@acme.test", Level.USER, password_hash=PASSWORD_HASH
     )
     body = {"user": {"email": "pat@acme.test"}, "credential": "user"}
     link = (await ada.post("/api/member", body)).json["invitation"]["token"]
@@ -281,7 +281,7 @@ async def test_a_link_to_approve_follows_the_account(world: World, ada: Client) 
     await pat_of_two(world, ada)
     job = await create(ada, await approval(world, ["pat@acme.test"]))
     db, keys = world.runtime.db, world.runtime.keyring
-    member = await db.read(memberships.of_email, world.cast.acme.id, "pat@acme.test")
+    member = await db.read(memberships.for_email, world.cast.acme.id, "pat@acme.test")
     assert member is not None
     row = await db.read(store.find, world.cast.acme.id, job["id"])
     links = await db.write(vote_links.make, keys, row, member.user_id)

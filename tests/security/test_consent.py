@@ -131,7 +131,7 @@ async def test_nobody_else_accepts_for_the_person(world: World, way: object) -> 
 
 async def test_what_is_disabled_or_mine_already_is_not_offered(world: World) -> None:
     by = operator(world.cast.globex)
-    await world.runtime.db.write(member_changes.admit, by, "uma@acme.test", Level.USER)
+    await world.runtime.db.write(member_changes.add_member, by, "uma@acme.test", Level.USER)
     assert (await world.client("uma").get(WAITING)).json == []
     body = {"user": {"email": "vic@acme.test"}, "credential": "user"}
     made = (await world.client("eve").post("/api/member", body)).json
@@ -222,14 +222,14 @@ async def test_a_reset_link_used_at_the_same_moment_does_not_take_the_membership
     made = (await world.client("eve").post("/api/member", body)).json
     db, keys, uma = world.runtime.db, world.runtime.keyring, world.cast.uma
     _, token = await db.write(password_recovery.issue_link, keys, world.cast.max, uma.member_id)
-    hold = users.hold
+    hold = users.lock
 
     def after_the_reset(tx: Tx, user_id: str) -> bool:
-        monkeypatch.setattr(users, "hold", hold)
+        monkeypatch.setattr(users, "lock", hold)
         password_recovery.redeem_reset(tx, keys, token, PASSWORD_HASH, "")
         return hold(tx, user_id)
 
-    monkeypatch.setattr(users, "hold", after_the_reset)
+    monkeypatch.setattr(users, "lock", after_the_reset)
     with pytest.raises(Conflict) as refused:
         await db.write(consent.accept, uma, made["id"])
     assert refused.value.code == "nothing_to_accept"

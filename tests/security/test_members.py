@@ -18,7 +18,7 @@ async def another(world: World, level: str) -> str:
     """A second member of this level; the id."""
     by = operator(world.cast.acme)
     made = await world.runtime.db.write(
-        member_changes.admit, by, f"second-{level}@acme.test", Level(level), password_hash="x"
+        member_changes.add_member, by, f"second-{level}@acme.test", Level(level), password_hash="x"
     )
     return made.id
 

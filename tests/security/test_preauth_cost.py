@@ -15,7 +15,7 @@ import pytest
 
 from belvedere.access.crypto import password_hash
 from belvedere.access.limits.anonymous_requests import SMALL_BODY
-from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.signin import password_checker
 from belvedere.base.errors import Invalid
 from belvedere.base.text import json_text
@@ -64,10 +64,10 @@ async def head_only(site: Site, method: str, to: str, length: int) -> int:
 async def test_every_anonymous_body_is_admitted_first(world: World, route: Route) -> None:
     """An address that was wrong too often is refused before its body is read."""
     assert route.admit is not None and route.max_body <= MAX_BODY
-    for kind in Kind:
+    for kind in AttemptKind:
         for object_id in ("", "0" * 24):
             for _ in range(20):
-                world.runtime.limits.wrong(HERE, kind=kind, target=object_id)
+                world.runtime.limits.record_failure(HERE, kind=kind, target=object_id)
     async with serving(world.app) as site:
         assert await head_only(site, route.method, target(route), 1_000) == 429
 
@@ -197,7 +197,7 @@ async def test_a_status_page_is_made_once_for_all_who_ask_meanwhile(
 
 def test_passwords_that_are_checked_at_once_need_limited_memory(engine: str) -> None:
     """Argon2 takes its memory outside of what the other rows measure."""
-    assert password_checker.AT_ONCE * password_hash._MEMORY_KIB * 1024 < MAX_MEMORY
+    assert password_checker.MAX_PARALLEL * password_hash._MEMORY_KIB * 1024 < MAX_MEMORY
 
 
 class Hook:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.access import create_organization
+from belvedere.access import create_customer
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Refused
 from belvedere.db import Database
@@ -166,7 +166,7 @@ def test_the_refusal_has_a_code_and_comes_with_the_second_only(db: Database, key
     db.write_blocking(scripts_user.note, "here", True)
     db.write_blocking(scripts_user.check_another_organization)
     reserved: frozenset[str] = frozenset()
-    db.write_blocking(create_organization, keys, "acme", "ada@acme.example", reserved=reserved)
+    db.write_blocking(create_customer, keys, "acme", "ada@acme.example", reserved=reserved)
     with pytest.raises(Conflict) as refused:
         db.write_blocking(scripts_user.check_another_organization)
     assert refused.value.code == "scripts_user_needed"

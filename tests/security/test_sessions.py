@@ -252,9 +252,9 @@ async def test_a_familiar_sign_in_is_not_told(world: World, clock: HandClock) ->
 async def test_an_attacker_cannot_flood_the_mailbox_with_sign_ins(
     world: World, clock: HandClock
 ) -> None:
-    for n in range(known_browsers.MAX_TOLD_PER_HOUR + 10):
+    for n in range(known_browsers.MAX_NOTICES_PER_HOUR + 10):
         await TestBrowser(world, f"203.0.113.{n}", f"program {n}").sign_in()
-    assert len(await inbox(world)) <= known_browsers.MAX_TOLD_PER_HOUR
+    assert len(await inbox(world)) <= known_browsers.MAX_NOTICES_PER_HOUR
     clock.move(HOUR / SECOND + 1)
     await TestBrowser(world, "198.51.100.1", "another").sign_in()
     assert (await inbox(world))[0]["body"].startswith("Address: 198.51.100.1")

@@ -335,13 +335,13 @@ async def test_a_forgotten_password_costs_the_same_before_the_answer(
     world: World, work: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before: list[list[str]] = []
-    settled = world.runtime.passwords.settled
+    wait_idle = world.runtime.passwords.wait_idle
 
     async def looked() -> None:
         before.append(work())
-        await settled()
+        await wait_idle()
 
-    monkeypatch.setattr(world.runtime.passwords, "settled", looked)
+    monkeypatch.setattr(world.runtime.passwords, "wait_idle", looked)
     for name in ("uma", "nobody"):
         answer = await world.client().post("/api/auth/password/recover", {"email": name})
         assert answer.status == 200
@@ -393,9 +393,9 @@ async def test_failures_of_one_organization_are_not_shown_to_another(
 
 
 def test_an_attacker_cannot_fill_the_audit(caplog: pytest.LogCaptureFixture) -> None:
-    found = failed_attempts.Failures(HandClock())
+    found = failed_attempts.FailedAttempts(HandClock())
     for n in range(10_000):
-        found.note("password", f"address {n}", f"user {n % 7}")
+        found.add("password", f"address {n}", f"user {n % 7}")
     taken = found.take()
     assert len(taken) == failed_attempts.MAX_FAILURES + 1
     assert sum(one.wrong for one in taken) == 10_000

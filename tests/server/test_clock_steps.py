@@ -8,7 +8,7 @@ import pytest
 import engines
 from belvedere import hosts
 from belvedere.access import Keyring
-from belvedere.access.limits.rate_limits import Window
+from belvedere.access.limits.rate_limits import RateWindow
 from belvedere.base.clock import HOUR, MINUTE, SECOND, SharedClock, parse_iso
 from belvedere.db import clock_steps
 from belvedere.db.migrate import open_database
@@ -366,7 +366,7 @@ async def test_monitors_and_indicators_wait_as_long_as_before(
 
 
 async def test_a_count_of_wrong_attempts_blocks_nobody_for_an_hour(clock: HandClock) -> None:
-    window = Window(1, MINUTE, clock)
+    window = RateWindow(1, MINUTE, clock)
     window.add("somebody")
     assert window.wait("somebody") == MINUTE
     clock.set_by(-3_600)

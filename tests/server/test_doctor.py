@@ -28,7 +28,7 @@ def settings(
     """An installation with a server that holds its databases open."""
     for path in (tmp_path, *tmp_path.iterdir()):
         path.chmod(0o700 if path.is_dir() else 0o600)
-    db.write_blocking(keys.prove)
+    db.write_blocking(keys.verify_database)
     database = database_url if engine == "postgres" else ""
     return Settings(data=str(tmp_path), database=database, secret_key=SECRET)
 

@@ -79,7 +79,7 @@ def test_it_works(place: Place, cast: Cast) -> None:
     before = read(place, cast, task_id)
     assert before[0] == VALUE and place.names == [""]
     place.do(key_rotation.add)
-    assert len(place.names) == 2 and place.runtime.keyring.name == ""
+    assert len(place.names) == 2 and place.runtime.keyring.key_name == ""
     assert place.rotated() == 2
     assert place.do(key_rotation.drop) == {"key": place.names[0], "dropped": 1, "unreadable": 0}
     assert len(place.names) == 1 and read(place, cast, task_id) == before
@@ -108,7 +108,7 @@ def test_an_old_key_stays_while_anything_is_sealed_with_it(place: Place, cast: C
     stale = place.runtime.keyring
     place.rotated()
     # A server that has not looked yet.
-    stale.use("")
+    stale.use_key("")
     place.runtime.db.write_blocking(secrets.put, stale, cast.ada, "B", SecretBody(value=VALUE))
     with pytest.raises(Conflict) as refused:
         place.do(key_rotation.drop)
@@ -165,11 +165,11 @@ def test_several_servers_go_over_together(place: Place, cast: Cast, tmp_path: Pa
     (other_folder / SECRET_FILE).write_text((place.folder / SECRET_FILE).read_text())
     (other_folder / SECRET_FILE).chmod(0o600)
     other = Place(place.runtime.db, other_folder)
-    assert other.runtime.keyring.name == ""
+    assert other.runtime.keyring.key_name == ""
     place.rotated()
     place.do(key_rotation.drop)
-    other.runtime.db.write_blocking(other.runtime.keyring.follow)
-    assert other.runtime.keyring.name == place.runtime.keyring.name
+    other.runtime.db.write_blocking(other.runtime.keyring.load_current_key)
+    assert other.runtime.keyring.key_name == place.runtime.keyring.key_name
     assert read(other, cast, task_id) == before
     assert other.do(key_rotation.drop)["dropped"] == 1
     assert other.names == place.names
@@ -235,7 +235,7 @@ def test_values_that_a_key_opens_are_never_skipped(place: Place, cast: Cast) -> 
     place.do(key_rotation.add)
     stale = place.runtime.keyring
     assert place.do(key_rotation.rotate)["left"] == 1
-    stale.use("")
+    stale.use_key("")
     place.runtime.db.write_blocking(secrets.put, stale, cast.ada, "B", SecretBody(value=VALUE))
     for verb in (key_rotation.drop, key_rotation.check):
         with pytest.raises(Conflict) as refused:
@@ -262,7 +262,7 @@ def test_unreadable_values_do_not_hide_others(
 def test_a_list_with_boxes_of_two_keys_keeps_the_old_key(place: Place, cast: Cast) -> None:
     """Arguments go from job to job: a new value may be beside one that an old key sealed."""
     db, keys = place.runtime.db, place.runtime.keyring
-    about = sealed_values.about_values(cast.acme.id)
+    about = sealed_values.values_context(cast.acme.id)
     old = keys.seal("old", about)
     place.do(key_rotation.add)
     place.rotated()

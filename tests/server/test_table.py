@@ -138,7 +138,7 @@ def test_first_segments_are_no_organizations(db: Database, keys: Keyring) -> Non
         for name in (word, word.upper()):
             with pytest.raises(Invalid):
                 db.write_blocking(
-                    service.create_organization, keys, name, "a@b.test", reserved=TABLE.reserved
+                    service.create_customer, keys, name, "a@b.test", reserved=TABLE.reserved
                 )
 
 

@@ -16,7 +16,7 @@ from belvedere.tasks.bodies import TaskBody
 from belvedere.webhooks import service
 from belvedere.webhooks.deliveries import payload
 from belvedere.webhooks.deliveries.receive import ROUTE, Call
-from belvedere.webhooks.model import Door, WebhookRow
+from belvedere.webhooks.model import CallAuthorization, WebhookRow
 from belvedere.webhooks.service import WebhookBody
 from people import Cast
 
@@ -63,7 +63,7 @@ def dial(keys: Keyring, cast: Cast) -> Dial:
         return Call(
             actor=cast.ada,
             webhook_id=hook.id,
-            door=Door.TOKEN,
+            authorization=CallAuthorization.TOKEN,
             keys=keys,
             raw=raw,
             content_type="application/json",

@@ -25,25 +25,27 @@ def kept(db: Database, webhook_id: str) -> list[str]:
 def trim(db: Database) -> None:
     webhook_id: str | None = ""
     while webhook_id is not None:
-        webhook_id = db.write_blocking(store.forget_many, webhook_id)
+        webhook_id = db.write_blocking(store.purge_excess, webhook_id)
 
 
 def test_it_works(db: Database, make: Make, dial: Dial) -> None:
     """Of each webhook the newest so many stay."""
     busy, quiet = make(), make()
-    db.write_blocking(trigger, [dial(busy, f"[{n}]".encode()) for n in range(store.MOST + 20)])
+    db.write_blocking(
+        trigger, [dial(busy, f"[{n}]".encode()) for n in range(store.MAX_DELIVERIES + 20)]
+    )
     db.write_blocking(trigger, [dial(quiet)])
     trim(db)
-    assert kept(db, busy.id) == [f"[{n}]" for n in range(20, store.MOST + 20)]
+    assert kept(db, busy.id) == [f"[{n}]" for n in range(20, store.MAX_DELIVERIES + 20)]
     assert len(kept(db, quiet.id)) == 1
     trim(db)
-    assert len(kept(db, busy.id)) == store.MOST
+    assert len(kept(db, busy.id)) == store.MAX_DELIVERIES
 
 
 def test_large_ones_are_kept_for_a_shorter_while(
     db: Database, make: Make, dial: Dial, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(store, "MAX_BYTES", 1_000)
     hook = make()
     db.write_blocking(trigger, [dial(hook, b'["' + b"x" * 300 + b'"]') for _ in range(5)])
     trim(db)
@@ -61,7 +63,7 @@ def test_old_ones_go(db: Database, clock: HandClock, make: Make, dial: Dial) -> 
     db.write_blocking(lambda tx: tx.execute("update deliveries set id = '000' || substr(id, 4)"))
     db.write_blocking(trigger, [dial(hook, b"[2]")])
     clock.move(DAY / SECOND)
-    while db.write_blocking(store.forget_old):
+    while db.write_blocking(store.purge_old):
         pass
     assert kept(db, hook.id) == ["[2]"]
 
@@ -70,13 +72,13 @@ def test_headers_that_look_secret_are_blotted_out() -> None:
     names = ["Authorization", "Cookie", "X-Api-Key", "X-Gitlab-Token", "X-Hub-Signature-256"]
     names += ["X-Secret", "Proxy-Authorization", "X-Auth", "X-Password"]
     given = [*((name, "canary") for name in names), ("User-Agent", "forge"), ("X-Event", "push")]
-    found = json.loads(store.redacted(given))
+    found = json.loads(store.redact_headers(given))
     assert "canary" not in str(found)
     assert (found["User-Agent"], found["X-Event"]) == ("forge", "push")
 
 
 def test_headers_are_bounded() -> None:
-    found = json.loads(store.redacted((f"X-{n}", "v" * 5_000) for n in range(500)))
+    found = json.loads(store.redact_headers((f"X-{n}", "v" * 5_000) for n in range(500)))
     assert len(found) == store.MAX_HEADERS
     assert {len(value) for value in found.values()} == {store.MAX_HEADER}
 

@@ -6,7 +6,7 @@ import pytest
 
 from belvedere.base.text import json_text
 from belvedere.webhooks.deliveries import senders, signatures
-from belvedere.webhooks.deliveries.signatures import Fit
+from belvedere.webhooks.deliveries.signatures import SignatureCheck
 
 NOW_S = 1_700_000_000
 STRIPE, OTHER = "whsec_of_nobody_at_all", "whsec_of_somebody_else"
@@ -35,9 +35,9 @@ def stripe(
     body: bytes = EVENT,
     secrets: tuple[str, ...] = (STRIPE,),
     now_s: int = NOW_S,
-) -> Fit:
+) -> SignatureCheck:
     headers = {} if header is None else {"stripe-signature": header}
-    return signatures.judge("stripe", headers, body, secrets, now_s * 1_000)
+    return signatures.verify("stripe", headers, body, secrets, now_s * 1_000)
 
 
 def slack(
@@ -46,15 +46,15 @@ def slack(
     body: bytes = COMMAND,
     secrets: tuple[str, ...] = (SLACK,),
     now_s: int = SLACK_S,
-) -> Fit:
+) -> SignatureCheck:
     given = {"x-slack-signature": mac, "x-slack-request-timestamp": seconds}
     headers = {name: value for name, value in given.items() if value is not None}
-    return signatures.judge("slack", headers, body, secrets, now_s * 1_000)
+    return signatures.verify("slack", headers, body, secrets, now_s * 1_000)
 
 
 def test_it_works() -> None:
-    assert stripe(RIGHT) is Fit.FITS
-    assert slack() is Fit.FITS
+    assert stripe(RIGHT) is SignatureCheck.VALID
+    assert slack() is SignatureCheck.VALID
 
 
 @pytest.mark.parametrize(
@@ -68,15 +68,15 @@ def test_it_works() -> None:
     ],
 )
 def test_one_of_several_signatures_of_stripe_is_enough(header: str) -> None:
-    assert stripe(header) is Fit.FITS
-    assert stripe(header, secrets=("other", STRIPE)) is Fit.FITS
+    assert stripe(header) is SignatureCheck.VALID
+    assert stripe(header, secrets=("other", STRIPE)) is SignatureCheck.VALID
 
 
 def test_both_live_secrets_are_good() -> None:
-    assert stripe(f"t={NOW_S},v1={OTHER_MAC}", secrets=(STRIPE, OTHER)) is Fit.FITS
-    assert stripe(f"t={NOW_S},v1={OTHER_MAC}") is Fit.WRONG
-    assert slack(secrets=("other", SLACK)) is Fit.FITS
-    assert slack(secrets=()) is Fit.WRONG
+    assert stripe(f"t={NOW_S},v1={OTHER_MAC}", secrets=(STRIPE, OTHER)) is SignatureCheck.VALID
+    assert stripe(f"t={NOW_S},v1={OTHER_MAC}") is SignatureCheck.INVALID
+    assert slack(secrets=("other", SLACK)) is SignatureCheck.VALID
+    assert slack(secrets=()) is SignatureCheck.INVALID
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_both_live_secrets_are_good() -> None:
     ],
 )
 def test_nothing_else_is_a_signature_of_stripe(header: str | None) -> None:
-    assert stripe(header) is Fit.WRONG
+    assert stripe(header) is SignatureCheck.INVALID
 
 
 @pytest.mark.parametrize(
@@ -130,22 +130,27 @@ def test_nothing_else_is_a_signature_of_stripe(header: str | None) -> None:
     ],
 )
 def test_nothing_else_is_a_signature_of_slack(mac: str | None, seconds: str | None) -> None:
-    assert slack(mac, seconds) is Fit.WRONG
+    assert slack(mac, seconds) is SignatureCheck.INVALID
 
 
-@pytest.mark.parametrize("late_s, fit", [(300, Fit.FITS), (301, Fit.TOO_OLD), (-301, Fit.TOO_OLD)])
-def test_a_moment_is_good_for_five_minutes(late_s: int, fit: Fit) -> None:
+@pytest.mark.parametrize(
+    "late_s, fit",
+    [(300, SignatureCheck.VALID), (301, SignatureCheck.EXPIRED), (-301, SignatureCheck.EXPIRED)],
+)
+def test_a_moment_is_good_for_five_minutes(late_s: int, fit: SignatureCheck) -> None:
     assert stripe(RIGHT, now_s=NOW_S + late_s) is fit
     assert slack(now_s=SLACK_S + late_s) is fit
     # That it is late is said only to who holds the secret.
-    assert stripe(RIGHT, secrets=("other",), now_s=NOW_S + late_s) is Fit.WRONG
+    assert stripe(RIGHT, secrets=("other",), now_s=NOW_S + late_s) is SignatureCheck.INVALID
 
 
 def test_the_bytes_are_signed_not_the_text() -> None:
-    assert stripe(f"t={NOW_S},v1={NO_TEXT_MAC}", NO_TEXT) is Fit.FITS
-    assert slack(f"v0={SLACK_NO_TEXT_MAC}", str(NOW_S), NO_TEXT, now_s=NOW_S) is Fit.FITS
-    assert stripe(RIGHT, EVENT + b" ") is Fit.WRONG
-    assert slack(body=COMMAND + b"&") is Fit.WRONG
+    assert stripe(f"t={NOW_S},v1={NO_TEXT_MAC}", NO_TEXT) is SignatureCheck.VALID
+    assert (
+        slack(f"v0={SLACK_NO_TEXT_MAC}", str(NOW_S), NO_TEXT, now_s=NOW_S) is SignatureCheck.VALID
+    )
+    assert stripe(RIGHT, EVENT + b" ") is SignatureCheck.INVALID
+    assert slack(body=COMMAND + b"&") is SignatureCheck.INVALID
 
 
 @pytest.mark.parametrize(

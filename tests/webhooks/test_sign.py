@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from belvedere.webhooks.deliveries import signatures
-from belvedere.webhooks.deliveries.signatures import Fit
+from belvedere.webhooks.deliveries.signatures import SignatureCheck
 from belvedere.webhooks.model import Signature
 
 NOW = 1_700_000_000_000
@@ -17,7 +17,7 @@ MAC = "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
 def is_signed(
     kind: str, headers: Mapping[str, str], body: bytes, secrets: Sequence[str], now: int
 ) -> bool:
-    return signatures.judge(kind, headers, body, secrets, now) is Fit.FITS
+    return signatures.verify(kind, headers, body, secrets, now) is SignatureCheck.VALID
 
 
 def test_it_works() -> None:

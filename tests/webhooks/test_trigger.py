@@ -8,7 +8,7 @@ import pytest
 from belvedere import events
 from belvedere.base.errors import Conflict, Invalid
 from belvedere.db import Database
-from belvedere.webhooks.deliveries.receive import Answered, trigger
+from belvedere.webhooks.deliveries.receive import CallResult, trigger
 
 from .conftest import Dial, Make
 
@@ -25,7 +25,7 @@ async def test_it_works(db: Database, task: MakeTask, make: Make, dial: Dial) ->
     answers = await asyncio.gather(
         *(db.write_batched(trigger, dial(hook, f'["{n}"]'.encode())) for n in range(100))
     )
-    ids = [job.id for answer in answers if isinstance(answer, Answered) for job in answer.jobs]
+    ids = [job.id for answer in answers if isinstance(answer, CallResult) for job in answer.jobs]
     assert len(set(ids)) == 200
     found = await db.read(lambda tx: tx.rows("select id, arguments from jobs order by id"))
     assert sorted(ids) == [row[0] for row in found]
@@ -43,7 +43,7 @@ async def test_one_delivery_that_comes_sixteen_times_starts_once(
     answers = await asyncio.gather(
         *(db.write_batched(trigger, dial(hook, key="k")) for _ in range(16))
     )
-    assert all(isinstance(answer, Answered) for answer in answers)
+    assert all(isinstance(answer, CallResult) for answer in answers)
     assert {tuple(job.id for job in answer.jobs) for answer in answers} == {
         (answers[0].jobs[0].id,)
     }
@@ -59,7 +59,7 @@ async def test_also_when_it_comes_to_several_servers(
     calls = [[dial(hook, key=f"k{n % 4}")] for n in range(32)]
     found = await asyncio.gather(*(db.write(trigger, call) for call in calls))
     answers = [answer for (answer,) in found]
-    assert all(isinstance(answer, Answered) for answer in answers), answers
+    assert all(isinstance(answer, CallResult) for answer in answers), answers
     assert len(await db.read(lambda tx: tx.rows("select id from jobs"))) == 4
     assert await db.read(lambda tx: tx.rows("select trigger_count from webhooks")) == [(4,)]
 
@@ -73,7 +73,7 @@ def test_a_refused_call_harms_no_other(
         [dial(bad), dial(good), dial(good, b"[]"), dial(off), dial(good, b"["), dial(good)],
     )
     kinds = [type(answer) for answer in answers]
-    assert kinds == [Conflict, Answered, Invalid, Answered, Invalid, Answered]
+    assert kinds == [Conflict, CallResult, Invalid, CallResult, Invalid, CallResult]
     assert len(rows(db, "select id from jobs")) == 2
     verdicts = [row[0] for row in rows(db, "select verdict from deliveries order by id")]
     assert verdicts == [

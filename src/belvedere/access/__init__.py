@@ -5,14 +5,18 @@ from belvedere.access.acl import (
     acl_of,
     change_acl,
     clear_acl,
-    forget_acl,
+    delete_acl,
     replace_acl,
     resolve,
-    visible,
+    visible_filter,
 )
 from belvedere.access.actor import Actor, Level, may_run, may_see, require, require_person
 from belvedere.access.credentials import secret_keys
-from belvedere.access.credentials.enrolment import Enrolled, create_enrolment, redeem_enrolment
+from belvedere.access.credentials.enrolment import (
+    EnrolmentGrant,
+    create_enrolment,
+    redeem_enrolment,
+)
 from belvedere.access.credentials.tokens import (
     Token,
     adopt_token,
@@ -21,33 +25,33 @@ from belvedere.access.credentials.tokens import (
     revoke_agent_tokens,
 )
 from belvedere.access.crypto.keyring import Keyring, load_secret
-from belvedere.access.customers.member_changes import admit
+from belvedere.access.customers.member_changes import add_member
 from belvedere.access.customers.password_recovery import reset_password, set_password
 from belvedere.access.customers.service import (
     Customer,
-    Founded,
+    NewCustomer,
     by_name,
-    create_organization,
+    create_customer,
     enable,
     operator,
 )
-from belvedere.access.limits.rate_limits import Limits
+from belvedere.access.limits.rate_limits import LoginLimits
 from belvedere.access.signin import cookies
-from belvedere.access.signin.authentication import authenticate, sweep, touch
+from belvedere.access.signin.authentication import authenticate, purge_expired, touch
 from belvedere.access.signin.password_checker import PasswordChecker
 
 __all__ = [
     "Actor",
     "Customer",
-    "Enrolled",
-    "Founded",
+    "EnrolmentGrant",
+    "NewCustomer",
     "Keyring",
     "Level",
-    "Limits",
+    "LoginLimits",
     "Token",
     "PasswordChecker",
     "acl_of",
-    "admit",
+    "add_member",
     "adopt_token",
     "audit",
     "authenticate",
@@ -57,10 +61,10 @@ __all__ = [
     "cookies",
     "create_agent_token",
     "create_enrolment",
-    "create_organization",
+    "create_customer",
     "create_token",
     "enable",
-    "forget_acl",
+    "delete_acl",
     "load_secret",
     "may_run",
     "may_see",
@@ -74,7 +78,7 @@ __all__ = [
     "revoke_agent_tokens",
     "secret_keys",
     "set_password",
-    "sweep",
+    "purge_expired",
     "touch",
-    "visible",
+    "visible_filter",
 ]

@@ -25,14 +25,14 @@ class _Person(msgspec.Struct):
 
 def acl_of(tx: Tx, customer_id: str, object: str, object_id: str) -> list[str]:
     """E-mails and member tags, in lower case and in order."""
-    found = tx.rows(
+    rows = tx.rows(
         "select entry from acl where customer_id = ? and object = ? and object_id = ?"
         " order by entry",
         customer_id,
         object,
         object_id,
     )
-    return [entry for (entry,) in found]
+    return [entry for (entry,) in rows]
 
 
 def replace_acl(
@@ -54,18 +54,20 @@ def change_acl(
     if not users:
         raise Invalid("Name at least one user.", faults=(Fault("users", "is empty"),))
     _lock(tx, actor.customer_id)
-    held = set(acl_of(tx, actor.customer_id, object, object_id))
+    current = set(acl_of(tx, actor.customer_id, object, object_id))
     # Somebody who has left can still be taken out: what stands in the list needs no member.
-    known = held if action == "remove" else set()
-    named = set(resolve(tx, actor.customer_id, users, known))
-    return _save(tx, actor, object, object_id, held | named if action == "add" else held - named)
+    removable = current if action == "remove" else set()
+    named = set(resolve(tx, actor.customer_id, users, removable))
+    return _save(
+        tx, actor, object, object_id, current | named if action == "add" else current - named
+    )
 
 
 def clear_acl(tx: Tx, actor: Actor, object: str, object_id: str) -> list[str]:
     return replace_acl(tx, actor, object, object_id, [])
 
 
-def forget_acl(tx: Tx, customer_id: str, object: str, object_id: str) -> None:
+def delete_acl(tx: Tx, customer_id: str, object: str, object_id: str) -> None:
     """For a record that is being deleted: its own event and audit row tell enough."""
     tx.execute(
         "delete from acl where customer_id = ? and object = ? and object_id = ?",
@@ -76,7 +78,10 @@ def forget_acl(tx: Tx, customer_id: str, object: str, object_id: str) -> None:
 
 
 def resolve(
-    tx: Tx, customer_id: str, users: Sequence[str], known: set[str] | frozenset[str] = frozenset()
+    tx: Tx,
+    customer_id: str,
+    users: Sequence[str],
+    current_entries: set[str] | frozenset[str] = frozenset(),
 ) -> list[str]:
     """Each entry as it is stored: a member's e-mail, or a tag that some member carries."""
     if len(users) > MAX_ENTRIES:
@@ -84,10 +89,10 @@ def resolve(
     if not users:
         return []
     names = _names(tx, customer_id)
-    found = [_entry(text.strip().lower(), names, known) for text in users]
+    entries = [_entry(text.strip().lower(), names, current_entries) for text in users]
     faults = tuple(
         Fault(f"users[{n}]", f"{users[n]!r} is no member and no member tag")
-        for n, entry in enumerate(found)
+        for n, entry in enumerate(entries)
         if entry is None
     )
     if faults:
@@ -96,10 +101,10 @@ def resolve(
             code="unknown_members",
             faults=faults,
         )
-    return list(dict.fromkeys(entry for entry in found if entry is not None))
+    return list(dict.fromkeys(entry for entry in entries if entry is not None))
 
 
-def visible(
+def visible_filter(
     actor: Actor, object: str, column: str, *, open_when_empty: bool = False
 ) -> tuple[str, list[Any]]:
     """`may_see` as a predicate on the column that holds the record's id, for lists."""
@@ -138,9 +143,11 @@ def _names(tx: Tx, customer_id: str) -> dict[str, str]:
     return names
 
 
-def _entry(text: str, names: dict[str, str], known: set[str] | frozenset[str]) -> str | None:
-    found = names.get(text)
-    return text if found is None and text in known else found
+def _entry(
+    text: str, names: dict[str, str], current_entries: set[str] | frozenset[str]
+) -> str | None:
+    entry = names.get(text)
+    return text if entry is None and text in current_entries else entry
 
 
 def _lock(tx: Tx, customer_id: str) -> None:
@@ -148,13 +155,13 @@ def _lock(tx: Tx, customer_id: str) -> None:
     tx.row(f"select id from customers where id = ?{tx.dialect.lock_rows}", customer_id)
 
 
-def _save(tx: Tx, actor: Actor, object: str, object_id: str, wanted: set[str]) -> list[str]:
+def _save(tx: Tx, actor: Actor, object: str, object_id: str, entries: set[str]) -> list[str]:
     customer_id = actor.customer_id
     before = acl_of(tx, customer_id, object, object_id)
-    after = sorted(wanted)
+    after = sorted(entries)
     if before == after:
         return after
-    forget_acl(tx, customer_id, object, object_id)
+    delete_acl(tx, customer_id, object, object_id)
     tx.execute_many(
         "insert into acl (customer_id, object, object_id, entry) values (?, ?, ?, ?)"
         " on conflict do nothing",

@@ -19,14 +19,14 @@ class Level(StrEnum):
     OWNER = "owner"
     AGENT = "agent"
 
-    def reaches(self, wanted: str) -> bool:
+    def reaches(self, minimum: str) -> bool:
         """Whether this level passes a door that asks for `wanted`, a level or the word for it."""
-        if Level.AGENT in (self, wanted):
-            return self == wanted
-        return _RUNG[self] >= _RUNG[wanted]
+        if Level.AGENT in (self, minimum):
+            return self == minimum
+        return _RANK[self] >= _RANK[minimum]
 
 
-LADDER = (
+LEVEL_ORDER = (
     Level.ANONYMOUS,
     Level.VIEWER,
     Level.USER,
@@ -34,7 +34,7 @@ LADDER = (
     Level.ADMIN,
     Level.OWNER,
 )
-_RUNG: dict[str, int] = {level: rung for rung, level in enumerate(LADDER)}
+_RANK: dict[str, int] = {level: rank for rank, level in enumerate(LEVEL_ORDER)}
 MEMBER_LEVELS = (Level.VIEWER, Level.USER, Level.MANAGER, Level.ADMIN, Level.OWNER)
 
 
@@ -81,7 +81,7 @@ class Actor(msgspec.Struct, frozen=True):
         return f"{self.kind}:{self.user_id or self.credential_id}"
 
 
-def starter(
+def trigger_actor(
     customer_id: str, customer_name: str, address: str = "", starters: tuple[str, ...] = ()
 ) -> Actor:
     """Nobody: something that happened. Who attached a task to it was allowed to; it runs all."""

@@ -64,7 +64,7 @@ def record(
     )
 
 
-class Wanted(msgspec.Struct):
+class AuditFilter(msgspec.Struct):
     """What of the audit is asked for; nothing excludes nothing."""
 
     # The last id of the page before.
@@ -80,53 +80,53 @@ class Wanted(msgspec.Struct):
     until: Millis | None = None
 
 
-def entries(
+def list_entries(
     tx: Tx,
     actor: Actor,
     limit: int = 100,
-    wanted: Wanted | None = None,
+    filters: AuditFilter | None = None,
     budget: Budget | None = None,
 ) -> list[AuditRow]:
     """The newest first; fewer than the limit where more would be too many bytes."""
-    return page(tx, actor, limit, wanted, budget)[0]
+    return list_page(tx, actor, limit, filters, budget)[0]
 
 
-def page(
+def list_page(
     tx: Tx,
     actor: Actor,
     limit: int = 100,
-    wanted: Wanted | None = None,
+    filters: AuditFilter | None = None,
     budget: Budget | None = None,
 ) -> tuple[list[AuditRow], bool]:
     """The same, and whether it ends early because more would be too many bytes."""
-    asked = _tests(wanted or Wanted())
-    tests = [(test, value) for test, value in asked if value not in ("", None)]
+    conditions = _conditions(filters or AuditFilter())
+    tests = [(test, value) for test, value in conditions if value not in ("", None)]
     where = "".join(f" and {test}" for test, _ in tests)
-    of = f"from audit where customer_id = ?{where} order by id desc limit ?"
+    clauses = f"from audit where customer_id = ?{where} order by id desc limit ?"
     params = (actor.customer_id, *(value for _, value in tests))
-    sizes = tx.rows(f"select {_SIZE} {of}", *params, min(limit, MAX_PAGE))
+    sizes = tx.rows(f"select {_SIZE} {clauses}", *params, min(limit, MAX_PAGE))
     budget = budget or Budget()
     count = len(list(takewhile(budget.takes, (size for (size,) in sizes))))
-    rows = tx.all(AuditRow, f"select {columns(AuditRow)} {of}", *params, count)
+    rows = tx.all(AuditRow, f"select {columns(AuditRow)} {clauses}", *params, count)
     return rows, count < len(sizes)
 
 
 _SIZE = f"coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0) + {RECORD_BYTES}"
 
 
-def _tests(wanted: Wanted) -> list[tuple[str, Any]]:
+def _conditions(filters: AuditFilter) -> list[tuple[str, Any]]:
     # Ids grow with time, and the index is theirs; clocks may disagree by a little.
-    oldest = None if wanted.since is None else f"{max(wanted.since - HOUR, 0):012x}"
-    user = f"%{escaped(wanted.user.lower())}%" if wanted.user else ""
-    action = f"{escaped(wanted.action)}%" if wanted.action else ""
+    oldest = None if filters.since is None else f"{max(filters.since - HOUR, 0):012x}"
+    user = f"%{escaped(filters.user.lower())}%" if filters.user else ""
+    action = f"{escaped(filters.action)}%" if filters.action else ""
     return [
-        ("id < ?", wanted.after),
+        ("id < ?", filters.after),
         ("id >= ?", oldest),
-        ("at >= ?", wanted.since),
-        ("at < ?", wanted.until),
-        ("object_id = ?", wanted.object_id),
-        ("object = ?", wanted.object),
-        ("actor_kind = ?", wanted.kind),
+        ("at >= ?", filters.since),
+        ("at < ?", filters.until),
+        ("object_id = ?", filters.object_id),
+        ("object = ?", filters.object),
+        ("actor_kind = ?", filters.kind),
         ("action like ? escape '\\'", action),
         ("lower(actor_name) like ? escape '\\'", user),
     ]

@@ -1,6 +1,6 @@
 """Lists and searches for a request: in their own lane, so that no other read waits for them.
 
-The first parameter of an operation (`verb`) is a transaction, as for `Database.read`. A search that
+The first parameter of an operation is a transaction, as for `Database.read`. A search that
 reads its rows in several steps takes a new turn in the lane for each of them, so that a long one
 does not delay the others. How many run and wait: `db/search_lane.py`.
 """
@@ -41,22 +41,22 @@ class SearchBudget:
 
 async def run_search(
     request: AnyRequest,
-    verb: Callable[..., R],
+    operation: Callable[..., R],
     *args: Any,
 ) -> R:
     """Run a search, or its first step. It is refused when too many wait: 429 or 503, with a time
     after which to repeat it."""
-    result: R = await request.services.searches.run(*_scope(request), verb, *args)
+    result: R = await request.services.searches.run(*_scope(request), operation, *args)
     return result
 
 
 async def run_search_on(
     request: AnyRequest,
-    verb: Callable[..., R],
+    operation: Callable[..., R],
     *args: Any,
 ) -> R:
     """A further step of a search that has begun: it waits for its turn, and is not refused."""
-    result: R = await request.services.searches.run_on(*_scope(request), verb, *args)
+    result: R = await request.services.searches.run_on(*_scope(request), operation, *args)
     return result
 
 
@@ -67,9 +67,9 @@ def _scope(request: AnyRequest) -> tuple[Any, str]:
 
 async def run_long_search(
     request: AnyRequest,
-    verb: Callable[..., R],
+    operation: Callable[..., R],
     *args: Any,
 ) -> R:
     """A search whose order allows no steps: few run at once, and each has a time limit."""
-    result: R = await request.services.searches.run_long(*_scope(request), verb, *args)
+    result: R = await request.services.searches.run_long(*_scope(request), operation, *args)
     return result

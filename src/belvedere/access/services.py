@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from belvedere.access.crypto.keyring import Keyring
-from belvedere.access.limits.rate_limits import Limits, Window
+from belvedere.access.limits.rate_limits import LoginLimits, RateWindow
 from belvedere.access.signin.password_checker import PasswordChecker
 from belvedere.base.clock import Clock, wall
 from belvedere.base.fair_queue import Lane
@@ -28,7 +28,7 @@ class Services:
     logs: Database
     keyring: Keyring
     signals: SignalBus
-    limits: Limits
+    limits: LoginLimits
     passwords: PasswordChecker
     clock: Clock = wall
     # Lists with large values that are being read.
@@ -40,7 +40,7 @@ class Services:
     # First segments of our own paths: no organization can have such a name.
     reserved: frozenset[str] = frozenset()
     # Requests per secret key within a second.
-    secret_uses: Window = field(init=False)
+    secret_uses: RateWindow = field(init=False)
     # Processes that call other systems.
     egress: EgressPool = field(init=False)
     feed: Feed = field(init=False)

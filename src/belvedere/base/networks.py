@@ -107,3 +107,16 @@ def parse_networks(text: str) -> tuple[Network, ...]:
         except ValueError:
             raise ValueError(f"{word!r} is not a network; write it as 10.0.0.0/8") from None
     return tuple(networks)
+
+
+def client_network(text: str) -> str:
+    """The network that limits count for an address: one IPv4 address, or the 64 bits of IPv6 that
+    one customer of an internet provider gets. A text that is no address stays as it is."""
+    address = parse_address(text)
+    if address is None:
+        return text
+    if isinstance(address, IPv4Address):
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ip_network((address, 64), strict=False))

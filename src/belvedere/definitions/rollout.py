@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from belvedere import events
 from belvedere.access import Actor
-from belvedere.access.actor import starter
+from belvedere.access.actor import trigger_actor
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Refused
 from belvedere.db import Tx
@@ -58,7 +58,7 @@ def _delete_from_others(
 def roll_out_all(tx: Tx, keys: Keyring, customer_id: str) -> None:
     """Apply all definitions of a customer after its hosts or their tags have changed."""
     name = tx.value("select name from customers where id = ?", customer_id)
-    actor = starter(customer_id, name)
+    actor = trigger_actor(customer_id, name)
     for row in store.lock_all(tx, customer_id):
         try:
             # Before the first write: a definition that is no longer valid must not block others.

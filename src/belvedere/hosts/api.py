@@ -2,10 +2,10 @@
 
 import msgspec
 
-from belvedere.access.api import doors, records
+from belvedere.access.api import records, route_builders
 from belvedere.access.credentials import enrolment
 from belvedere.access.limits import anonymous_requests
-from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.searches import run_search
 from belvedere.base.errors import Unauthenticated
@@ -34,7 +34,7 @@ async def enrol(request: Request[EnrolBody]) -> Reply:
     limits, address = request.services.limits, request.actor.address
     # One machine that retries with an expired token must not stop others of its network.
     target = body.hostname[: anonymous_requests.MAX_TARGET]
-    limits.check(address, Kind.ENROLMENT, target)
+    limits.check(address, AttemptKind.ENROLMENT, target)
     try:
         registration = await request.services.db.write(
             service.enrol,
@@ -45,7 +45,7 @@ async def enrol(request: Request[EnrolBody]) -> Reply:
             address,
         )
     except Unauthenticated:
-        limits.wrong(address, kind=Kind.ENROLMENT, target=target)
+        limits.record_failure(address, kind=AttemptKind.ENROLMENT, target=target)
         raise
     return Reply(registration, status=201)
 
@@ -116,7 +116,7 @@ ROUTES: tuple[Route, ...] = (
         "Trade an enrolment token for an agent's credential",
         style="plain",
         body=EnrolBody,
-        **doors.anonymous(Kind.ENROLMENT),
+        **route_builders.anonymous_options(AttemptKind.ENROLMENT),
         answer=Enrolment,
         codes=("bad_enrolment", "host_held", "host_exists", "too_many_requests"),
         known=False,

@@ -10,7 +10,7 @@ from belvedere.access import Actor, Level, audit, require
 from belvedere.access.credentials import tokens
 from belvedere.access.credentials.enrolment import (
     LIFE_S,
-    Enrolled,
+    EnrolmentGrant,
     create_enrolment,
     redeem_enrolment,
 )
@@ -61,12 +61,12 @@ def create_host_enrolment(
     tx: Tx, keys: Keyring, actor: Actor, host_id: str, life_s: int = LIFE_S
 ) -> tuple[Token, str]:
     """A token that binds this host to another agent, once."""
-    tokens.may_make(tx, actor)
+    tokens.require_token_creator(tx, actor)
     host = store.find(tx, actor.customer_id, host_id)
     return create_enrolment(tx, keys, actor, host.hostname, life_s=life_s, host_id=host.id)
 
 
-def _host_of(tx: Tx, leave: Enrolled, name: str) -> HostRow | None:
+def _host_of(tx: Tx, leave: EnrolmentGrant, name: str) -> HostRow | None:
     """The host that the token was created for, whatever the machine calls itself."""
     if leave.host_id is not None:
         return store.find(tx, leave.customer_id, leave.host_id, hold=True)
@@ -76,7 +76,7 @@ def _host_of(tx: Tx, leave: Enrolled, name: str) -> HostRow | None:
 def take_in(
     tx: Tx,
     agent: Actor,
-    leave: Enrolled,
+    leave: EnrolmentGrant,
     host: HostRow | None,
     name: str,
     fingerprint: str,
@@ -95,7 +95,7 @@ def take_in(
     return host
 
 
-def _check_rebinding(leave: Enrolled, host: HostRow) -> None:
+def _check_rebinding(leave: EnrolmentGrant, host: HostRow) -> None:
     """An existing host brings its id, its waiting jobs and the secrets of its tasks. A token for
     new hosts must not hand these to the machine that claims the host's name."""
     if leave.host_id == host.id:
@@ -109,7 +109,7 @@ def _check_rebinding(leave: Enrolled, host: HostRow) -> None:
     )
 
 
-def _agent(leave: Enrolled) -> Actor:
+def _agent(leave: EnrolmentGrant) -> Actor:
     return Actor(
         leave.customer_id,
         leave.customer_name,

@@ -1,6 +1,6 @@
 """Regular work on indicators: mark stale ones, thin old values, purge deleted ones."""
 
-from belvedere.access import forget_acl
+from belvedere.access import delete_acl
 from belvedere.base.clock import DAY
 from belvedere.db import Tx
 from belvedere.indicators import change_log, history, store
@@ -21,6 +21,6 @@ def purge_old(tx: Tx) -> bool:
     has_more = history.thin(tx)
     indicators = store.deleted_before(tx, tx.now - DAY, BATCH_SIZE)
     for indicator_id, customer_id in indicators:
-        forget_acl(tx, customer_id, "indicator", indicator_id)
+        delete_acl(tx, customer_id, "indicator", indicator_id)
         store.purge(tx, customer_id, indicator_id)
     return has_more or len(indicators) == BATCH_SIZE

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from belvedere.access import Actor, visible
+from belvedere.access import Actor, visible_filter
 from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
@@ -134,7 +134,7 @@ def mark_deleted(tx: Tx, row: IndicatorRow) -> None:
 
 def fit_to_budget(tx: Tx, actor: Actor, listing: Listing) -> Listing:
     """The same listing, cut to the size limit of a response."""
-    visible_sql, visible_params = visible(actor, "indicator", "id")
+    visible_sql, visible_params = visible_filter(actor, "indicator", "id")
     sql = clauses(listing)
     rows = tx.rows(
         "select 2 * octet_length(text_value) from indicators where customer_id = ?"
@@ -146,7 +146,7 @@ def fit_to_budget(tx: Tx, actor: Actor, listing: Listing) -> Listing:
 
 def select_page(tx: Tx, actor: Actor, listing: Listing) -> list[IndicatorRow]:
     """A page of the indicators that the actor may see."""
-    visible_sql, visible_params = visible(actor, "indicator", "id")
+    visible_sql, visible_params = visible_filter(actor, "indicator", "id")
     sql = clauses(listing)
     return tx.all(
         IndicatorRow,
@@ -160,7 +160,7 @@ def select_page(tx: Tx, actor: Actor, listing: Listing) -> list[IndicatorRow]:
 
 
 def count(tx: Tx, actor: Actor, listing: Listing) -> int:
-    visible_sql, visible_params = visible(actor, "indicator", "id")
+    visible_sql, visible_params = visible_filter(actor, "indicator", "id")
     sql = clauses(listing)
     return int(
         tx.value(

@@ -86,8 +86,8 @@ def visible(actor: Actor, dialect: Dialect) -> tuple[str, list[Any]]:
     """The same rule as a predicate on `jobs j`, for lists."""
     if actor.sees_all:
         return "1 = 1", []
-    tasks, task_params = access.visible(actor, "task", "j.task_id")
-    flows, flow_params = access.visible(actor, "workflow", "j.workflow_id")
+    tasks, task_params = access.visible_filter(actor, "task", "j.task_id")
+    flows, flow_params = access.visible_filter(actor, "workflow", "j.workflow_id")
     names = starters.approver_entries(actor)
     votes = _approves(dialect, ", ".join("?" * len(names)) or "''")
     return (

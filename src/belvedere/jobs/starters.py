@@ -116,9 +116,9 @@ def check_approver_left(tx: Tx, actor: Actor, workflow_job_id: str | None, spec:
 
 def _has_other_approver(tx: Tx, actor: Actor, spec: TaskSpec, starters: Starters) -> bool:
     """Whether an approver of the organization does not count as one of the starters."""
-    for member in memberships.everybody(tx, actor):
+    for member in memberships.list_members(tx, actor):
         is_active = member.enabled and member.user_enabled and member.invited_at is None
-        person = memberships.acting(member, "")
+        person = memberships.actor_for(member, "")
         ids = ids_of(tx, person) if is_active else frozenset[str]()
         if is_active and is_named(spec, person, ids) and not starters.include(person, ids):
             return True

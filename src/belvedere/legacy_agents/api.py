@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from belvedere.access.actor import Actor
-from belvedere.access.api.sessions import basic
-from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.api.sessions import basic_credentials
+from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx
@@ -54,20 +54,20 @@ class PsauxBody(msgspec.Struct):
 async def sign_in(request: Request[None]) -> str:
     """Returns the token as a bare JSON string: these agents cannot read an object."""
     services, address = request.services, request.actor.address
-    client_id, secret = basic(request) or ("", "")
+    client_id, secret = basic_credentials(request) or ("", "")
     target, proof = (
         client_id[:MAX_CLIENT_ID],
         services.keyring.digest(f"agent {client_id} {secret}"),
     )
-    services.limits.check(address, Kind.AGENT, target, proof=proof)
+    services.limits.check(address, AttemptKind.AGENT, target, proof=proof)
     try:
         token: str = await services.db.write(
             registration.sign_in, services.keyring, client_id, secret
         )
     except Unauthenticated:
-        services.limits.wrong(address, kind=Kind.AGENT, target=target, proof=proof)
+        services.limits.record_failure(address, kind=AttemptKind.AGENT, target=target, proof=proof)
         raise
-    services.limits.right(proof)
+    services.limits.record_success(proof)
     return token
 
 

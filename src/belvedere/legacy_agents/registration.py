@@ -11,7 +11,7 @@ import msgspec
 
 from belvedere.access import Actor, Keyring, Level, require
 from belvedere.access.credentials import legacy_clients
-from belvedere.access.credentials.legacy_clients import Client
+from belvedere.access.credentials.legacy_clients import LegacyClient
 from belvedere.base.clock import MINUTE, Millis
 from belvedere.base.errors import Conflict, Forbidden, NotFound
 from belvedere.base.ids import new_id
@@ -63,7 +63,7 @@ class AgentSession(msgspec.Struct):
 
 def sign_in(tx: Tx, keys: Keyring, client_id: str, secret: str) -> str:
     """A token for the client of an enrolment; bound to its host if it has exactly one."""
-    client = legacy_clients.known(tx, keys, client_id, secret)
+    client = legacy_clients.authenticate(tx, keys, client_id, secret)
     host_ids = [
         host_id
         for (host_id,) in tx.rows(
@@ -73,7 +73,7 @@ def sign_in(tx: Tx, keys: Keyring, client_id: str, secret: str) -> str:
         )
     ]
     if not host_ids and client.open_uses is None:
-        raise legacy_clients.refusal()
+        raise legacy_clients.invalid_client()
     return legacy_clients.issue(tx, keys, client, host_ids[0] if len(host_ids) == 1 else None)
 
 
@@ -82,7 +82,7 @@ def register(tx: Tx, actor: Actor, body: Registration, address: str) -> HostRow:
     require(actor, Level.AGENT)
     name = model.hostname(body.hostname)
     mark = fingerprint(body.info)
-    client = legacy_clients.of_token(tx, actor)
+    client = legacy_clients.for_token(tx, actor)
     host = store.by_name(tx, actor.customer_id, name, hold=True)
     if actor.host_id and (host is None or host.id != actor.host_id) and not _may_enrol(client):
         raise Forbidden("This credential is bound to another host.", code="other_host")
@@ -90,7 +90,7 @@ def register(tx: Tx, actor: Actor, body: Registration, address: str) -> HostRow:
         host = _enrol(tx, actor, client, host, name, mark, address)
     _connect(tx, actor, host, body, mark, address)
     legacy_clients.bind(tx, actor.credential_id, host.id)
-    legacy_clients.drop_others(tx, actor.credential_id, host.id)
+    legacy_clients.delete_other_tokens(tx, actor.credential_id, host.id)
     tx.execute(
         "insert into original_agents (host_id, client_id, configured) values (?, ?, 0)"
         " on conflict (host_id) do update set client_id = excluded.client_id, configured = 0,"
@@ -101,12 +101,12 @@ def register(tx: Tx, actor: Actor, body: Registration, address: str) -> HostRow:
     return store.find(tx, actor.customer_id, host.id)
 
 
-def _may_enrol(client: Client | None) -> bool:
+def _may_enrol(client: LegacyClient | None) -> bool:
     """Several hosts may share one client id; each registers under its own name."""
     return client is not None and client.open_uses is not None
 
 
-def _owns(tx: Tx, actor: Actor, client: Client | None, host: HostRow) -> bool:
+def _owns(tx: Tx, actor: Actor, client: LegacyClient | None, host: HostRow) -> bool:
     if host.id == actor.host_id:
         return True
     holder = tx.value("select client_id from original_agents where host_id = ?", host.id)
@@ -116,7 +116,7 @@ def _owns(tx: Tx, actor: Actor, client: Client | None, host: HostRow) -> bool:
 def _enrol(
     tx: Tx,
     actor: Actor,
-    client: Client | None,
+    client: LegacyClient | None,
     host: HostRow | None,
     name: str,
     mark: str,
@@ -124,7 +124,7 @@ def _enrol(
 ) -> HostRow:
     if client is None:
         raise Forbidden("This credential is bound to another host.", code="other_host")
-    enrolment = legacy_clients.use_up(tx, client, name, mark)
+    enrolment = legacy_clients.redeem(tx, client, name, mark)
     if enrolment.host_id is not None and (host is None or host.id != enrolment.host_id):
         raise Forbidden("This client was created for another host.", code="other_host")
     return service.take_in(tx, actor, enrolment, host, name, mark, address)
@@ -196,7 +196,7 @@ def _not_found() -> NotFound:
 def _bind_by_name(tx: Tx, actor: Actor, hostname: str) -> AgentSession:
     """After a 401 the agent signs in again without registering: the name identifies its host."""
     host = store.by_name(tx, actor.customer_id, hostname)
-    client = legacy_clients.of_token(tx, actor)
+    client = legacy_clients.for_token(tx, actor)
     if host is None or not _owns(tx, actor, client, host):
         raise _not_found()
     legacy_clients.bind(tx, actor.credential_id, host.id)

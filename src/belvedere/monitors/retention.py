@@ -1,6 +1,6 @@
 """Purge rows of deleted monitors in small batches."""
 
-from belvedere.access import forget_acl
+from belvedere.access import delete_acl
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx
 from belvedere.monitors import store, watch_changes
@@ -15,7 +15,7 @@ def purge(tx: Tx) -> bool:
     """Purge one batch; True if there may be more."""
     monitors = store.deleted_before(tx, tx.now - DELETED_RETENTION, BATCH_SIZE)
     for monitor_id, customer_id in monitors:
-        forget_acl(tx, customer_id, "monitor", monitor_id)
+        delete_acl(tx, customer_id, "monitor", monitor_id)
         watch_changes.delete_monitor(tx, monitor_id)
         rollups.delete_monitor(tx, monitor_id)
     return len(monitors) == BATCH_SIZE

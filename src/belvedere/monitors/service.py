@@ -57,7 +57,7 @@ def create(
         _pause(tx, row, None)
     store.insert(tx, row)
     if type_ is MonitorType.PUSH:
-        secret_keys.make(tx, keys, actor.customer_id, "monitor", row.id)
+        secret_keys.create(tx, keys, actor.customer_id, "monitor", row.id)
     _record_change(tx, actor, row, "created", None)
     if body.acl:
         replace_acl(tx, actor, "monitor", row.id, body.acl)
@@ -217,7 +217,7 @@ def remove(tx: Tx, row: MonitorRow) -> None:
     """Mark the monitor as deleted; its history is purged later."""
     store.mark_deleted(tx, row)
     triggers.delete(tx, row.customer_id, source=("monitor", row.id))
-    secret_keys.forget(tx, row.customer_id, "monitor", row.id)
+    secret_keys.delete(tx, row.customer_id, "monitor", row.id)
     # The ACL stays: it decides who may see the event of the deletion.
     watch_changes.record(tx, row.host_id, row.id)
     events.append(tx, row.customer_id, "monitor.deleted", row.id, _event(row))

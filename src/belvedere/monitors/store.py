@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from belvedere.access import Actor, visible
+from belvedere.access import Actor, visible_filter
 from belvedere.access.crypto import sealed_values
 from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
@@ -126,7 +126,7 @@ def find_view(tx: Tx, customer_id: str, monitor_id: str) -> MonitorView:
 
 def fit_to_budget(tx: Tx, actor: Actor, listing: Listing) -> Listing:
     """The same listing, cut to the size limit of a response."""
-    visible_sql, visible_params = visible(actor, "monitor", "m.id", open_when_empty=True)
+    visible_sql, visible_params = visible_filter(actor, "monitor", "m.id", open_when_empty=True)
     sql = clauses(listing)
     rows = tx.rows(
         f"select octet_length(m.config) + octet_length(m.last_event) from {_FROM}"
@@ -138,7 +138,7 @@ def fit_to_budget(tx: Tx, actor: Actor, listing: Listing) -> Listing:
 
 def select_page(tx: Tx, actor: Actor, listing: Listing) -> list[MonitorView]:
     """A page of the monitors that the actor may see; without an ACL, every viewer may see one."""
-    visible_sql, visible_params = visible(actor, "monitor", "m.id", open_when_empty=True)
+    visible_sql, visible_params = visible_filter(actor, "monitor", "m.id", open_when_empty=True)
     sql = clauses(listing)
     rows = tx.all(
         MonitorView,
@@ -153,7 +153,7 @@ def select_page(tx: Tx, actor: Actor, listing: Listing) -> list[MonitorView]:
 
 
 def count(tx: Tx, actor: Actor, listing: Listing) -> int:
-    visible_sql, visible_params = visible(actor, "monitor", "m.id", open_when_empty=True)
+    visible_sql, visible_params = visible_filter(actor, "monitor", "m.id", open_when_empty=True)
     sql = clauses(listing)
     return int(
         tx.value(

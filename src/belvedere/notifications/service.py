@@ -47,7 +47,7 @@ def create_channel(
     row = ChannelRow(new_id(), actor.customer_id, "", "", "", "", 1, 1, tx.now, tx.now)
     _write_channel(keys, row, body, address)
     store.insert(tx, row)
-    secret_keys.make(tx, keys, actor.customer_id, "channel", row.id)
+    secret_keys.create(tx, keys, actor.customer_id, "channel", row.id)
     _record_change(tx, actor, row, "created", None)
     return row
 
@@ -107,7 +107,7 @@ def delete_channel(tx: Tx, actor: Actor, channel_id: str) -> ChannelRow:
             code="channel_in_use",
         )
     messages.delete_for_channel(tx, channel_id)
-    secret_keys.forget(tx, actor.customer_id, "channel", channel_id)
+    secret_keys.delete(tx, actor.customer_id, "channel", channel_id)
     return _delete(tx, actor, row)
 
 

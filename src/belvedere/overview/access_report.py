@@ -87,7 +87,7 @@ def _name(tx: Tx, actor: Actor, kind: str, object_id: str) -> str:
 
 
 def _members(tx: Tx, actor: Actor, user: str | None) -> Sequence[Member]:
-    members = memberships.everybody(tx, actor)
+    members = memberships.list_members(tx, actor)
     if user is None:
         return members
     user_key = user.strip().lower()
@@ -102,7 +102,7 @@ def _members(tx: Tx, actor: Actor, user: str | None) -> Sequence[Member]:
 
 
 def _access(member: Member, actor: Actor, acl: list[str], *, is_open: bool) -> MemberAccess:
-    member_actor = memberships.acting(member, actor.customer_name)
+    member_actor = memberships.actor_for(member, actor.customer_name)
     may_sign_in = bool(member.enabled and member.user_enabled) and member.invited_at is None
     by = [entry for entry in acl if entry.lower() in member_actor.entries]
     return MemberAccess(

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, Level, require, visible
+from belvedere.access import Actor, Level, require, visible_filter
 from belvedere.db import Tx
 from belvedere.hosts import store as hosts
 from belvedere.jobs import permissions
@@ -80,7 +80,7 @@ def _counts_by_state(rows: list[tuple[Any, ...]]) -> dict[str, int]:
 
 
 def _monitors(tx: Tx, actor: Actor) -> dict[str, int]:
-    visibility, params = visible(actor, "monitor", "m.id", open_when_empty=True)
+    visibility, params = visible_filter(actor, "monitor", "m.id", open_when_empty=True)
     return _counts_by_state(
         tx.rows(
             "select m.state, count(*) from monitors m where m.customer_id = ?"
@@ -116,7 +116,7 @@ def _hosts(tx: Tx, actor: Actor) -> dict[str, int]:
 
 
 def _indicators(tx: Tx, actor: Actor) -> IndicatorCounts:
-    visibility, params = visible(actor, "indicator", "i.id")
+    visibility, params = visible_filter(actor, "indicator", "i.id")
     row = tx.row(
         "select coalesce(sum(case when i.state = 'failure' then 1 else 0 end), 0), count(*)"
         f" from indicators i where i.customer_id = ? and i.deleted_at is null and {visibility}",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from belvedere.access import Actor, Level, require, visible
+from belvedere.access import Actor, Level, require, visible_filter
 from belvedere.access.request import Request
 from belvedere.access.searches import run_search
 from belvedere.db import Tx
@@ -102,7 +102,7 @@ def _emitters(
 ) -> list[tuple[EmitterRecord, list[str]]]:
     table, emitter = SOURCES[source], EMITTERS[source]
     visibility, params = (
-        visible(actor, source, "id", open_when_empty=emitter.open_when_empty)
+        visible_filter(actor, source, "id", open_when_empty=emitter.open_when_empty)
         if emitter.has_acl
         else ("1 = 1", [])
     )

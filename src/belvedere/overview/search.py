@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, Level, visible
+from belvedere.access import Actor, Level, visible_filter
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
 from belvedere.jobs import permissions, store
@@ -170,13 +170,13 @@ def _conditions(source: _SearchSource, tags: str, words: list[str]) -> tuple[str
 def _visibility(actor: Actor, kind: str) -> tuple[str, list[Any]]:
     source = SOURCES[kind]
     if kind == "schedule":
-        tasks, task_params = visible(actor, "task", "x.target_id")
-        flows, flow_params = visible(actor, "workflow", "x.target_id")
+        tasks, task_params = visible_filter(actor, "task", "x.target_id")
+        flows, flow_params = visible_filter(actor, "workflow", "x.target_id")
         # Ids are unique across tasks and workflows, so each predicate matches only its own kind.
         return f"({tasks} or {flows})", [*task_params, *flow_params]
     if not source.acl:
         return "1 = 1", []
-    return visible(actor, kind, "x.id", open_when_empty=source.open_when_empty)
+    return visible_filter(actor, kind, "x.id", open_when_empty=source.open_when_empty)
 
 
 def _tags(text: str | None) -> list[str]:

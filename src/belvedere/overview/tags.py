@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from belvedere.access import Actor, Level, require, visible
+from belvedere.access import Actor, Level, require, visible_filter
 from belvedere.access.request import Request
 from belvedere.access.searches import run_search
 from belvedere.db import Tx
@@ -60,7 +60,7 @@ def _texts(tx: Tx, actor: Actor, tagged: _TaggedTable) -> list[str]:
     # The tags of a task are in the JSON of its definition.
     column = tx.dialect.json_text("spec", "tags") if tagged.table == "tasks" else "tags"
     visibility, params = (
-        visible(actor, tagged.object, "id", open_when_empty=tagged.open_when_empty)
+        visible_filter(actor, tagged.object, "id", open_when_empty=tagged.open_when_empty)
         if tagged.object
         else ("1 = 1", [])
     )

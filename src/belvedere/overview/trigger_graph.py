@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, Level, require, visible
+from belvedere.access import Actor, Level, require, visible_filter
 from belvedere.access.request import Request
 from belvedere.access.searches import run_search
 from belvedere.base.errors import NotFound
@@ -79,7 +79,9 @@ def _objects(tx: Tx, actor: Actor, source: str) -> Iterable[GraphObject]:
     table, emitter = SOURCES[source], EMITTERS[source]
     is_open = emitter.open_when_empty
     visibility, params = (
-        visible(actor, source, "id", open_when_empty=is_open) if emitter.has_acl else ("1 = 1", [])
+        visible_filter(actor, source, "id", open_when_empty=is_open)
+        if emitter.has_acl
+        else ("1 = 1", [])
     )
     rows = tx.rows(
         f"select id, {table.name}, {emitter.type} from {table.table}"

@@ -49,8 +49,8 @@ def open_session(
             "Your account is disabled in this organization; ask an admin.", code="not_active"
         )
     if member.invited_at is not None:
-        invitations.activate(tx, member, memberships.as_actor(tx, member, address), METHOD)
-    users.note_login(tx, member.user_id)
+        invitations.activate(tx, member, memberships.load_actor(tx, member, address), METHOD)
+    users.record_login(tx, member.user_id)
     return sessions.begin(
         tx, keys, member.user_id, customer.name, address, agent, METHOD, provider_id=row.id
     )
@@ -60,7 +60,7 @@ def _find_bound(tx: Tx, row: ProviderRow, claims: dict[str, Any]) -> Member | No
     user_id = store.bound_user(tx, row.id, claims["sub"])
     if user_id is None:
         return None
-    member = memberships.of_user(tx, row.customer_id, user_id)
+    member = memberships.for_user(tx, row.customer_id, user_id)
     if member is None:
         raise _not_invited()
     return member
@@ -68,7 +68,7 @@ def _find_bound(tx: Tx, row: ProviderRow, claims: dict[str, Any]) -> Member | No
 
 def _bind_member(tx: Tx, by: Actor, row: ProviderRow, claims: dict[str, Any]) -> Member:
     email = _verified_email(claims)
-    member = memberships.of_email(tx, row.customer_id, email)
+    member = memberships.for_email(tx, row.customer_id, email)
     if member is None:
         member = _join(tx, by, row, claims, email)
     elif member.invited_at is not None and not member.scope:
@@ -93,7 +93,9 @@ def _join(tx: Tx, by: Actor, row: ProviderRow, claims: dict[str, Any], email: st
     name = claim if isinstance(claim, str) and len(claim) <= 128 and claim.isprintable() else ""
     user = users.find_or_create(tx, email, name, row.customer_id)
     member = memberships.add(tx, by, user, level, [], proof=METHOD)
-    memberships.tell(tx, by, "add", "added", member.id, None, memberships.shown(member))
+    memberships.record_change(
+        tx, by, "add", "added", member.id, None, memberships.audit_fields(member)
+    )
     return member
 
 
@@ -110,11 +112,11 @@ def _drop_password(tx: Tx, by: Actor, member: Member) -> None:
     """The password was set through a link that a manager saw. The provider knows who the person
     is, so everything that somebody else may have set up before ends here."""
     users.set_password(tx, member.user_id, None)
-    second_factors.forget(tx, member.user_id)
-    login_tickets.drop(tx, member.user_id)
-    sessions.kill(tx, member.user_id)
-    one_time_links.drop_resets(tx, member.user_id)
-    tokens.revoke_made_by(tx, by, member.user_id)
+    second_factors.delete(tx, member.user_id)
+    login_tickets.delete_for_user(tx, member.user_id)
+    sessions.revoke_for_user(tx, member.user_id)
+    one_time_links.delete_resets(tx, member.user_id)
+    tokens.revoke_created_by(tx, by, member.user_id)
     memberships.set_proof(tx, member.id, METHOD)
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from belvedere.access.actor import LADDER, Level
+from belvedere.access.actor import LEVEL_ORDER, Level
 from belvedere.rest import text_fields
 
 DEFAULT_SCOPES = ("openid", "email", "profile")
@@ -146,7 +146,7 @@ def level_of(row: ProviderRow, claims: dict[str, Any]) -> Level | None:
         Level(level_map[value]) for value in values if isinstance(value, str) and value in level_map
     ]
     if levels:
-        return max(levels, key=LADDER.index)
+        return max(levels, key=LEVEL_ORDER.index)
     return Level(row.level) if row.level else None
 
 

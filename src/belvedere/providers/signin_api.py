@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from belvedere.access.api.sessions import agent_of, baked, is_secure
-from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.api.sessions import agent_of, is_secure, session_cookie
+from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import AnyRequest, Request
 from belvedere.base.clock import SECOND
 from belvedere.base.errors import Forbidden, Refused
@@ -77,7 +77,7 @@ async def _start(request: Request[None], status: int = 302) -> Reply:
 
 async def callback(request: AnyRequest) -> Reply:
     services, address = request.services, request.actor.address
-    services.passwords.limits.check(address, Kind.PROVIDER)
+    services.passwords.limits.check(address, AttemptKind.PROVIDER)
     # Software disagrees on whether the first or the last value of a repeated parameter counts.
     if any(len(request.query.get(name, ())) > 1 for name in ("code", "state", "iss", "error")):
         raise login_flow.invalid_state()
@@ -94,7 +94,7 @@ async def callback(request: AnyRequest) -> Reply:
     )
     return _redirect(
         _relative_to_callback(request, attempt.target),
-        {"set-cookie": baked(request, session, token)},
+        {"set-cookie": session_cookie(request, session, token)},
     )
 
 
@@ -166,7 +166,9 @@ def redirect_errors(
             return await handler(request)
         except Refused as refusal:
             if isinstance(refusal, Forbidden):
-                request.services.passwords.limits.wrong(request.actor.address, kind=Kind.PROVIDER)
+                request.services.passwords.limits.record_failure(
+                    request.actor.address, kind=AttemptKind.PROVIDER
+                )
             return _redirect(_relative_to_callback(request, f"/ui/login?problem={refusal.code}"))
 
     return wrapped

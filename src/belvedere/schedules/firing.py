@@ -10,7 +10,7 @@ import msgspec
 
 from belvedere import events
 from belvedere.access import Actor
-from belvedere.access.actor import starter
+from belvedere.access.actor import trigger_actor
 from belvedere.access.customers import service
 from belvedere.base.clock import Millis, iso
 from belvedere.base.errors import NotFound, Refused
@@ -96,7 +96,7 @@ def _start(
         _refuse(run, Reason.CUSTOMER_DISABLED, MESSAGES[Reason.CUSTOMER_DISABLED])
     else:
         authors = starters.of_changes(tx, customer.id, "schedule", row.id)
-        actor = starter(customer.id, customer.name, starters=authors)
+        actor = trigger_actor(customer.id, customer.name, starters=authors)
         _start_target(tx, row, targets[row.target], actor, run)
     run_history.complete(tx, run)
     _append_event(tx, row, run)

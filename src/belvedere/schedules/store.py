@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, visible
+from belvedere.access import Actor, visible_filter
 from belvedere.access.crypto import sealed_values
 from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
@@ -124,7 +124,7 @@ def count(tx: Tx, actor: Actor, listing: Listing) -> int:
 
 
 def _visible(actor: Actor) -> tuple[str, list[Any]]:
-    filters = [visible(actor, kind, "target_id") for kind in TARGETS]
+    filters = [visible_filter(actor, kind, "target_id") for kind in TARGETS]
     return (
         f"({' or '.join(sql for sql, _ in filters)})",
         [param for _, params in filters for param in params],

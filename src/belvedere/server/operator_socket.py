@@ -36,7 +36,7 @@ MAX_QUOTA_GIB = 1_000_000
 
 def _create_organization(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     scripts_user.check_another_organization(tx)
-    made = service.create_organization(
+    made = service.create_customer(
         tx,
         runtime.keyring,
         _word(payload, "name"),

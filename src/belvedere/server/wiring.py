@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from belvedere.access.crypto import key_file
 from belvedere.access.crypto.keyring import Keyring
-from belvedere.access.limits.rate_limits import Limits, Window
+from belvedere.access.limits.rate_limits import LoginLimits, RateWindow
 from belvedere.access.signin.password_checker import PasswordChecker
 from belvedere.base.clock import SECOND, Clock, SharedClock, wall
 from belvedere.db import Database
@@ -84,14 +84,14 @@ def furnish(
     """The rooms over open databases, connected with each other."""
     clock = clock or db.clock
     db.sealer = keys
-    db.write_blocking(keys.prove)
+    db.write_blocking(keys.verify_database)
     db.write_blocking(scraper.keep_source)
     db.write_blocking(commands.keep_source)
-    hub, limits = SignalBus(), Limits(clock)
+    hub, limits = SignalBus(), LoginLimits(clock)
     runtime = ServerRuntime(settings, db, logs, keys, hub, limits, PasswordChecker(limits), clock)
     runtime.started_at = clock()
     runtime.proxies = Proxies(settings.proxies, clock)
-    runtime.secret_uses = Window(settings.secret_rate, SECOND, clock)
+    runtime.secret_uses = RateWindow(settings.secret_rate, SECOND, clock)
     runtime.storage = Storage(settings.storage_quota * GIB)
     runtime.egress = EgressPool(settings.inner_networks, settings.mail)
     runtime.table = Table(routes.ROUTES, routes.PAGES)

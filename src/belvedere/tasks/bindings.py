@@ -144,5 +144,5 @@ def _approvers(to: Binding, user_ids: Sequence[str]) -> list[str]:
     except Invalid as refused:
         faults = [Fault(f.field.replace("users", "approvers"), f.message) for f in refused.faults]
         raise refusal(faults or [Fault("approvers", refused.message)]) from None
-    ids = {member.email: member.user_id for member in memberships.everybody(to.tx, to.actor)}
+    ids = {member.email: member.user_id for member in memberships.list_members(to.tx, to.actor)}
     return list(dict.fromkeys(ids.get(entry, entry) for entry in entries))

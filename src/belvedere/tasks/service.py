@@ -40,7 +40,7 @@ def create(tx: Tx, keys: Keyring, actor: Actor, body: Any, *, refuses_masks: boo
     spec = bindings.bound(Binding(tx, actor, row.id), body, TaskSpec(**fields))
     store.write_spec(row, spec)
     store.insert(tx, row)
-    secret_keys.make(tx, keys, actor.customer_id, "task", row.id)
+    secret_keys.create(tx, keys, actor.customer_id, "task", row.id)
     _told(tx, actor, row, "created", None)
     if body.acl:
         replace_acl(tx, actor, "task", row.id, body.acl)
@@ -111,7 +111,7 @@ def delete(tx: Tx, actor: Actor, task_id: str, *, follows: bool = False) -> Show
     service.delete_for(tx, actor, "task", task_id)
     _refuse_used(tx, task_id)
     store.mark_deleted(tx, row)
-    secret_keys.forget(tx, actor.customer_id, "task", task_id)
+    secret_keys.delete(tx, actor.customer_id, "task", task_id)
     # The ACL stays: it says who may still see the jobs that ran.
     audit.record(tx, actor, "task.delete", "task", task_id, audited(decode(row.spec)), None)
     events.append(tx, actor.customer_id, "task.deleted", task_id, _event(row))

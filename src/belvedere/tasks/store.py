@@ -2,7 +2,7 @@
 
 import msgspec
 
-from belvedere.access import Actor, visible
+from belvedere.access import Actor, visible_filter
 from belvedere.access.crypto import sealed_values
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
@@ -212,7 +212,7 @@ def view(tx: Tx, customer_id: str, task_id: str) -> TaskView:
 
 def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
     """The same list, no longer than an answer may be."""
-    visible_sql, seen_params = visible(actor, "task", "t.id")
+    visible_sql, seen_params = visible_filter(actor, "task", "t.id")
     sql = clauses(listing)
     rows = tx.rows(
         f"select octet_length(t.spec) from tasks t {_JOINS}"
@@ -224,7 +224,7 @@ def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
 
 def page(tx: Tx, actor: Actor, listing: Listing) -> list[TaskView]:
     """Those that the actor may see."""
-    visible_sql, seen_params = visible(actor, "task", "t.id")
+    visible_sql, seen_params = visible_filter(actor, "task", "t.id")
     sql = clauses(listing)
     rows = tx.all(
         TaskView,
@@ -241,7 +241,7 @@ def page(tx: Tx, actor: Actor, listing: Listing) -> list[TaskView]:
 
 
 def count(tx: Tx, actor: Actor, listing: Listing) -> int:
-    visible_sql, seen_params = visible(actor, "task", "t.id")
+    visible_sql, seen_params = visible_filter(actor, "task", "t.id")
     sql = clauses(listing)
     return int(
         tx.value(

@@ -1,6 +1,6 @@
 """Webhooks over HTTP: making them, and their secrets."""
 
-from belvedere.access.api.api_secret import RotateBody, credential_routes
+from belvedere.access.api.route_builders import RotateSecretBody, credential_routes
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.searches import run_search
 from belvedere.rest import listing as filters
@@ -8,23 +8,23 @@ from belvedere.rest import pagination
 from belvedere.rest.route import Reply, Route
 from belvedere.webhooks import service, store
 from belvedere.webhooks.records import WebhookRecord, webhook
-from belvedere.webhooks.service import Shown, WebhookBody
+from belvedere.webhooks.service import WebhookBody, WebhookView
 
 
-class GivenSecretBody(RotateBody, forbid_unknown_fields=True):
+class GivenSecretBody(RotateSecretBody, forbid_unknown_fields=True):
     """The same, or the secret that the caller gave you; Stripe and Slack choose theirs."""
 
     secret: str | None = None
 
 
-def _record(request: AnyRequest, shown: Shown) -> WebhookRecord:
-    return webhook(shown, request.actor)
+def _record(request: AnyRequest, view: WebhookView) -> WebhookRecord:
+    return webhook(view, request.actor)
 
 
 async def list_webhooks(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.WEBHOOKS)
-    found, total = await run_search(request, service.listed, request.actor, listing)
-    return pagination.answer(request, listing, [_record(request, one) for one in found], total)
+    views, total = await run_search(request, service.list_page, request.actor, listing)
+    return pagination.answer(request, listing, [_record(request, view) for view in views], total)
 
 
 async def show(request: Request[None]) -> WebhookRecord:
@@ -34,10 +34,10 @@ async def show(request: Request[None]) -> WebhookRecord:
 
 
 async def create(request: Request[WebhookBody]) -> WebhookRecord:
-    made = await request.services.db.write(
+    view = await request.services.db.write(
         service.create, request.services.keyring, request.actor, request.body
     )
-    return _record(request, made)
+    return _record(request, view)
 
 
 async def replace(request: Request[WebhookBody]) -> WebhookRecord:
@@ -120,6 +120,6 @@ ROUTES: tuple[Route, ...] = (
         service.reveal,
         service.rotate,
         body=GivenSecretBody,
-        known=False,
+        from_interface=False,
     ),
 )

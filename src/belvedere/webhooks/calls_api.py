@@ -7,7 +7,7 @@ from typing import Any
 from belvedere.access.actor import Actor, Level
 from belvedere.access.customers import service
 from belvedere.access.limits import anonymous_requests
-from belvedere.access.limits.rate_limits import Kind, use_secret
+from belvedere.access.limits.rate_limits import AttemptKind, count_secret_use
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.searches import run_search
 from belvedere.base.errors import Forbidden, Invalid
@@ -18,8 +18,8 @@ from belvedere.rest import off_loop, pagination
 from belvedere.rest.route import Handler, Reply, Route
 from belvedere.webhooks import records
 from belvedere.webhooks.deliveries import payload, receive, replay, store
-from belvedere.webhooks.deliveries.receive import Answered, Call
-from belvedere.webhooks.model import Door
+from belvedere.webhooks.deliveries.receive import Call, CallResult
+from belvedere.webhooks.model import CallAuthorization
 from belvedere.webhooks.records import DeliveryRecord, Triggered
 
 # What callers call their own id of a delivery; the first that is there counts.
@@ -29,7 +29,9 @@ PLAIN = "text/plain"
 
 
 async def trigger(request: Request[None]) -> Reply:
-    return await _answer(request, await _with_payload(_call(request, request.actor, Door.TOKEN)))
+    return await _answer(
+        request, await _with_payload(_build_call(request, request.actor, CallAuthorization.TOKEN))
+    )
 
 
 async def admit_secret(request: AnyRequest) -> None:
@@ -38,27 +40,29 @@ async def admit_secret(request: AnyRequest) -> None:
 
 
 async def trigger_by_secret(request: Request[None]) -> Reply:
-    return await _from_outside(request, Door.SECRET, request.path["secret"])
+    return await _trigger_anonymous(request, CallAuthorization.SECRET, request.path["secret"])
 
 
 async def admit_signed(request: AnyRequest) -> None:
     """The signature is over the body; before it is read, there must be one."""
     customer_name = _require_customer(request)
     services, address, webhook_id = request.services, request.actor.address, request.path["id"]
-    services.limits.check(address, Kind.SECRET, webhook_id)
-    use_secret(services.secret_uses, f"webhook:{webhook_id}")
-    headers = _joined(request.starlette.headers.items())
+    services.limits.check(address, AttemptKind.SECRET, webhook_id)
+    count_secret_use(services.secret_uses, f"webhook:{webhook_id}")
+    headers = _join_headers(request.starlette.headers.items())
     actor = await services.db.read_inline(_caller, customer_name, address)
     try:
         await services.db.read_inline(receive.admit_signed, actor.customer_id, webhook_id, headers)
     except Forbidden:
         customer = actor.customer_name
-        services.limits.wrong(address, kind=Kind.SECRET, target=webhook_id, customer=customer)
+        services.limits.record_failure(
+            address, kind=AttemptKind.SECRET, target=webhook_id, customer=customer
+        )
         raise
 
 
 async def trigger_signed(request: Request[None]) -> Reply:
-    return await _from_outside(request, Door.SIGNATURE)
+    return await _trigger_anonymous(request, CallAuthorization.SIGNATURE)
 
 
 def _require_customer(request: AnyRequest) -> str:
@@ -67,24 +71,26 @@ def _require_customer(request: AnyRequest) -> str:
     return request.customer
 
 
-async def _from_outside(request: AnyRequest, door: Door, secret: str = "") -> Reply:
+async def _trigger_anonymous(
+    request: AnyRequest, authorization: CallAuthorization, secret: str = ""
+) -> Reply:
     """Whoever knows the secret. The body is parsed only after that is proved."""
     services, address = request.services, request.actor.address
     target, proof = request.path["id"], services.keyring.digest(secret) if secret else ""
     actor = await services.db.read_inline(_caller, _require_customer(request), address)
     try:
-        call = _call(request, actor, door, secret)
-        if door is Door.SIGNATURE:
+        call = _build_call(request, actor, authorization, secret)
+        if authorization is CallAuthorization.SIGNATURE:
             await services.db.read_inline(receive.authorize, call)
         reply = await _answer(request, await _with_payload(call))
     except Forbidden:
         customer = actor.customer_name
-        services.limits.wrong(
-            address, kind=Kind.SECRET, target=target, proof=proof, customer=customer
+        services.limits.record_failure(
+            address, kind=AttemptKind.SECRET, target=target, proof=proof, customer=customer
         )
         raise
     if proof:
-        services.limits.right(proof)
+        services.limits.record_success(proof)
     return reply
 
 
@@ -95,39 +101,41 @@ async def _with_payload(call: Call) -> Call:
 
 def _caller(tx: Tx, customer_name: str, address: str) -> Actor:
     """Nobody in particular, of the organization that was named; of none when it is not there."""
-    found = service.by_name(tx, customer_name)
-    if found is None or not found.enabled:
+    customer = service.by_name(tx, customer_name)
+    if customer is None or not customer.enabled:
         return Actor("", "", Level.ANONYMOUS, "secret", address=address)
-    return Actor(found.id, found.name, Level.ANONYMOUS, "secret", address=address)
+    return Actor(customer.id, customer.name, Level.ANONYMOUS, "secret", address=address)
 
 
-def _call(request: AnyRequest, actor: Actor, door: Door, secret: str = "") -> Call:
+def _build_call(
+    request: AnyRequest, actor: Actor, authorization: CallAuthorization, secret: str = ""
+) -> Call:
     headers = request.starlette.headers
     content_type = headers.get("content-type", "")[:MAX_CONTENT_TYPE]
     return Call(
         actor=actor,
         webhook_id=request.path["id"],
-        door=door,
+        authorization=authorization,
         keys=request.services.keyring,
         raw=request.raw,
         content_type=content_type,
-        headers=_joined(headers.items()),
-        redacted=store.redacted(headers.items()),
+        headers=_join_headers(headers.items()),
+        redacted=store.redact_headers(headers.items()),
         payload=[],
         secret=secret,
-        once=_once(request),
+        once=_delivery_key(request),
     )
 
 
-def _joined(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _join_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     """One that came twice is one list: then no signature in it fits, whichever was meant."""
-    found: dict[str, str] = {}
+    joined: dict[str, str] = {}
     for name, value in headers:
-        found[name] = f"{found[name]}, {value}" if name in found else value
-    return found
+        joined[name] = f"{joined[name]}, {value}" if name in joined else value
+    return joined
 
 
-def _once(request: AnyRequest) -> Once | None:
+def _delivery_key(request: AnyRequest) -> Once | None:
     key = next(
         (k for n in KEY_HEADERS if (k := request.starlette.headers.get(n)) is not None), None
     )
@@ -139,7 +147,7 @@ def _once(request: AnyRequest) -> Once | None:
 
 
 async def _answer(request: AnyRequest, call: Call, status: int = 200) -> Reply:
-    answered: Answered = await request.services.db.write_batched(receive.trigger, call)
+    answered: CallResult = await request.services.db.write_batched(receive.trigger, call)
     if answered.challenge is not None:
         return Reply(answered.challenge, media_type=PLAIN)
     headers = {"Idempotency-Replayed": "true"} if answered.replayed else {}
@@ -151,22 +159,24 @@ async def _answer(request: AnyRequest, call: Call, status: int = 200) -> Reply:
 
 async def list_deliveries(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.DELIVERIES)
-    found, total = await run_search(
-        request, replay.listed, request.actor, request.path["id"], listing
+    deliveries, total = await run_search(
+        request, replay.list_page, request.actor, request.path["id"], listing
     )
-    return pagination.answer(request, listing, [records.delivery(one) for one in found], total)
+    return pagination.answer(
+        request, listing, [records.delivery(delivery) for delivery in deliveries], total
+    )
 
 
 async def show_delivery(request: Request[None]) -> DeliveryRecord:
-    found, body = await request.services.db.read(
+    delivery, body = await request.services.db.read(
         replay.show, request.actor, request.path["id"], request.path["delivery_id"]
     )
-    return await off_loop.read(len(body), records.delivery, found, body)
+    return await off_loop.read(len(body), records.delivery, delivery, body)
 
 
 async def replay_delivery(request: Request[None]) -> Reply:
     call = await request.services.db.read(
-        replay.again,
+        replay.replay_call,
         request.services.keyring,
         request.actor,
         request.path["id"],
@@ -190,7 +200,7 @@ def _trigger_route(
     level: str,
     handler: Handler,
     summary: str,
-    known: bool,
+    from_interface: bool,
     admit: Callable[[AnyRequest], Awaitable[None]] | None = None,
 ) -> Route:
     return Route(
@@ -204,7 +214,7 @@ def _trigger_route(
         answer=Triggered,
         also=(PLAIN,) if level == "anonymous" else (),
         codes=_CODES,
-        known=known,
+        known=from_interface,
         needs_customer=level == "anonymous",
         admit=admit,
     )

@@ -19,7 +19,7 @@ class Signature(StrEnum):
     SLACK = "slack"
 
 
-class Door(StrEnum):
+class CallAuthorization(StrEnum):
     """What let a call in."""
 
     TOKEN = "token"

@@ -12,7 +12,7 @@ from belvedere.base.text import json_text, request_masking
 from belvedere.tasks.model import MASK
 from belvedere.webhooks.deliveries import payload
 from belvedere.webhooks.model import Delivery, StartedJob
-from belvedere.webhooks.service import Shown
+from belvedere.webhooks.service import WebhookView
 
 
 class WebhookRecord(msgspec.Struct):
@@ -62,15 +62,15 @@ class Triggered(msgspec.Struct):
     jobs: list[StartedJob]
 
 
-def webhook(shown: Shown, actor: Actor) -> WebhookRecord:
-    row = shown.row
+def webhook(view: WebhookView, actor: Actor) -> WebhookRecord:
+    row = view.row
     return WebhookRecord(
         row.id,
         "Webhook",
         row.name,
         bool(row.enabled),
-        shown.attached.get("task", []),
-        shown.attached.get("workflow", []),
+        view.attached.get("task", []),
+        view.attached.get("workflow", []),
         row.signature,
         row.trigger_count,
         iso_or_none(row.triggered_at),
@@ -82,32 +82,32 @@ def webhook(shown: Shown, actor: Actor) -> WebhookRecord:
     )
 
 
-def delivery(found: Delivery, body: str | None = None) -> DeliveryRecord:
+def delivery(row: Delivery, body: str | None = None) -> DeliveryRecord:
     return DeliveryRecord(
-        found.id,
+        row.id,
         "Delivery",
-        found.webhook_id,
-        iso(found.at),
-        found.address,
-        found.door,
-        found.username,
-        found.verdict,
-        found.delivery_key,
-        found.replay_of,
-        msgspec.json.decode(found.jobs, type=list[StartedJob]),
-        found.content_type,
-        msgspec.json.decode(found.headers, type=dict[str, str]),
-        found.size,
-        UNSET if body is None else _masked(found, body),
+        row.webhook_id,
+        iso(row.at),
+        row.address,
+        row.door,
+        row.username,
+        row.verdict,
+        row.delivery_key,
+        row.replay_of,
+        msgspec.json.decode(row.jobs, type=list[StartedJob]),
+        row.content_type,
+        msgspec.json.decode(row.headers, type=dict[str, str]),
+        row.size,
+        UNSET if body is None else _masked(row, body),
     )
 
 
-def _masked(found: Delivery, body: str) -> str:
+def _masked(row: Delivery, body: str) -> str:
     """The body as admins see it: without masked arguments and without the values of names that
     look like credentials."""
-    hidden = msgspec.json.decode(found.masked, type=set[int])
+    hidden = msgspec.json.decode(row.masked, type=set[int])
     is_wrapped = body.startswith("payload=")
-    text = _mask_elements(found, body, hidden) if body and (hidden or is_wrapped) else body
+    text = _mask_elements(row, body, hidden) if body and (hidden or is_wrapped) else body
     return str(request_masking.mask({"body": text})["body"])
 
 
@@ -116,4 +116,6 @@ def _mask_elements(row: Delivery, body: str, hidden: set[int]) -> str:
     if isinstance(elements, Refused):
         # It cannot be told which part of it was meant to be hidden.
         return MASK
-    return json_text.compact([MASK if n in hidden else one for n, one in enumerate(elements)])
+    return json_text.compact(
+        [MASK if n in hidden else element for n, element in enumerate(elements)]
+    )

@@ -34,14 +34,14 @@ class WebhookBody(msgspec.Struct):
     signature: str | None = None
 
 
-class Shown(msgspec.Struct):
+class WebhookView(msgspec.Struct):
     """A webhook with the ids of what it starts, by kind."""
 
     row: WebhookRow
     attached: dict[str, list[str]]
 
 
-def create(tx: Tx, keys: Keyring, actor: Actor, body: WebhookBody) -> Shown:
+def create(tx: Tx, keys: Keyring, actor: Actor, body: WebhookBody) -> WebhookView:
     require(actor, Level.ADMIN)
     row = WebhookRow(
         id=new_id(),
@@ -55,15 +55,15 @@ def create(tx: Tx, keys: Keyring, actor: Actor, body: WebhookBody) -> Shown:
         created_at=tx.now,
         updated_at=tx.now,
     )
-    _write(row, body, needs_name=True)
-    attached = _attached(tx, actor, body, {})
+    _apply(row, body, needs_name=True)
+    attached = _merge_targets(tx, actor, body, {})
     store.insert(tx, row)
-    secret_keys.make(tx, keys, actor.customer_id, "webhook", row.id)
+    secret_keys.create(tx, keys, actor.customer_id, "webhook", row.id)
     _attach(tx, row, attached)
-    shown = Shown(row, attached)
-    audit.record(tx, actor, "webhook.create", "webhook", row.id, None, _audited(shown))
+    view = WebhookView(row, attached)
+    audit.record(tx, actor, "webhook.create", "webhook", row.id, None, _audit_fields(view))
     events.append(tx, row.customer_id, "webhook.created", row.id, _event(row))
-    return shown
+    return view
 
 
 def change(
@@ -74,52 +74,52 @@ def change(
     if_match: int | None = None,
     *,
     needs_name: bool = False,
-) -> Shown:
+) -> WebhookView:
     """What the body says; the rest stays."""
     require(actor, Level.ADMIN)
-    row = store.find(tx, actor.customer_id, webhook_id, hold=True)
+    row = store.find(tx, actor.customer_id, webhook_id, lock=True)
     if if_match is not None and if_match != row.version:
         raise Stale(f"The webhook is at version {row.version} now; read it again.")
-    before = together(tx, actor.customer_id, [row])[0]
-    audited = _audited(before)
-    _write(row, body, needs_name=needs_name)
-    after = Shown(row, _attached(tx, actor, body, before.attached))
-    if _audited(after) == audited:
+    before = load_views(tx, actor.customer_id, [row])[0]
+    audited = _audit_fields(before)
+    _apply(row, body, needs_name=needs_name)
+    after = WebhookView(row, _merge_targets(tx, actor, body, before.attached))
+    if _audit_fields(after) == audited:
         return after
     row.version += 1
     row.updated_at = tx.now
     store.save(tx, row)
     if after.attached != before.attached:
         _attach(tx, row, after.attached)
-    audit.record(tx, actor, "webhook.change", "webhook", row.id, audited, _audited(after))
+    audit.record(tx, actor, "webhook.change", "webhook", row.id, audited, _audit_fields(after))
     events.append(tx, row.customer_id, "webhook.changed", row.id, _event(row))
     return after
 
 
-def delete(tx: Tx, actor: Actor, webhook_id: str) -> Shown:
+def delete(tx: Tx, actor: Actor, webhook_id: str) -> WebhookView:
     """Gone with its deliveries; its secret opens nothing from now on."""
     require(actor, Level.ADMIN)
-    row = store.find(tx, actor.customer_id, webhook_id, hold=True)
-    last = together(tx, actor.customer_id, [row])[0]
+    row = store.find(tx, actor.customer_id, webhook_id, lock=True)
+    last = load_views(tx, actor.customer_id, [row])[0]
     store.delete(tx, row)
-    secret_keys.forget(tx, actor.customer_id, "webhook", webhook_id)
+    secret_keys.delete(tx, actor.customer_id, "webhook", webhook_id)
     triggers.delete(tx, actor.customer_id, source=("webhook", webhook_id))
-    audit.record(tx, actor, "webhook.delete", "webhook", webhook_id, _audited(last), None)
+    audit.record(tx, actor, "webhook.delete", "webhook", webhook_id, _audit_fields(last), None)
     events.append(tx, row.customer_id, "webhook.deleted", row.id, _event(row))
     return last
 
 
-def show(tx: Tx, actor: Actor, webhook_id: str) -> Shown:
+def show(tx: Tx, actor: Actor, webhook_id: str) -> WebhookView:
     require(actor, Level.VIEWER)
-    return together(tx, actor.customer_id, [store.find(tx, actor.customer_id, webhook_id)])[0]
+    return load_views(tx, actor.customer_id, [store.find(tx, actor.customer_id, webhook_id)])[0]
 
 
-def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | None]:
+def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[WebhookView], int | None]:
     """A page, and the total where the caller asked for it."""
     require(actor, Level.VIEWER)
-    total = store.total(tx, actor.customer_id, listing) if listing.count else None
-    rows = store.page(tx, actor.customer_id, listing)
-    return together(tx, actor.customer_id, rows), total
+    total = store.count_rows(tx, actor.customer_id, listing) if listing.count else None
+    rows = store.select_page(tx, actor.customer_id, listing)
+    return load_views(tx, actor.customer_id, rows), total
 
 
 def reveal(tx: Tx, keys: Keyring, actor: Actor, webhook_id: str) -> str:
@@ -134,16 +134,16 @@ def rotate(
     actor: Actor,
     webhook_id: str,
     overlap_s: int = 0,
-    given: str | None = None,
+    new_secret: str | None = None,
 ) -> str:
     """A new secret, or the given one; the old one is dead at once, or after `overlap_s`."""
     row = store.find(tx, actor.customer_id, webhook_id)
-    if given is not None:
-        _check_given(row, given)
-    return secret_keys.rotate(tx, keys, actor, "webhook", webhook_id, overlap_s, given)
+    if new_secret is not None:
+        _check_secret(row, new_secret)
+    return secret_keys.rotate(tx, keys, actor, "webhook", webhook_id, overlap_s, new_secret)
 
 
-def _check_given(row: WebhookRow, secret: str) -> None:
+def _check_secret(row: WebhookRow, secret: str) -> None:
     if row.signature == Signature.NONE:
         # It would stand in the address, where only one that nobody else knows is good enough.
         raise text_fields.bad(
@@ -153,20 +153,20 @@ def _check_given(row: WebhookRow, secret: str) -> None:
         raise text_fields.bad("secret", "Give 16 to 255 letters, digits and signs without blanks.")
 
 
-def together(tx: Tx, customer_id: str, rows: list[WebhookRow]) -> list[Shown]:
+def load_views(tx: Tx, customer_id: str, rows: list[WebhookRow]) -> list[WebhookView]:
     """Several, in their order."""
     started = triggers.for_sources(tx, customer_id, "webhook", [row.id for row in rows])
-    return [Shown(row, _by_kind(started[row.id])) for row in rows]
+    return [WebhookView(row, _by_kind(started[row.id])) for row in rows]
 
 
-def _by_kind(found: list[Trigger]) -> dict[str, list[str]]:
+def _by_kind(attached: list[Trigger]) -> dict[str, list[str]]:
     by_kind: dict[str, list[str]] = {}
-    for one in sorted(found, key=lambda one: one.target_id):
-        by_kind.setdefault(one.target, []).append(one.target_id)
+    for trigger in sorted(attached, key=lambda trigger: trigger.target_id):
+        by_kind.setdefault(trigger.target, []).append(trigger.target_id)
     return by_kind
 
 
-def _write(row: WebhookRow, body: WebhookBody, *, needs_name: bool) -> None:
+def _apply(row: WebhookRow, body: WebhookBody, *, needs_name: bool) -> None:
     if body.name is None and needs_name:
         raise text_fields.bad("name", "This is required.")
     if body.name is not None:
@@ -179,33 +179,35 @@ def _write(row: WebhookRow, body: WebhookBody, *, needs_name: bool) -> None:
         row.signature = Signature(body.signature).value
 
 
-def _attached(
+def _merge_targets(
     tx: Tx, actor: Actor, body: WebhookBody, before: dict[str, list[str]]
 ) -> dict[str, list[str]]:
     """What it shall start: each kind that the body names, the other as it was."""
     after = dict(before)
     faults: list[Fault] = []
-    for kind, given in (("task", body.tasks), ("workflow", body.workflows)):
-        if given is not None:
-            wanted = list(dict.fromkeys(given))
-            faults += _missing(tx, actor, kind, wanted, before.get(kind, []))
-            after[kind] = sorted(wanted)
+    for kind, named_ids in (("task", body.tasks), ("workflow", body.workflows)):
+        if named_ids is not None:
+            target_ids = list(dict.fromkeys(named_ids))
+            faults += _target_faults(tx, actor, kind, target_ids, before.get(kind, []))
+            after[kind] = sorted(target_ids)
     if faults:
         raise Invalid(faults[0].message, code="invalid_body", faults=tuple(faults))
     return {kind: ids for kind, ids in after.items() if ids}
 
 
-def _missing(tx: Tx, actor: Actor, kind: str, wanted: list[str], known: list[str]) -> list[Fault]:
-    if len(wanted) > MAX_ATTACHED:
+def _target_faults(
+    tx: Tx, actor: Actor, kind: str, target_ids: list[str], current_ids: list[str]
+) -> list[Fault]:
+    if len(target_ids) > MAX_ATTACHED:
         return [Fault(f"{kind}s", f"Attach at most {MAX_ATTACHED}.")]
     return [
         Fault(f"{kind}s[{n}]", f"There is no such {kind}.")
-        for n, target_id in enumerate(wanted)
-        if target_id not in known and not _is_there(tx, actor, kind, target_id)
+        for n, target_id in enumerate(target_ids)
+        if target_id not in current_ids and not _target_exists(tx, actor, kind, target_id)
     ]
 
 
-def _is_there(tx: Tx, actor: Actor, kind: str, target_id: str) -> bool:
+def _target_exists(tx: Tx, actor: Actor, kind: str, target_id: str) -> bool:
     if kind not in TARGETS or not is_id(target_id):
         return False
     try:
@@ -234,12 +236,12 @@ def _event(row: WebhookRow) -> dict[str, Any]:
     return {"name": row.name, "enable": bool(row.enabled), "version": row.version}
 
 
-def _audited(shown: Shown) -> dict[str, Any]:
-    row = shown.row
+def _audit_fields(view: WebhookView) -> dict[str, Any]:
+    row = view.row
     return {
         "name": row.name,
         "enable": bool(row.enabled),
         "signature": row.signature,
-        "tasks": shown.attached.get("task", []),
-        "workflows": shown.attached.get("workflow", []),
+        "tasks": view.attached.get("task", []),
+        "workflows": view.attached.get("workflow", []),
     }

@@ -26,23 +26,23 @@ WEBHOOKS = Listable(
 _ROW = columns(WebhookRow)
 
 
-def find(tx: Tx, customer_id: str, webhook_id: str, *, hold: bool = False) -> WebhookRow:
+def find(tx: Tx, customer_id: str, webhook_id: str, *, lock: bool = False) -> WebhookRow:
     """The webhook, held until the transaction ends where it is about to change."""
-    found = look_up(tx, customer_id, webhook_id, hold=hold)
-    if found is None:
-        raise missing()
-    return found
+    row = look_up(tx, customer_id, webhook_id, lock=lock)
+    if row is None:
+        raise not_found()
+    return row
 
 
-def missing() -> NotFound:
+def not_found() -> NotFound:
     return NotFound("There is no such webhook.", code="webhook_not_found")
 
 
-def look_up(tx: Tx, customer_id: str, webhook_id: str, *, hold: bool = False) -> WebhookRow | None:
+def look_up(tx: Tx, customer_id: str, webhook_id: str, *, lock: bool = False) -> WebhookRow | None:
     return tx.one(
         WebhookRow,
         f"select {_ROW} from webhooks where id = ? and customer_id = ?"
-        f"{tx.dialect.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if lock else ''}",
         webhook_id,
         customer_id,
     )
@@ -68,7 +68,7 @@ def save(tx: Tx, row: WebhookRow) -> None:
     )
 
 
-def count(tx: Tx, calls: Mapping[str, int]) -> None:
+def add_calls(tx: Tx, calls: Mapping[str, int]) -> None:
     """So many calls more, by webhook."""
     tx.execute_many(
         "update webhooks set trigger_count = trigger_count + ?, triggered_at = ? where id = ?",
@@ -81,7 +81,7 @@ def delete(tx: Tx, row: WebhookRow) -> None:
     tx.execute("delete from webhooks where id = ? and customer_id = ?", row.id, row.customer_id)
 
 
-def page(tx: Tx, customer_id: str, listing: Listing) -> list[WebhookRow]:
+def select_page(tx: Tx, customer_id: str, listing: Listing) -> list[WebhookRow]:
     sql = clauses(listing)
     return tx.all(
         WebhookRow,
@@ -92,7 +92,7 @@ def page(tx: Tx, customer_id: str, listing: Listing) -> list[WebhookRow]:
     )
 
 
-def total(tx: Tx, customer_id: str, listing: Listing) -> int:
+def count_rows(tx: Tx, customer_id: str, listing: Listing) -> int:
     sql = clauses(listing)
     return int(
         tx.value(

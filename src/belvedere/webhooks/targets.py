@@ -16,7 +16,7 @@ from belvedere.workflows import start
 from belvedere.workflows.start import PreparedWorkflowJob, WorkflowJobRequest
 
 
-class Ready(Protocol):
+class PreparedTarget(Protocol):
     """Something that can be started: checked, and not yet written."""
 
     @property
@@ -24,7 +24,7 @@ class Ready(Protocol):
 
 
 # What was read once for several calls.
-Memory = dict[str, Any]
+TargetCache = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,71 +34,77 @@ class Target:
     # (tx, customer_id, target_id, hold=True); raises NotFound
     find: Callable[..., object]
     # Raises whatever is wrong; starts nothing.
-    prepare: Callable[[Tx, Actor, str, list[Any], Memory], Ready]
+    prepare: Callable[[Tx, Actor, str, list[Any], TargetCache], PreparedTarget]
     write: Callable[[Tx, Sequence[Any]], None]
     # Places of the payload that nobody may see again.
-    masked: Callable[[Tx, str, str, Memory], list[int]]
+    masked: Callable[[Tx, str, str, TargetCache], list[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class ReadyTask:
-    wanted: NewJob
-    made: Created
+class PreparedTask:
+    request: NewJob
+    created: Created
 
     @property
     def started(self) -> StartedJob:
-        return StartedJob(self.made.job.id, task_id=self.made.task.id)
+        return StartedJob(self.created.job.id, task_id=self.created.task.id)
 
 
 @dataclass(frozen=True, slots=True)
-class ReadyWorkflow:
-    made: PreparedWorkflowJob
+class PreparedWorkflow:
+    prepared: PreparedWorkflowJob
 
     @property
     def started(self) -> StartedJob:
-        return StartedJob(self.made.job.id, workflow_id=self.made.job.workflow_id)
+        return StartedJob(self.prepared.job.id, workflow_id=self.prepared.job.workflow_id)
 
 
 def _prepare_task(
-    tx: Tx, actor: Actor, task_id: str, payload: list[Any], memory: Memory
-) -> ReadyTask:
-    wanted = NewJob(actor, task_id, payload, origin="trigger_by", by_index=True)
-    known: Tasks = memory.setdefault("task", {})
-    return ReadyTask(wanted, create.prepare(tx, wanted, known))
+    tx: Tx, actor: Actor, task_id: str, payload: list[Any], cache: TargetCache
+) -> PreparedTask:
+    job_request = NewJob(actor, task_id, payload, origin="trigger_by", by_index=True)
+    tasks_by_id: Tasks = cache.setdefault("task", {})
+    return PreparedTask(job_request, create.prepare(tx, job_request, tasks_by_id))
 
 
-def _write_tasks(tx: Tx, ready: Sequence[ReadyTask]) -> None:
-    create.write(tx, [(one.wanted, one.made) for one in ready])
+def _write_tasks(tx: Tx, ready: Sequence[PreparedTask]) -> None:
+    create.write(tx, [(task.request, task.created) for task in ready])
 
 
-def _masked_of_task(tx: Tx, customer_id: str, task_id: str, memory: Memory) -> list[int]:
-    known: Tasks = memory.setdefault("task", {})
-    found = known.get((customer_id, task_id))
-    task = found[0] if found else tasks.runnable(tx, customer_id, task_id)
+def _masked_places_of_task(tx: Tx, customer_id: str, task_id: str, cache: TargetCache) -> list[int]:
+    tasks_by_id: Tasks = cache.setdefault("task", {})
+    entry = tasks_by_id.get((customer_id, task_id))
+    task = entry[0] if entry else tasks.runnable(tx, customer_id, task_id)
     if task is None:
         return []
-    return [n for n, one in enumerate(task.spec.task_arguments) if one.masked]
+    return [n for n, argument in enumerate(task.spec.task_arguments) if argument.masked]
 
 
 def _prepare_workflow(
-    tx: Tx, actor: Actor, workflow_id: str, payload: list[Any], memory: Memory
-) -> ReadyWorkflow:
-    wanted = WorkflowJobRequest(actor, workflow_id, payload, origin="trigger_by", by_index=True)
-    return ReadyWorkflow(start.prepare(tx, wanted, memory.setdefault("task", {})))
+    tx: Tx, actor: Actor, workflow_id: str, payload: list[Any], cache: TargetCache
+) -> PreparedWorkflow:
+    job_request = WorkflowJobRequest(
+        actor, workflow_id, payload, origin="trigger_by", by_index=True
+    )
+    return PreparedWorkflow(start.prepare(tx, job_request, cache.setdefault("task", {})))
 
 
-def _write_workflows(tx: Tx, ready: Sequence[ReadyWorkflow]) -> None:
-    start.write(tx, [one.made for one in ready])
+def _write_workflows(tx: Tx, ready: Sequence[PreparedWorkflow]) -> None:
+    start.write(tx, [workflow.prepared for workflow in ready])
 
 
-def _masked_of_workflow(tx: Tx, customer_id: str, workflow_id: str, memory: Memory) -> list[int]:
+def _masked_places_of_workflow(
+    tx: Tx, customer_id: str, workflow_id: str, cache: TargetCache
+) -> list[int]:
     """The payload goes to the first step."""
     if workflows.look_up(tx, customer_id, workflow_id) is None:
         return []
-    return _masked_of_task(tx, customer_id, first_task(tx, customer_id, workflow_id), memory)
+    return _masked_places_of_task(tx, customer_id, first_task(tx, customer_id, workflow_id), cache)
 
 
 TARGETS = {
-    "task": Target(tasks.find, _prepare_task, _write_tasks, _masked_of_task),
-    "workflow": Target(workflows.find, _prepare_workflow, _write_workflows, _masked_of_workflow),
+    "task": Target(tasks.find, _prepare_task, _write_tasks, _masked_places_of_task),
+    "workflow": Target(
+        workflows.find, _prepare_workflow, _write_workflows, _masked_places_of_workflow
+    ),
 }

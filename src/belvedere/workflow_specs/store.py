@@ -2,7 +2,7 @@
 
 import msgspec
 
-from belvedere.access import Actor, visible
+from belvedere.access import Actor, visible_filter
 from belvedere.access.crypto import sealed_values
 from belvedere.base.errors import NotFound
 from belvedere.base.text.credentials import MASK
@@ -118,7 +118,7 @@ def count(tx: Tx, actor: Actor, listing: Listing) -> int:
 
 
 def _visible(actor: Actor, listing: Listing) -> tuple[str, list[object]]:
-    is_visible, visible_params = visible(actor, "workflow", "w.id")
+    is_visible, visible_params = visible_filter(actor, "workflow", "w.id")
     sql = clauses(listing)
     where = f"w.customer_id = ? and w.deleted_at is null and {is_visible}{sql.where}"
     return f"from workflows w where {where}", [actor.customer_id, *visible_params, *sql.params]

@@ -1,7 +1,6 @@
 """Workflows over HTTP: definitions and secret keys. The routes of their jobs are in `runs_api`."""
 
-from belvedere.access.api.acl import acl_routes
-from belvedere.access.api.api_secret import credential_routes
+from belvedere.access.api.route_builders import acl_routes, credential_routes
 from belvedere.access.request import AnyRequest, Request, heavy_read
 from belvedere.access.searches import run_search
 from belvedere.rest import listing as filters

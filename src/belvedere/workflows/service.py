@@ -32,7 +32,7 @@ def create(tx: Tx, keys: Keyring, actor: Actor, body: WorkflowBody) -> WorkflowV
     spec = bodies.validate(tx, actor, bodies.spec_of(body, WorkflowSpec()), set())
     row = WorkflowRow(new_id(), actor.customer_id, "", 1, 1, "[]", 1, "", tx.now, tx.now)
     store.insert(tx, row, spec, name_of(actor))
-    secret_keys.make(tx, keys, actor.customer_id, "workflow", row.id)
+    secret_keys.create(tx, keys, actor.customer_id, "workflow", row.id)
     audit.record(tx, actor, "workflow.create", "workflow", row.id, None, _audit_fields(spec))
     events.append(tx, row.customer_id, "workflow.created", row.id, _event(row))
     _replace_acl_and_triggers(tx, actor, row.id, body)
@@ -88,7 +88,7 @@ def delete(tx: Tx, actor: Actor, workflow_id: str) -> WorkflowView:
     service.delete_for(tx, actor, "workflow", workflow_id)
     _reject_if_nested(tx, workflow_id)
     store.mark_deleted(tx, row)
-    secret_keys.forget(tx, actor.customer_id, "workflow", workflow_id)
+    secret_keys.delete(tx, actor.customer_id, "workflow", workflow_id)
     admission.expire_waiting(tx, row)
     # The ACL stays: it decides who may still see the jobs that ran.
     before = _audit_fields(decode(row.spec))

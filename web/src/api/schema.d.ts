@@ -4838,13 +4838,6 @@ export interface components {
             uptime_s: number;
             version: string;
         };
-        /** Accept */
-        Accept: {
-            /** @default false */
-            account?: boolean;
-            password: string;
-            token: string;
-        };
         /** Acceptance */
         Acceptance: {
             id: string;
@@ -4856,14 +4849,6 @@ export interface components {
             members: components["schemas"]["MemberAccess"][];
             name: string;
             object: string;
-        };
-        /** UserRecord */
-        AccessUserRecord: {
-            email: string;
-            enabled: boolean;
-            id: string;
-            name: string;
-            username: string;
         };
         /** AclBody */
         AclBody: {
@@ -4993,11 +4978,6 @@ export interface components {
             node_id: string;
             visit: number;
         };
-        /** Change */
-        Change: {
-            current: string;
-            password: string;
-        };
         /**
          * ChannelBody
          * @description Where messages go. `url` is an Apprise URL, or an http(s) URL that gets a signed POST.
@@ -5074,8 +5054,8 @@ export interface components {
             faults: components["schemas"]["ScriptFault"][];
             language: string;
         };
-        /** Code */
-        Code: {
+        /** CodeBody */
+        CodeBody: {
             code: string;
         };
         /**
@@ -5109,14 +5089,6 @@ export interface components {
             wait_result?: boolean | null;
         };
         /**
-         * Credentials
-         * @description A secret key; it opens the one record that it belongs to.
-         */
-        Credentials: {
-            id: string;
-            secret: string;
-        };
-        /**
          * CustomerChange
          * @description What is left out stays.
          */
@@ -5140,6 +5112,11 @@ export interface components {
             name: string;
             providers_only: boolean;
             second_factor_level: string;
+        };
+        /** CustomerReference */
+        CustomerReference: {
+            id: string;
+            name: string;
         };
         /**
          * Day
@@ -5195,10 +5172,6 @@ export interface components {
             user: string;
             verdict: string;
             webhook_id: string;
-        };
-        /** Done */
-        Done: {
-            message: string;
         };
         /** DstatBody */
         DstatBody: {
@@ -5740,6 +5713,13 @@ export interface components {
             hostname: string;
             id: string;
         };
+        /** InvitationAcceptance */
+        InvitationAcceptance: {
+            /** @default false */
+            account?: boolean;
+            password: string;
+            token: string;
+        };
         /** Invite */
         Invite: {
             /** @default viewer */
@@ -5805,7 +5785,7 @@ export interface components {
             timeout: number;
             trigger_name: string | null;
             unreachable_since: string | null;
-            user: components["schemas"]["JobsUserRecord"];
+            user: components["schemas"]["UserRecord"];
             user_id: string;
             version: number;
             waiting_detail: Record<string, unknown> | null;
@@ -5854,12 +5834,6 @@ export interface components {
             name: string;
             sha256: string;
             size: number;
-        };
-        /** UserRecord */
-        JobsUserRecord: {
-            email: string;
-            id: string;
-            username: string;
         };
         /**
          * Join
@@ -5915,6 +5889,18 @@ export interface components {
             offset: number;
             total_lines: number;
         };
+        /** LinkDetailsRecord */
+        LinkDetailsRecord: {
+            customer_name: string;
+            email: string;
+            has_password: boolean;
+            kind: string;
+            password: boolean;
+        };
+        /** LinkQuery */
+        LinkQuery: {
+            token: string;
+        };
         /**
          * LinkRecord
          * @description Shown once: whoever holds it may use it.
@@ -5924,14 +5910,6 @@ export interface components {
             kind: string;
             link: string;
             token: string;
-        };
-        /** LinkShown */
-        LinkShown: {
-            customer_name: string;
-            email: string;
-            has_password: boolean;
-            kind: string;
-            password: boolean;
         };
         /**
          * Linked
@@ -5972,10 +5950,6 @@ export interface components {
             second_factor?: string;
             session_id?: string;
             ticket?: string;
-        };
-        /** Look */
-        Look: {
-            token: string;
         };
         /**
          * MaintenanceWindow
@@ -6029,6 +6003,18 @@ export interface components {
             /** @default null */
             id?: string | null;
         };
+        /**
+         * MemberChange
+         * @description Any subset; what is absent or null stays.
+         */
+        MemberChange: {
+            /** @default null */
+            credential?: string | null;
+            /** @default null */
+            disabled?: boolean | null;
+            /** @default null */
+            tags?: (string | components["schemas"]["Tag"])[] | null;
+        };
         /** MemberRecord */
         MemberRecord: {
             creation_date: string;
@@ -6044,12 +6030,20 @@ export interface components {
             /** @default null */
             second_factor?: boolean | null;
             tags: components["schemas"]["Tag"][];
-            user: components["schemas"]["AccessUserRecord"];
+            user: components["schemas"]["MemberUserRecord"];
             user_id: string;
             version: number;
         };
-        /** Membership */
-        Membership: {
+        /** MemberUserRecord */
+        MemberUserRecord: {
+            email: string;
+            enabled: boolean;
+            id: string;
+            name: string;
+            username: string;
+        };
+        /** MembershipRecord */
+        MembershipRecord: {
             credential: string;
             customer_id: string;
             customer_name: string;
@@ -6515,23 +6509,30 @@ export interface components {
             uptime_week: number | null;
         };
         /**
-         * PasswordAgain
+         * PasswordBody
          * @description Whoever found a screen unlocked does not know it.
          */
-        PasswordAgain: {
+        PasswordBody: {
             password: string;
         };
-        /**
-         * Patch
-         * @description Any subset; what is absent or null stays.
-         */
-        Patch: {
-            /** @default null */
-            credential?: string | null;
-            /** @default null */
-            disabled?: boolean | null;
-            /** @default null */
-            tags?: (string | components["schemas"]["Tag"])[] | null;
+        /** PasswordChange */
+        PasswordChange: {
+            current: string;
+            password: string;
+        };
+        /** PasswordRecovery */
+        PasswordRecovery: {
+            /** @default  */
+            email?: string;
+            /** @default  */
+            identifier?: string;
+            /** @default  */
+            username?: string;
+        };
+        /** PasswordReset */
+        PasswordReset: {
+            password: string;
+            token: string;
         };
         /**
          * PauseBody
@@ -6567,11 +6568,6 @@ export interface components {
             email: string;
             /** @default  */
             name?: string;
-        };
-        /** Place */
-        Place: {
-            id: string;
-            name: string;
         };
         /**
          * Planned
@@ -6659,15 +6655,15 @@ export interface components {
          */
         Profile: {
             credential: string;
-            current_customer: components["schemas"]["Place"];
-            customers: components["schemas"]["Place"][];
+            current_customer: components["schemas"]["CustomerReference"];
+            customers: components["schemas"]["CustomerReference"][];
             email: string;
             /** @default null */
             expires: string | null;
             id: string;
             /** @default  */
             level: string;
-            member?: components["schemas"]["Membership"];
+            member?: components["schemas"]["MembershipRecord"];
             member_id: string;
             name: string;
             /** @default {} */
@@ -6859,26 +6855,12 @@ export interface components {
             /** @default null */
             workflows?: Record<string, unknown>[] | null;
         };
-        /** Recover */
-        Recover: {
-            /** @default  */
-            email?: string;
-            /** @default  */
-            identifier?: string;
-            /** @default  */
-            username?: string;
-        };
         /**
          * RecoveryCodes
          * @description Shown once; each works once.
          */
         RecoveryCodes: {
             recovery_codes: string[];
-        };
-        /** Redeem */
-        Redeem: {
-            password: string;
-            token: string;
         };
         /**
          * Registration
@@ -7020,18 +7002,18 @@ export interface components {
             times: number;
         };
         /**
-         * RotateBody
-         * @description For how many seconds the old key still works.
-         */
-        RotateBody: {
-            /** @default 0 */
-            overlap?: number;
-        };
-        /**
          * RotatePushUrlBody
          * @description `overlap`: for how many seconds the old URL still works.
          */
         RotatePushUrlBody: {
+            /** @default 0 */
+            overlap?: number;
+        };
+        /**
+         * RotateSecretBody
+         * @description For how many seconds the old key still works.
+         */
+        RotateSecretBody: {
             /** @default 0 */
             overlap?: number;
         };
@@ -7266,6 +7248,14 @@ export interface components {
             value: string;
         };
         /**
+         * SecretKeyRecord
+         * @description A secret key; it opens the one record that it belongs to.
+         */
+        SecretKeyRecord: {
+            id: string;
+            secret: string;
+        };
+        /**
          * SecretRecord
          * @description A secret without its value; a variable with it.
          */
@@ -7284,15 +7274,6 @@ export interface components {
             value?: string;
             version: number;
         };
-        /**
-         * SecretShown
-         * @description Shown once: the secret, its otpauth address, and that as a QR code in SVG.
-         */
-        SecretShown: {
-            qr: string;
-            secret: string;
-            uri: string;
-        };
         /** SessionRecord */
         SessionRecord: {
             address: string;
@@ -7304,6 +7285,13 @@ export interface components {
             id: string;
             last_use: string;
             method: string;
+        };
+        /** SessionToken */
+        SessionToken: {
+            access_token: string;
+            customer_id: string;
+            expires: string;
+            session_id: string;
         };
         /**
          * SetUpBody
@@ -7330,13 +7318,6 @@ export interface components {
             begin: string;
             id: string;
             name: string;
-        };
-        /** SignedIn */
-        SignedIn: {
-            access_token: string;
-            customer_id: string;
-            expires: string;
-            session_id: string;
         };
         /**
          * StartBody
@@ -7417,6 +7398,10 @@ export interface components {
             state: string;
             title: string;
             updated: string;
+        };
+        /** StatusMessage */
+        StatusMessage: {
+            message: string;
         };
         /**
          * StatusPageBody
@@ -7726,6 +7711,15 @@ export interface components {
             uses_left?: number | null;
         };
         /**
+         * TotpSecretRecord
+         * @description Shown once: the secret, its otpauth address, and that as a QR code in SVG.
+         */
+        TotpSecretRecord: {
+            qr: string;
+            secret: string;
+            uri: string;
+        };
+        /**
          * TriggerGraph
          * @description In graphlib's format: an object points to its events, an event to what it starts.
          */
@@ -7770,6 +7764,12 @@ export interface components {
         UntilBody: {
             /** @default null */
             until?: string | null;
+        };
+        /** UserRecord */
+        UserRecord: {
+            email: string;
+            id: string;
+            username: string;
         };
         /**
          * VersionRecord
@@ -9197,7 +9197,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Accept"];
+                "application/json": components["schemas"]["InvitationAcceptance"];
             };
         };
         responses: {
@@ -9239,7 +9239,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Look"];
+                "application/json": components["schemas"]["LinkQuery"];
             };
         };
         responses: {
@@ -9249,7 +9249,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LinkShown"];
+                    "application/json": components["schemas"]["LinkDetailsRecord"];
                 };
             };
             /** @description Made. */
@@ -9258,7 +9258,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LinkShown"];
+                    "application/json": components["schemas"]["LinkDetailsRecord"];
                 };
             };
             /** @description Refused. */
@@ -9399,7 +9399,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SecretShown"];
+                    "application/json": components["schemas"]["TotpSecretRecord"];
                 };
             };
             /** @description Made. */
@@ -9408,7 +9408,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SecretShown"];
+                    "application/json": components["schemas"]["TotpSecretRecord"];
                 };
             };
             /** @description Refused. */
@@ -9463,7 +9463,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Change"];
+                "application/json": components["schemas"]["PasswordChange"];
             };
         };
         responses: {
@@ -9473,7 +9473,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["StatusMessage"];
                 };
             };
             /** @description Refused. */
@@ -9496,7 +9496,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Recover"];
+                "application/json": components["schemas"]["PasswordRecovery"];
             };
         };
         responses: {
@@ -9506,7 +9506,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["StatusMessage"];
                 };
             };
             /** @description Refused. */
@@ -9529,7 +9529,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Redeem"];
+                "application/json": components["schemas"]["PasswordReset"];
             };
         };
         responses: {
@@ -9539,7 +9539,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["StatusMessage"];
                 };
             };
             /** @description Refused. */
@@ -9591,7 +9591,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Code"];
+                "application/json": components["schemas"]["CodeBody"];
             };
         };
         responses: {
@@ -9624,7 +9624,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["PasswordAgain"];
+                "application/json": components["schemas"]["PasswordBody"];
             };
         };
         responses: {
@@ -9634,7 +9634,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SecretShown"];
+                    "application/json": components["schemas"]["TotpSecretRecord"];
                 };
             };
             /** @description Made. */
@@ -9643,7 +9643,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SecretShown"];
+                    "application/json": components["schemas"]["TotpSecretRecord"];
                 };
             };
             /** @description Refused. */
@@ -9666,7 +9666,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["PasswordAgain"];
+                "application/json": components["schemas"]["PasswordBody"];
             };
         };
         responses: {
@@ -9676,7 +9676,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["StatusMessage"];
                 };
             };
             /** @description Made. */
@@ -9685,7 +9685,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["StatusMessage"];
                 };
             };
             /** @description Refused. */
@@ -9708,7 +9708,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["PasswordAgain"];
+                "application/json": components["schemas"]["PasswordBody"];
             };
         };
         responses: {
@@ -10137,7 +10137,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["Patch"];
+                "application/json": components["schemas"]["MemberChange"];
             };
         };
         responses: {
@@ -10475,7 +10475,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignedIn"];
+                    "application/json": components["schemas"]["SessionToken"];
                 };
             };
             /** @description Refused. */
@@ -10606,7 +10606,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["StatusMessage"];
                 };
             };
             /** @description Refused. */
@@ -10635,7 +10635,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["StatusMessage"];
                 };
             };
             /** @description Refused. */
@@ -10758,7 +10758,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignedIn"];
+                    "application/json": components["schemas"]["SessionToken"];
                 };
             };
             /** @description Refused. */
@@ -17517,7 +17517,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Credentials"];
+                    "application/json": components["schemas"]["SecretKeyRecord"];
                 };
             };
             /** @description Refused. */
@@ -17545,7 +17545,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["RotateBody"];
+                "application/json": components["schemas"]["RotateSecretBody"];
             };
         };
         responses: {
@@ -17555,7 +17555,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Credentials"];
+                    "application/json": components["schemas"]["SecretKeyRecord"];
                 };
             };
             /** @description Made. */
@@ -17564,7 +17564,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Credentials"];
+                    "application/json": components["schemas"]["SecretKeyRecord"];
                 };
             };
             /** @description Refused. */
@@ -18289,7 +18289,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Credentials"];
+                    "application/json": components["schemas"]["SecretKeyRecord"];
                 };
             };
             /** @description Refused. */
@@ -18327,7 +18327,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Credentials"];
+                    "application/json": components["schemas"]["SecretKeyRecord"];
                 };
             };
             /** @description Made. */
@@ -18336,7 +18336,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Credentials"];
+                    "application/json": components["schemas"]["SecretKeyRecord"];
                 };
             };
             /** @description Refused. */
@@ -19062,7 +19062,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Credentials"];
+                    "application/json": components["schemas"]["SecretKeyRecord"];
                 };
             };
             /** @description Refused. */
@@ -19090,7 +19090,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["RotateBody"];
+                "application/json": components["schemas"]["RotateSecretBody"];
             };
         };
         responses: {
@@ -19100,7 +19100,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Credentials"];
+                    "application/json": components["schemas"]["SecretKeyRecord"];
                 };
             };
             /** @description Made. */
@@ -19109,7 +19109,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Credentials"];
+                    "application/json": components["schemas"]["SecretKeyRecord"];
                 };
             };
             /** @description Refused. */

@@ -7,8 +7,8 @@ from typing import Any
 
 from belvedere.access import audit
 from belvedere.access.api import records
-from belvedere.access.api.doors import plain
-from belvedere.access.audit import AuditRow, Wanted
+from belvedere.access.api.route_builders import plain_route
+from belvedere.access.audit import AuditFilter, AuditRow
 from belvedere.access.request import AnyRequest, Request, heavy_read
 from belvedere.access.searches import run_search, run_search_on
 from belvedere.base.clock import iso
@@ -27,40 +27,42 @@ COLUMNS = (
 )
 
 
-async def audited(request: Request[None]) -> Reply:
+async def list_audit(request: Request[None]) -> Reply:
     limit = _limit(request)
     async with heavy_read(request):
-        rows, is_cut = await run_search(request, audit.page, request.actor, limit, _wanted(request))
-        found = [records.audit(row) for row in rows]
+        rows, is_cut = await run_search(
+            request, audit.list_page, request.actor, limit, _filter(request)
+        )
+        entries = [records.audit(row) for row in rows]
     headers = {"X-Looked-Until": rows[-1].id} if is_cut else {}
     if is_cut or len(rows) == limit:
         headers["Link"] = pagination.next_page(request, rows[-1].id)
-    return Reply(found, headers=headers)
+    return Reply(entries, headers=headers)
 
 
 async def export(request: Request[None]) -> Reply:
-    most = _limit(request, MAX_EXPORT, MAX_EXPORT)
+    limit = _limit(request, MAX_EXPORT, MAX_EXPORT)
     headers = {"content-disposition": 'attachment; filename="audit.csv"'}
-    return Reply(_table(request, _wanted(request), most), headers=headers, media_type="text/csv")
+    return Reply(_table(request, _filter(request), limit), headers=headers, media_type="text/csv")
 
 
-async def _table(request: AnyRequest, wanted: Wanted, most: int) -> AsyncIterator[bytes]:
+async def _table(request: AnyRequest, filters: AuditFilter, limit: int) -> AsyncIterator[bytes]:
     """Page by page, so that neither the database nor the memory holds all of it."""
     yield _lines([COLUMNS])
-    while most > 0:
+    while limit > 0:
         # Not refused in a busy lane: the response has begun.
         rows: list[AuditRow] = await run_search_on(
             request,
-            audit.entries,
+            audit.list_entries,
             request.actor,
-            min(most, audit.MAX_PAGE),
-            wanted,
+            min(limit, audit.MAX_PAGE),
+            filters,
             Budget(MAX_PART),
         )
         if not rows:
             return
         yield _lines([_cells(row) for row in rows])
-        wanted.after, most = rows[-1].id, most - len(rows)
+        filters.after, limit = rows[-1].id, limit - len(rows)
 
 
 def _cells(row: AuditRow) -> Sequence[str]:
@@ -84,19 +86,19 @@ def _lines(rows: Sequence[Sequence[str]]) -> bytes:
     return text.getvalue().encode()
 
 
-def _wanted(request: AnyRequest) -> Wanted:
+def _filter(request: AnyRequest) -> AuditFilter:
     if not is_id(request.first("after") or "0" * 24):
-        raise _bad("after", "is the last id of the page before")
+        raise _invalid_query("after", "is the last id of the page before")
     object_id = request.first("object_id")
     if object_id is not None and not is_id(object_id):
-        raise _bad("object_id", "is an id of 24 hex digits")
+        raise _invalid_query("object_id", "is an id of 24 hex digits")
     since, until = request.first("from"), request.first("to")
     texts: dict[str, Any] = {
-        name: query.text(name, given)
+        name: query.text(name, value)
         for name in ("user", "kind", "action", "object", "object_id", "after")
-        if (given := request.first(name))
+        if (value := request.first(name))
     }
-    return Wanted(
+    return AuditFilter(
         **texts,
         since=None if since is None else query.time("from", since),
         until=None if until is None else query.time("to", until),
@@ -106,11 +108,11 @@ def _wanted(request: AnyRequest) -> Wanted:
 def _limit(request: AnyRequest, usual: int = 100, most: int = audit.MAX_PAGE) -> int:
     limit = request.first("limit") or str(usual)
     if not (limit.isdecimal() and len(limit) < 9 and 1 <= int(limit) <= most):
-        raise _bad("limit", f"is 1 to {most}")
+        raise _invalid_query("limit", f"is 1 to {most}")
     return int(limit)
 
 
-def _bad(field: str, message: str) -> Invalid:
+def _invalid_query(field: str, message: str) -> Invalid:
     return Invalid(f"{field} {message}.", code=f"bad_{field}", faults=(Fault(field, message),))
 
 
@@ -126,17 +128,17 @@ _FILTERS = (
 )
 
 ROUTES = (
-    plain(
+    plain_route(
         "GET",
         "/api/audit",
         "admin",
-        audited,
+        list_audit,
         "Who did what, newest first",
         answer=list[records.AuditRecord],
         known=False,
         query=(("limit", "1 to 1000, 100 unless told"), *_FILTERS),
     ),
-    plain(
+    plain_route(
         "GET",
         "/api/audit.csv",
         "admin",

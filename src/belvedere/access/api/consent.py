@@ -2,7 +2,7 @@
 
 import msgspec
 
-from belvedere.access.api.doors import plain
+from belvedere.access.api.route_builders import plain_route
 from belvedere.access.customers import consent
 from belvedere.access.customers.consent import Offer
 from belvedere.access.request import Request
@@ -26,7 +26,10 @@ class Acceptance(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def listing(request: Request[None]) -> list[OfferRecord]:
-    return [_record(one) for one in await request.services.db.read(consent.offers, request.actor)]
+    return [
+        _record(offer)
+        for offer in await request.services.db.read(consent.list_offers, request.actor)
+    ]
 
 
 async def accept(request: Request[Acceptance]) -> OfferRecord:
@@ -39,21 +42,21 @@ async def decline(request: Request[None]) -> OfferRecord:
     )
 
 
-def _record(found: Offer) -> OfferRecord:
+def _record(offer: Offer) -> OfferRecord:
     return OfferRecord(
-        found.id,
-        found.customer_id,
-        found.customer_name,
-        found.level,
-        bool(found.is_invitation),
-        iso(found.created_at),
+        offer.id,
+        offer.customer_id,
+        offer.customer_name,
+        offer.level,
+        bool(offer.is_invitation),
+        iso(offer.created_at),
     )
 
 
 _PATH = "/api/session/invitation"
 
 ROUTES = (
-    plain(
+    plain_route(
         "GET",
         _PATH,
         "viewer",
@@ -63,7 +66,7 @@ ROUTES = (
         known=False,
         people=True,
     ),
-    plain(
+    plain_route(
         "POST",
         _PATH,
         "viewer",
@@ -75,7 +78,7 @@ ROUTES = (
         known=False,
         people=True,
     ),
-    plain(
+    plain_route(
         "DELETE",
         f"{_PATH}/{{id}}",
         "viewer",

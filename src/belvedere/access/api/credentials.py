@@ -3,7 +3,7 @@
 import msgspec
 
 from belvedere.access.api import records
-from belvedere.access.api.doors import plain
+from belvedere.access.api.route_builders import plain_route
 from belvedere.access.credentials import enrolment, tokens
 from belvedere.access.request import Request
 from belvedere.rest.route import Reply
@@ -23,19 +23,20 @@ class NewEnrolment(msgspec.Struct, forbid_unknown_fields=True):
 
 async def listing(request: Request[None]) -> list[records.TokenRecord]:
     return [
-        records.token(one) for one in await request.services.db.read(tokens.live, request.actor)
+        records.token(token)
+        for token in await request.services.db.read(tokens.list_active, request.actor)
     ]
 
 
 async def create(request: Request[NewToken]) -> records.TokenRecord:
-    made, text = await request.services.db.write(
+    token, text = await request.services.db.write(
         tokens.create_token,
         request.services.keyring,
         request.actor,
         request.body.name,
         request.body.expires_in,
     )
-    return records.token(made, text)
+    return records.token(token, text)
 
 
 async def revoke(request: Request[None]) -> records.TokenRecord:
@@ -45,13 +46,13 @@ async def revoke(request: Request[None]) -> records.TokenRecord:
 
 
 async def enrolments(request: Request[None]) -> list[records.TokenRecord]:
-    found = await request.services.db.read(tokens.live, request.actor, tokens.ENROLMENT)
-    return [records.token(one) for one in found]
+    rows = await request.services.db.read(tokens.list_active, request.actor, tokens.ENROLMENT)
+    return [records.token(token) for token in rows]
 
 
 async def enrol(request: Request[NewEnrolment]) -> Reply:
     body = request.body or NewEnrolment()
-    made, text = await request.services.db.write(
+    token, text = await request.services.db.write(
         enrolment.create_enrolment,
         request.services.keyring,
         request.actor,
@@ -59,18 +60,18 @@ async def enrol(request: Request[NewEnrolment]) -> Reply:
         body.uses,
         body.expires_in,
     )
-    return Reply(records.token(made, text), status=201)
+    return Reply(records.token(token, text), status=201)
 
 
 async def revoke_enrolment(request: Request[None]) -> records.TokenRecord:
-    found = await request.services.db.write(
+    token = await request.services.db.write(
         tokens.revoke, request.actor, request.path["id"], tokens.ENROLMENT
     )
-    return records.token(found)
+    return records.token(token)
 
 
 ROUTES = (
-    plain(
+    plain_route(
         "GET",
         "/api/token",
         "admin",
@@ -78,7 +79,7 @@ ROUTES = (
         "The integration tokens",
         answer=list[records.TokenRecord],
     ),
-    plain(
+    plain_route(
         "POST",
         "/api/token",
         "admin",
@@ -88,7 +89,7 @@ ROUTES = (
         answer=records.TokenRecord,
         people=True,
     ),
-    plain(
+    plain_route(
         "DELETE",
         "/api/token/{id}",
         "admin",
@@ -97,7 +98,7 @@ ROUTES = (
         answer=records.TokenRecord,
         people=True,
     ),
-    plain(
+    plain_route(
         "GET",
         "/api/enrolment",
         "admin",
@@ -106,7 +107,7 @@ ROUTES = (
         known=False,
         answer=list[records.TokenRecord],
     ),
-    plain(
+    plain_route(
         "POST",
         "/api/enrolment",
         "admin",
@@ -117,7 +118,7 @@ ROUTES = (
         answer=records.TokenRecord,
         people=True,
     ),
-    plain(
+    plain_route(
         "DELETE",
         "/api/enrolment/{id}",
         "admin",

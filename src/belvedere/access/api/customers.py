@@ -3,7 +3,7 @@
 import msgspec
 
 from belvedere.access.api import records
-from belvedere.access.api.doors import plain
+from belvedere.access.api.route_builders import plain_route
 from belvedere.access.customers import service
 from belvedere.access.request import AnyRequest, Request
 from belvedere.db import Tx
@@ -33,15 +33,15 @@ async def change(request: Request[CustomerChange]) -> records.CustomerRecord:
 
 
 def _change(tx: Tx, request: AnyRequest) -> service.Customer:
-    wanted = request.body
-    if wanted.inner_checks is not None:
-        service.allow_inner(tx, request.actor, wanted.inner_checks)
-    if wanted.second_factor_level is not None:
-        service.ask_second_factor(tx, request.actor, wanted.second_factor_level)
-    if wanted.providers_only is not None:
-        service.use_providers_only(tx, request.actor, wanted.providers_only)
-    if wanted.name is not None:
-        return service.rename(tx, request.actor, wanted.name, request.services.reserved)
+    body = request.body
+    if body.inner_checks is not None:
+        service.allow_internal_checks(tx, request.actor, body.inner_checks)
+    if body.second_factor_level is not None:
+        service.require_second_factor(tx, request.actor, body.second_factor_level)
+    if body.providers_only is not None:
+        service.use_providers_only(tx, request.actor, body.providers_only)
+    if body.name is not None:
+        return service.rename(tx, request.actor, body.name, request.services.reserved)
     return service.find(tx, request.actor.customer_id)
 
 
@@ -53,14 +53,14 @@ async def disable(request: Request[None]) -> records.CustomerRecord:
 
 
 async def hand_over(request: Request[HandOver]) -> records.MemberRecord:
-    found = await request.services.db.write(
+    owner = await request.services.db.write(
         service.hand_over, request.actor, request.body.member_id
     )
-    return records.member(found, request.actor)
+    return records.member(owner, request.actor)
 
 
 ROUTES = (
-    plain(
+    plain_route(
         "GET",
         "/api/customer",
         "viewer",
@@ -69,7 +69,7 @@ ROUTES = (
         answer=records.CustomerRecord,
         known=False,
     ),
-    plain(
+    plain_route(
         "PUT",
         "/api/customer",
         "owner",
@@ -82,7 +82,7 @@ ROUTES = (
         known=False,
         people=True,
     ),
-    plain(
+    plain_route(
         "DELETE",
         "/api/customer",
         "owner",
@@ -93,7 +93,7 @@ ROUTES = (
         query=(("confirm", "the organization's name"),),
         people=True,
     ),
-    plain(
+    plain_route(
         "PUT",
         "/api/customer/owner",
         "owner",

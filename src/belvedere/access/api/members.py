@@ -3,7 +3,7 @@
 import msgspec
 
 from belvedere.access.api import records
-from belvedere.access.api.doors import plain
+from belvedere.access.api.route_builders import plain_route
 from belvedere.access.customers import invitations, member_changes, password_recovery
 from belvedere.access.people import memberships, naming
 from belvedere.access.request import Request
@@ -21,7 +21,7 @@ class Invite(msgspec.Struct):
     tags: list[str | records.Tag] = []
 
 
-class Patch(msgspec.Struct):
+class MemberChange(msgspec.Struct):
     """Any subset; what is absent or null stays."""
 
     credential: str | None = None
@@ -30,20 +30,20 @@ class Patch(msgspec.Struct):
 
 
 async def listing(request: Request[None]) -> list[records.MemberRecord]:
-    found = await request.services.db.read(memberships.shown_to, request.actor)
-    return [records.member(one, request.actor) for one in found]
+    members = await request.services.db.read(memberships.list_visible, request.actor)
+    return [records.member(member, request.actor) for member in members]
 
 
 async def show(request: Request[None]) -> records.MemberRecord:
-    found = await request.services.db.read(
-        memberships.find_shown, request.actor, request.path["id"]
+    member = await request.services.db.read(
+        memberships.find_visible, request.actor, request.path["id"]
     )
-    return records.member(found, request.actor)
+    return records.member(member, request.actor)
 
 
 async def invite(request: Request[Invite]) -> records.MemberRecord:
     body = request.body
-    made = await request.services.db.write(
+    invitation = await request.services.db.write(
         invitations.invite,
         request.services.keyring,
         request.actor,
@@ -52,13 +52,13 @@ async def invite(request: Request[Invite]) -> records.MemberRecord:
         naming.level(body.credential),
         _texts(body.tags),
     )
-    link = records.link(made.link, made.token, request.services.settings.base_url)
-    return records.member(made.member, request.actor, link)
+    link = records.link(invitation.link, invitation.token, request.services.settings.base_url)
+    return records.member(invitation.member, request.actor, link)
 
 
-async def change(request: Request[Patch]) -> records.MemberRecord:
+async def change(request: Request[MemberChange]) -> records.MemberRecord:
     body = request.body
-    found = await request.services.db.write(
+    member = await request.services.db.write(
         member_changes.change,
         request.actor,
         request.path["id"],
@@ -67,21 +67,21 @@ async def change(request: Request[Patch]) -> records.MemberRecord:
         enabled=None if body.disabled is None else not body.disabled,
         version=request.if_match,
     )
-    return records.member(found, request.actor)
+    return records.member(member, request.actor)
 
 
 async def remove(request: Request[None]) -> records.MemberRecord:
-    found = await request.services.db.write(
+    member = await request.services.db.write(
         member_changes.remove, request.actor, request.path["id"]
     )
-    return records.member(found, request.actor)
+    return records.member(member, request.actor)
 
 
 async def reset(request: Request[None]) -> Reply:
-    made, token = await request.services.db.write(
+    link, token = await request.services.db.write(
         password_recovery.issue_link, request.services.keyring, request.actor, request.path["id"]
     )
-    return Reply(records.link(made, token, request.services.settings.base_url), status=201)
+    return Reply(records.link(link, token, request.services.settings.base_url), status=201)
 
 
 def _texts(tags: list[str | records.Tag]) -> list[str]:
@@ -91,7 +91,7 @@ def _texts(tags: list[str | records.Tag]) -> list[str]:
 _CODES = ("already_member", "last_owner", "stale", "approver_tag")
 
 ROUTES = (
-    plain(
+    plain_route(
         "GET",
         "/api/member",
         "viewer",
@@ -99,7 +99,7 @@ ROUTES = (
         "The members",
         answer=list[records.MemberRecord],
     ),
-    plain(
+    plain_route(
         "GET",
         "/api/member/{id}",
         "viewer",
@@ -108,7 +108,7 @@ ROUTES = (
         answer=records.MemberRecord,
         known=False,
     ),
-    plain(
+    plain_route(
         "POST",
         "/api/member",
         "manager",
@@ -119,18 +119,18 @@ ROUTES = (
         codes=(*_CODES, "approver"),
         people=True,
     ),
-    plain(
+    plain_route(
         "PATCH",
         "/api/member/{id}",
         "manager",
         change,
         "Change level or tags, disable or enable",
-        body=Patch,
+        body=MemberChange,
         answer=records.MemberRecord,
         codes=_CODES,
         people=True,
     ),
-    plain(
+    plain_route(
         "DELETE",
         "/api/member/{id}",
         "manager",
@@ -140,7 +140,7 @@ ROUTES = (
         codes=_CODES,
         people=True,
     ),
-    plain(
+    plain_route(
         "POST",
         "/api/member/{id}/reset",
         "manager",

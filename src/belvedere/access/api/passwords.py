@@ -4,13 +4,19 @@ from functools import partial
 
 import msgspec
 
-from belvedere.access.api import doors
-from belvedere.access.api.doors import plain
-from belvedere.access.api.sessions import Done, LoginAnswer, agent_of, answered, rotated
+from belvedere.access.api import route_builders
+from belvedere.access.api.route_builders import plain_route
+from belvedere.access.api.sessions import (
+    LoginAnswer,
+    StatusMessage,
+    agent_of,
+    login_reply,
+    reply_with_new_token,
+)
 from belvedere.access.credentials import one_time_links
 from belvedere.access.customers import invitations, password_recovery
-from belvedere.access.customers.invitations import Greeting
-from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.customers.invitations import LinkDetails
+from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.people import users
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.signin import sessions
@@ -18,18 +24,18 @@ from belvedere.base.errors import Forbidden
 from belvedere.rest.route import Reply
 
 
-class Recover(msgspec.Struct):
+class PasswordRecovery(msgspec.Struct):
     email: str = ""
     username: str = ""
     identifier: str = ""
 
 
-class Redeem(msgspec.Struct):
+class PasswordReset(msgspec.Struct):
     token: str
     password: str
 
 
-class Accept(msgspec.Struct, forbid_unknown_fields=True):
+class InvitationAcceptance(msgspec.Struct, forbid_unknown_fields=True):
     token: str
     # A new one, or the one in use of the person's own account.
     password: str
@@ -37,11 +43,11 @@ class Accept(msgspec.Struct, forbid_unknown_fields=True):
     account: bool = False
 
 
-class Look(msgspec.Struct, forbid_unknown_fields=True):
+class LinkQuery(msgspec.Struct, forbid_unknown_fields=True):
     token: str
 
 
-class LinkShown(msgspec.Struct):
+class LinkDetailsRecord(msgspec.Struct):
     kind: str
     email: str
     customer_name: str
@@ -52,117 +58,130 @@ class LinkShown(msgspec.Struct):
     password: bool
 
 
-class Change(msgspec.Struct):
+class PasswordChange(msgspec.Struct):
     current: str
     password: str
 
 
-async def recover(request: Request[Recover]) -> Done:
+async def recover(request: Request[PasswordRecovery]) -> StatusMessage:
     body = request.body
     identifier = (
         (body.email or body.username or body.identifier).strip().lower()[: users.MAX_IDENTIFIER]
     )
     limits, address = request.services.passwords.limits, request.actor.address
-    limits.check(address, Kind.RECOVERY)
+    limits.check(address, AttemptKind.RECOVERY)
     # Each counts like a wrong password: asking about many names is guessing, too.
-    limits.wrong(address, kind=Kind.RECOVERY)
-    if limits.may_ask(identifier):
+    limits.record_failure(address, kind=AttemptKind.RECOVERY)
+    if limits.may_report(identifier):
         # Only an account makes work here, so it is done after the answer.
-        request.services.passwords.later(
-            request.services.db.write(password_recovery.ask_for_help, identifier)
+        request.services.passwords.run_later(
+            request.services.db.write(password_recovery.report_forgotten, identifier)
         )
-    return Done("If this account exists, a mail is on its way, or a manager has been told.")
-
-
-async def look(request: Request[Look]) -> LinkShown:
-    found = await _greeting(request)
-    return LinkShown(
-        found.kind,
-        found.email,
-        found.customer_name,
-        found.password_hash is not None,
-        not found.passwords_off,
+    return StatusMessage(
+        "If this account exists, a mail is on its way, or a manager has been told."
     )
 
 
-async def reset(request: Request[Redeem]) -> Done:
-    found = await _greeting(request, one_time_links.RESET)
-    about = (found.email, found.customer_name)
-    kept = await request.services.passwords.digest(
+async def show_link(request: Request[LinkQuery]) -> LinkDetailsRecord:
+    details = await _read_link(request)
+    return LinkDetailsRecord(
+        details.kind,
+        details.email,
+        details.customer_name,
+        details.password_hash is not None,
+        not details.passwords_off,
+    )
+
+
+async def reset(request: Request[PasswordReset]) -> StatusMessage:
+    details = await _read_link(request, one_time_links.RESET)
+    about = (details.email, details.customer_name)
+    password_hash = await request.services.passwords.digest(
         request.actor.address, request.body.password, about
     )
     await request.services.db.write(
         password_recovery.redeem_reset,
         request.services.keyring,
         request.body.token,
-        kept,
+        password_hash,
         request.actor.address,
     )
-    return Done("The new password counts from now on; sign in with it.")
+    return StatusMessage("The new password counts from now on; sign in with it.")
 
 
-async def accept(request: Request[Accept]) -> Reply:
-    found = await _greeting(request, one_time_links.INVITATION)
+async def accept(request: Request[InvitationAcceptance]) -> Reply:
+    details = await _read_link(request, one_time_links.INVITATION)
     services, body, address = request.services, request.body, request.actor.address
-    seen, made = found.password_hash, None
+    current_hash, new_hash = details.password_hash, None
     if body.account:
-        seen = await services.db.read(invitations.account_password, found.email)
-    if seen is None and not body.account:
-        about = (found.email, found.customer_name)
-        made = await services.passwords.digest(address, body.password, about)
+        current_hash = await services.db.read(invitations.account_password, details.email)
+    if current_hash is None and not body.account:
+        about = (details.email, details.customer_name)
+        new_hash = await services.passwords.digest(address, body.password, about)
     elif not await services.passwords.verify(
-        address, found.email, seen, body.password, user_id=found.user_id
+        address, details.email, current_hash, body.password, user_id=details.user_id
     ):
         raise sessions.bad_login()
     entered = await services.db.write(
-        invitations.accept, services.keyring, body.token, seen, made, address, agent_of(request)
+        invitations.accept,
+        services.keyring,
+        body.token,
+        current_hash,
+        new_hash,
+        address,
+        agent_of(request),
     )
-    return answered(request, entered)
+    return login_reply(request, entered)
 
 
-async def change(request: Request[Change]) -> Reply:
+async def change(request: Request[PasswordChange]) -> Reply:
     sessions.require_session(request.actor)
     services, actor, body = request.services, request.actor, request.body
     user = await services.db.read(users.require, actor.user_id)
     whose = (actor.address, user.id, user.password_hash)
-    seen = user.password_hash
-    if not await services.passwords.verify(*whose, body.current, user_id=user.id) or seen is None:
+    current_hash = user.password_hash
+    if (
+        not await services.passwords.verify(*whose, body.current, user_id=user.id)
+        or current_hash is None
+    ):
         # Not 401: the session is good, and a client that reads 401 would throw it away.
         raise Forbidden("The current password is wrong.", code="wrong_password")
     about = (user.email, user.username, user.name, actor.customer_name)
-    kept = await services.passwords.digest(actor.address, body.password, about)
-    await services.db.write(password_recovery.change_password, actor, seen, kept)
-    return await rotated(request, Done("The new password counts; your other sessions have ended."))
+    new_hash = await services.passwords.digest(actor.address, body.password, about)
+    await services.db.write(password_recovery.change_password, actor, current_hash, new_hash)
+    return await reply_with_new_token(
+        request, StatusMessage("The new password counts; your other sessions have ended.")
+    )
 
 
-async def _greeting(request: AnyRequest, kind: str | None = None) -> Greeting:
+async def _read_link(request: AnyRequest, kind: str | None = None) -> LinkDetails:
     """What the link in the body is for; whoever tries many is slowed like a guesser."""
     limits, address = request.services.passwords.limits, request.actor.address
-    limits.check(address, Kind.LINK)
-    found: Greeting | None = await request.services.db.read(
-        invitations.greet, request.services.keyring, request.body.token
+    limits.check(address, AttemptKind.LINK)
+    details: LinkDetails | None = await request.services.db.read(
+        invitations.link_details, request.services.keyring, request.body.token
     )
-    if found is None or kind not in (None, found.kind):
-        limits.wrong(address, kind=Kind.LINK)
-        raise one_time_links.gone()
-    if kind is not None and found.passwords_off:
-        raise sessions.passwords_off(found.customer_name)
-    return found
+    if details is None or kind not in (None, details.kind):
+        limits.record_failure(address, kind=AttemptKind.LINK)
+        raise one_time_links.link_gone()
+    if kind is not None and details.passwords_off:
+        raise sessions.passwords_off(details.customer_name)
+    return details
 
 
 _LINK_CODES = ("link_gone", "too_many_requests")
-_by_link = partial(plain, codes=(*_LINK_CODES, "passwords_off"))
+_by_link = partial(plain_route, codes=(*_LINK_CODES, "passwords_off"))
 
 ROUTES = (
-    plain(
+    plain_route(
         "POST",
         "/api/auth/password/recover",
         "anonymous",
         recover,
         "Say that a password is forgotten",
-        body=Recover,
-        **doors.anonymous(Kind.RECOVERY),
-        answer=Done,
+        body=PasswordRecovery,
+        **route_builders.anonymous_options(AttemptKind.RECOVERY),
+        answer=StatusMessage,
         codes=("too_many_requests",),
     ),
     _by_link(
@@ -171,30 +190,30 @@ ROUTES = (
         "anonymous",
         reset,
         "Set a new password with a reset link",
-        body=Redeem,
-        **doors.anonymous(Kind.LINK),
-        answer=Done,
+        body=PasswordReset,
+        **route_builders.anonymous_options(AttemptKind.LINK),
+        answer=StatusMessage,
     ),
-    plain(
+    plain_route(
         "POST",
         "/api/auth/password/change",
         "viewer",
         change,
         "Change my password",
-        body=Change,
-        answer=Done,
+        body=PasswordChange,
+        answer=StatusMessage,
         codes=("too_many_requests",),
         people=True,
     ),
-    plain(
+    plain_route(
         "POST",
         "/api/auth/link",
         "anonymous",
-        look,
+        show_link,
         "What a one-time link is for",
-        body=Look,
-        **doors.anonymous(Kind.LINK),
-        answer=LinkShown,
+        body=LinkQuery,
+        **route_builders.anonymous_options(AttemptKind.LINK),
+        answer=LinkDetailsRecord,
         codes=_LINK_CODES,
         known=False,
     ),
@@ -204,8 +223,8 @@ ROUTES = (
         "anonymous",
         accept,
         "Accept an invitation and sign in",
-        body=Accept,
-        **doors.anonymous(Kind.LINK),
+        body=InvitationAcceptance,
+        **route_builders.anonymous_options(AttemptKind.LINK),
         answer=LoginAnswer,
         known=False,
     ),

@@ -6,7 +6,7 @@ import msgspec
 
 from belvedere.access.actor import Actor, Level
 from belvedere.access.audit import AuditRow
-from belvedere.access.credentials.one_time_links import Link
+from belvedere.access.credentials.one_time_links import OneTimeLink
 from belvedere.access.credentials.tokens import Token
 from belvedere.access.customers.service import Customer
 from belvedere.access.people.memberships import Member
@@ -19,7 +19,7 @@ class Tag(msgspec.Struct):
     v: str
 
 
-class UserRecord(msgspec.Struct):
+class MemberUserRecord(msgspec.Struct):
     id: str
     name: str
     username: str
@@ -39,7 +39,7 @@ class LinkRecord(msgspec.Struct):
 class MemberRecord(msgspec.Struct, omit_defaults=True):
     id: str
     user_id: str
-    user: UserRecord
+    user: MemberUserRecord
     customer_id: str
     customer_name: str
     credential: str
@@ -120,89 +120,89 @@ class AclRecord(msgspec.Struct):
     acl: list[str]
 
 
-def member(found: Member, actor: Actor, invitation: LinkRecord | None = None) -> MemberRecord:
+def member(row: Member, actor: Actor, invitation: LinkRecord | None = None) -> MemberRecord:
     # Below manager, others are a name: no address, no tags.
-    is_whole = actor.sees_all or found.user_id == actor.user_id
-    email, tags = (found.email, found.tag_list) if is_whole else ("", [])
-    user = UserRecord(found.user_id, found.name, found.username, email, bool(found.user_enabled))
+    is_full = actor.sees_all or row.user_id == actor.user_id
+    email, tags = (row.email, row.tag_list) if is_full else ("", [])
+    user = MemberUserRecord(row.user_id, row.name, row.username, email, bool(row.user_enabled))
     pairs = [tag.partition(":") for tag in tags]
     return MemberRecord(
-        found.id,
-        found.user_id,
+        row.id,
+        row.user_id,
         user,
-        found.customer_id,
+        row.customer_id,
         actor.customer_name,
-        found.level,
+        row.level,
         [Tag(key, value) for key, _, value in pairs],
-        not found.enabled,
-        found.invited_at is not None,
-        found.version,
-        iso(found.created_at),
-        iso(found.updated_at),
+        not row.enabled,
+        row.invited_at is not None,
+        row.version,
+        iso(row.created_at),
+        iso(row.updated_at),
         invitation,
-        bool(found.has_second_factor) if actor.level.reaches(Level.MANAGER) else None,
+        bool(row.has_second_factor) if actor.level.reaches(Level.MANAGER) else None,
     )
 
 
-def link(found: Link, token: str, base_url: str) -> LinkRecord:
+def link(row: OneTimeLink, token: str, base_url: str) -> LinkRecord:
     # Behind the #, so that no server on the way ever logs the token.
-    return LinkRecord(found.kind, f"{base_url}/ui/link#{token}", token, iso(found.expires_at))
+    return LinkRecord(row.kind, f"{base_url}/ui/link#{token}", token, iso(row.expires_at))
 
 
-def token(found: Token, text: str | None = None) -> TokenRecord:
+def token(row: Token, text: str | None = None) -> TokenRecord:
     return TokenRecord(
-        found.id,
-        found.name,
-        found.name,
-        found.prefix,
-        found.created_by_name,
-        iso(found.created_at),
-        iso_or_none(found.used_at),
-        iso_or_none(found.expires_at),
-        found.uses_left,
-        found.host_id,
+        row.id,
+        row.name,
+        row.name,
+        row.prefix,
+        row.created_by_name,
+        iso(row.created_at),
+        iso_or_none(row.used_at),
+        iso_or_none(row.expires_at),
+        row.uses_left,
+        row.host_id,
         text,
     )
 
 
-def session(found: Session, actor: Actor) -> SessionRecord:
+def session(row: Session, actor: Actor) -> SessionRecord:
     return SessionRecord(
-        found.id,
-        found.customer_id,
-        found.address,
-        found.agent,
-        iso(found.created_at),
-        iso(found.used_at),
-        iso(found.expires_at),
-        found.id == actor.credential_id,
-        found.method,
+        row.id,
+        row.customer_id,
+        row.address,
+        row.agent,
+        iso(row.created_at),
+        iso(row.used_at),
+        iso(row.expires_at),
+        row.id == actor.credential_id,
+        row.method,
     )
 
 
-def customer(found: Customer) -> CustomerRecord:
+def customer(row: Customer) -> CustomerRecord:
     return CustomerRecord(
-        found.id,
-        found.name,
-        bool(found.enabled),
-        iso(found.created_at),
-        iso(found.updated_at),
-        bool(found.inner_checks),
-        found.second_factor_level,
-        bool(found.providers_only),
+        row.id,
+        row.name,
+        bool(row.enabled),
+        iso(row.created_at),
+        iso(row.updated_at),
+        bool(row.inner_checks),
+        row.second_factor_level,
+        bool(row.providers_only),
     )
 
 
-def audit(found: AuditRow) -> AuditRecord:
+def audit(row: AuditRow) -> AuditRecord:
     return AuditRecord(
-        found.id,
-        iso(found.at),
-        found.actor_id,
-        found.actor_name,
-        found.actor_kind,
-        found.address,
-        found.action,
-        found.object,
-        found.object_id,
-        msgspec.json.decode(found.before or "null"),
-        msgspec.json.decode(found.after or "null"),
+        row.id,
+        iso(row.at),
+        row.actor_id,
+        row.actor_name,
+        row.actor_kind,
+        row.address,
+        row.action,
+        row.object,
+        row.object_id,
+        msgspec.json.decode(row.before or "null"),
+        msgspec.json.decode(row.after or "null"),
     )

@@ -8,20 +8,18 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access.actor import Actor
-from belvedere.access.api import records, scopes
-from belvedere.access.api.doors import plain
+from belvedere.access.api import profile, records
+from belvedere.access.api.route_builders import plain_route
 from belvedere.access.limits import anonymous_requests, known_browsers
 from belvedere.access.limits.known_browsers import Browser
-from belvedere.access.people import naming, preferences, users
+from belvedere.access.people import naming, users
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.signin import cookies, sessions
 from belvedere.access.signin import login as entrance
-from belvedere.access.signin.login import Entered
+from belvedere.access.signin.login import LoginResult
 from belvedere.access.signin.sessions import Session
-from belvedere.base.clock import SECOND, iso, iso_or_none
+from belvedere.base.clock import SECOND, iso
 from belvedere.base.errors import Unauthenticated
-from belvedere.db import Tx
 from belvedere.rest.route import Reply
 
 _log = logging.getLogger("belvedere.access.api_session")
@@ -37,7 +35,7 @@ class Login(msgspec.Struct):
     customer: str | None = None
 
 
-class SignedIn(msgspec.Struct):
+class SessionToken(msgspec.Struct):
     access_token: str
     session_id: str
     customer_id: str
@@ -58,86 +56,61 @@ class LoginAnswer(msgspec.Struct, omit_defaults=True):
     recovery_codes: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
-class Place(msgspec.Struct):
-    id: str
-    name: str
-
-
-class Profile(msgspec.Struct):
-    """Who asks, and where else this person could go."""
-
-    id: str
-    name: str
-    username: str
-    email: str
-    customers: list[Place]
-    current_customer: Place
-    credential: str
-    protocol: str
-    member_id: str
-    notifications: dict[str, str] = {}
-    # The same as `credential`, by the name that everything else has for it.
-    level: str = ""
-    # What PUT /api/session/preferences keeps.
-    settings: dict[str, Any] = {}
-    # When the session ends; null for a token.
-    expires: str | None = None
-    # Parts that `scopes[]` asks for.
-    principal: scopes.Principal | msgspec.UnsetType = msgspec.UNSET
-    organization: scopes.Organization | msgspec.UnsetType = msgspec.UNSET
-    member: scopes.Membership | msgspec.UnsetType = msgspec.UNSET
-
-
-class Done(msgspec.Struct):
+class StatusMessage(msgspec.Struct):
     message: str
 
 
 async def admit_login(request: AnyRequest) -> None:
     """Refuse an address that was wrong too often before its body is read. A browser that the owner
     of the account used before has a count of its own, and only the body names the account."""
-    if not known_browsers.of(request).token:
+    if not known_browsers.from_request(request).token:
         request.services.limits.check(request.actor.address)
 
 
 async def login(request: Request[Login]) -> Reply:
     body = request.body or Login()
-    identifier, password = basic(request) or (
+    identifier, password = basic_credentials(request) or (
         body.email or body.username or body.identifier,
         body.password,
     )
     services, address = request.services, request.actor.address
-    customer, seen = body.customer or request.customer, known_browsers.of(request)
-    named = await services.db.read(known_browsers.named, identifier, customer, seen.digest)
-    found = [user for user in named.users if user.enabled and user.password_hash]
-    browser = seen if named.is_known else known_browsers.NO_BROWSER
-    kept = await services.passwords.which(
+    customer, cookie_browser = (
+        body.customer or request.customer,
+        known_browsers.from_request(request),
+    )
+    name = await services.db.read(
+        known_browsers.look_up_name, identifier, customer, cookie_browser.digest
+    )
+    accounts = [user for user in name.users if user.enabled and user.password_hash]
+    browser = cookie_browser if name.is_known else known_browsers.NO_BROWSER
+    matching_hash = await services.passwords.find_match(
         address,
         # As it was typed, not as it was found: how long this takes must not depend on that.
         identifier.strip().lower()[: users.MAX_IDENTIFIER],
-        [str(user.password_hash) for user in found],
+        [str(user.password_hash) for user in accounts],
         password,
-        checks=named.checks,
+        checks=name.checks,
         browser=browser.digest,
-        user_ids=[user.id for user in named.users],
-        customer=naming.organization_key(customer or "") or "",
+        user_ids=[user.id for user in name.users],
+        customer=naming.customer_key(customer or "") or "",
     )
-    user = next((user for user in found if user.password_hash == kept), None)
-    if user is None or kept is None:
+    user = next((user for user in accounts if user.password_hash == matching_hash), None)
+    if user is None or matching_hash is None:
         raise sessions.bad_login()
-    renewed = await services.passwords.renewed(address, kept, password)
-    browser = known_browsers.marked(request, browser)
-    entered = await services.db.write(
+    renewed = await services.passwords.rehash(address, matching_hash, password)
+    browser = known_browsers.browser_to_remember(request, browser)
+    result = await services.db.write(
         entrance.sign_in,
         *(services.keyring, user, renewed, customer, address, agent_of(request)),
         browser=browser.digest,
     )
-    return with_browser(request, answered(request, entered), browser)
+    return with_browser_cookie(request, login_reply(request, result), browser)
 
 
 async def logout(request: Request[None]) -> Reply:
     await request.services.db.write(sessions.revoke, request.actor, request.actor.credential_id)
-    gone = cookies.cleared(secure=is_secure(request))
-    return Reply(Done("You are signed out."), headers={"set-cookie": gone})
+    gone = cookies.expired_cookie(secure=is_secure(request))
+    return Reply(StatusMessage("You are signed out."), headers={"set-cookie": gone})
 
 
 async def logout_by_get(request: Request[None]) -> Reply:
@@ -150,108 +123,80 @@ async def logout_by_get(request: Request[None]) -> Reply:
     return await logout(request)
 
 
-async def profile(request: Request[None]) -> Profile:
-    shown: Profile = await request.services.db.read(profile_of, request.actor)
-    for scope in scopes.asked(request.query):
-        setattr(shown, scope, scopes.PARTS[scope](request.actor, shown.name))
-    return shown
-
-
 async def listing(request: Request[None]) -> list[records.SessionRecord]:
-    found = await request.services.db.read(sessions.live, request.actor)
-    return [records.session(one, request.actor) for one in found]
+    rows = await request.services.db.read(sessions.list_active, request.actor)
+    return [records.session(session, request.actor) for session in rows]
 
 
 async def revoke(request: Request[None]) -> records.SessionRecord:
-    found = await request.services.db.write(sessions.revoke, request.actor, request.path["id"])
-    return records.session(found, request.actor)
+    session = await request.services.db.write(sessions.revoke, request.actor, request.path["id"])
+    return records.session(session, request.actor)
 
 
 async def revoke_others(request: Request[None]) -> list[records.SessionRecord]:
-    found = await request.services.db.write(sessions.revoke_others, request.actor)
-    return [records.session(one, request.actor) for one in found]
+    ended = await request.services.db.write(sessions.revoke_others, request.actor)
+    return [records.session(session, request.actor) for session in ended]
 
 
 async def switch(request: Request[None]) -> Reply:
     session, token = await request.services.db.write(
         sessions.renew, request.services.keyring, request.actor, request.path["id"]
     )
-    return signed_in(request, session, token)
+    return session_reply(request, session, token)
 
 
 async def refresh(request: Request[None]) -> Reply:
     session, token = await request.services.db.write(
         sessions.renew, request.services.keyring, request.actor
     )
-    return signed_in(request, session, token)
+    return session_reply(request, session, token)
 
 
-def profile_of(tx: Tx, actor: Actor) -> Profile:
-    here = Place(actor.customer_id, actor.customer_name)
-    user = users.find(tx, actor.user_id)
-    known = [] if actor.provider_id else sessions.memberships(tx, actor.user_id)
-    places = [Place(one.customer_id, one.customer_name) for one in known]
-    return Profile(
-        actor.user_id,
-        actor.username if user is None else user.name,
-        actor.username,
-        actor.email,
-        places or [here],
-        here,
-        actor.level,
-        "oidc" if actor.provider_id else "local" if actor.kind == "member" else actor.kind,
-        actor.member_id,
-        level=actor.level,
-        settings=preferences.find(tx, actor),
-        expires=iso_or_none(sessions.end_of(tx, actor)),
-    )
-
-
-def signed_in(request: AnyRequest, session: Session, token: str) -> Reply:
+def session_reply(request: AnyRequest, session: Session, token: str) -> Reply:
     """The answer that carries a new session token, in the body and as a cookie."""
-    body = SignedIn(token, session.id, session.customer_id, iso(session.expires_at))
-    return Reply(body, headers={"set-cookie": baked(request, session, token)})
+    body = SessionToken(token, session.id, session.customer_id, iso(session.expires_at))
+    return Reply(body, headers={"set-cookie": session_cookie(request, session, token)})
 
 
-def answered(request: AnyRequest, entered: Entered) -> Reply:
+def login_reply(request: AnyRequest, result: LoginResult) -> Reply:
     """The same, or the ticket without a cookie."""
-    session = entered.session
+    session = result.session
     if session is None:
-        return Reply(LoginAnswer(second_factor=entered.asks, ticket=entered.ticket))
-    body = LoginAnswer(entered.token, session.id, session.customer_id, iso(session.expires_at))
-    if entered.recovery_codes:
-        body.recovery_codes = entered.recovery_codes
-    return Reply(body, headers={"set-cookie": baked(request, session, entered.token)})
+        return Reply(LoginAnswer(second_factor=result.asks, ticket=result.ticket))
+    body = LoginAnswer(result.token, session.id, session.customer_id, iso(session.expires_at))
+    if result.recovery_codes:
+        body.recovery_codes = result.recovery_codes
+    return Reply(body, headers={"set-cookie": session_cookie(request, session, result.token)})
 
 
-async def rotated(request: AnyRequest, body: Any) -> Reply:
+async def reply_with_new_token(request: AnyRequest, body: Any) -> Reply:
     """The answer with a new token in the cookie: whoever copied the old cookie is out. Programs
     hold their token themselves and keep it."""
     reply, secure = Reply(body), is_secure(request)
     is_shown = "authorization" in request.starlette.headers or "access_token" in request.query
-    if is_shown or cookies.token_in(request.starlette.cookies, secure=secure) is None:
+    if is_shown or cookies.session_token(request.starlette.cookies, secure=secure) is None:
         return reply
     session, token = await request.services.db.write(
         sessions.renew, request.services.keyring, request.actor
     )
-    reply.headers = {"set-cookie": baked(request, session, token)}
+    reply.headers = {"set-cookie": session_cookie(request, session, token)}
     return reply
 
 
-def with_browser(request: AnyRequest, reply: Reply, browser: Browser) -> Reply:
+def with_browser_cookie(request: AnyRequest, reply: Reply, browser: Browser) -> Reply:
     """The same, and the mark by which the browser is known at the next sign-in."""
     if browser.token:
-        cookie = cookies.baked_browser(browser.token, secure=is_secure(request))
+        cookie = cookies.browser_cookie(browser.token, secure=is_secure(request))
         reply.headers = {**reply.headers, cookies.SECOND_SET_COOKIE: cookie}
     return reply
 
 
-def baked(request: AnyRequest, session: Session, token: str) -> str:
+def session_cookie(request: AnyRequest, session: Session, token: str) -> str:
     secure = is_secure(request)
     if not secure:
         _log.warning("A session token was sent over plain http; use https or a TLS proxy.")
     life_s = (session.expires_at - session.used_at) // SECOND
-    return cookies.baked(token, secure=secure, life_s=life_s)
+    return cookies.session_cookie(token, secure=secure, life_s=life_s)
 
 
 def is_secure(request: AnyRequest) -> bool:
@@ -262,7 +207,7 @@ def agent_of(request: AnyRequest) -> str:
     return request.starlette.headers.get("user-agent", "")
 
 
-def basic(request: AnyRequest) -> tuple[str, str] | None:
+def basic_credentials(request: AnyRequest) -> tuple[str, str] | None:
     """Name and password of HTTP Basic, if that is what came."""
     scheme, _, encoded = request.starlette.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "basic":
@@ -277,7 +222,7 @@ def basic(request: AnyRequest) -> tuple[str, str] | None:
 
 
 _login = partial(
-    plain,
+    plain_route,
     body=Login,
     answer=LoginAnswer,
     codes=("too_many_requests", "passwords_off"),
@@ -288,45 +233,53 @@ _login = partial(
 ROUTES = (
     _login("POST", "/api/auth/login", "anonymous", login, "Sign in"),
     _login("POST", "/api/auth/login/local", "anonymous", login, "Sign in"),
-    plain(
+    plain_route(
         "GET",
         "/api/session/profile",
         "viewer",
-        profile,
+        profile.show_profile,
         "Who am I",
-        answer=Profile,
+        answer=profile.Profile,
         query=(("scopes[]", "principal, organization or member: this part as well"),),
     ),
-    plain("POST", "/api/session/logout", "viewer", logout, "Sign out", answer=Done, people=True),
-    plain(
+    plain_route(
+        "POST",
+        "/api/session/logout",
+        "viewer",
+        logout,
+        "Sign out",
+        answer=StatusMessage,
+        people=True,
+    ),
+    plain_route(
         "GET",
         "/api/session/logout",
         "viewer",
         logout_by_get,
         "Sign out, with the token in the header Authorization only",
-        answer=Done,
+        answer=StatusMessage,
         people=True,
         codes=("header_required",),
     ),
-    plain(
+    plain_route(
         "PUT",
         "/api/session/refresh",
         "viewer",
         refresh,
         "A new token for this session",
-        answer=SignedIn,
+        answer=SessionToken,
         people=True,
     ),
-    plain(
+    plain_route(
         "PUT",
         "/api/session/customer/{id}",
         "viewer",
         switch,
         "Go to another organization",
-        answer=SignedIn,
+        answer=SessionToken,
         people=True,
     ),
-    plain(
+    plain_route(
         "GET",
         "/api/session",
         "viewer",
@@ -336,7 +289,7 @@ ROUTES = (
         known=False,
         people=True,
     ),
-    plain(
+    plain_route(
         "DELETE",
         "/api/session",
         "viewer",
@@ -346,7 +299,7 @@ ROUTES = (
         known=False,
         people=True,
     ),
-    plain(
+    plain_route(
         "DELETE",
         "/api/session/{id}",
         "viewer",

@@ -18,7 +18,7 @@ MAX_LIFE_S = 30 * DAY // SECOND
 MAX_USES = 10_000
 
 
-class Enrolled(msgspec.Struct, frozen=True):
+class EnrolmentGrant(msgspec.Struct, frozen=True):
     """Leave to make a host: in which organization, by which enrolment token."""
 
     token_id: str
@@ -38,7 +38,7 @@ def create_enrolment(
     host_id: str | None = None,
 ) -> tuple[Token, str]:
     """A token for `uses` new hosts or for one existing host. Its text is never shown again."""
-    tokens.may_make(tx, actor)
+    tokens.require_token_creator(tx, actor)
     _check("uses", uses, MAX_USES)
     _check("expires_in", life_s, MAX_LIFE_S)
     text = make_token(ENROLMENT)
@@ -59,12 +59,12 @@ def create_enrolment(
 
 def redeem_enrolment(
     tx: Tx, keys: Keyring, token_text: str, hostname: str, fingerprint: str
-) -> Enrolled:
+) -> EnrolmentGrant:
     """By its text. The caller makes the host."""
     return redeem(tx, "digest", keys.digest(token_text), hostname, fingerprint)
 
 
-def redeem(tx: Tx, column: str, value: str, hostname: str, fingerprint: str) -> Enrolled:
+def redeem(tx: Tx, column: str, value: str, hostname: str, fingerprint: str) -> EnrolmentGrant:
     """Use up one use; two agents can never share the last one."""
     assert column in ("id", "digest")
     row = tx.row(
@@ -86,13 +86,13 @@ def redeem(tx: Tx, column: str, value: str, hostname: str, fingerprint: str) -> 
     hostname, fingerprint = clean(hostname), clean(fingerprint)
     customer_name: str = tx.value("select name from customers where id = ?", customer_id)
     actor = Actor(customer_id, customer_name, Level.AGENT, "agent", username=hostname)
-    told = {"name": name, "hostname": hostname, "fingerprint": fingerprint}
-    audit.record(tx, actor, "enrolment.redeem", tokens.ENROLMENT, token_id, None, told)
+    details = {"name": name, "hostname": hostname, "fingerprint": fingerprint}
+    audit.record(tx, actor, "enrolment.redeem", tokens.ENROLMENT, token_id, None, details)
     events.append(tx, customer_id, "enrolment.redeemed", token_id, {"hostname": hostname})
-    return Enrolled(token_id, customer_id, customer_name, host_id)
+    return EnrolmentGrant(token_id, customer_id, customer_name, host_id)
 
 
-def _check(field: str, value: int, most: int) -> None:
-    if not 1 <= value <= most:
-        message = f"must be 1 to {most}"
+def _check(field: str, value: int, maximum: int) -> None:
+    if not 1 <= value <= maximum:
+        message = f"must be 1 to {maximum}"
         raise Invalid(f"{field} {message}.", code=f"bad_{field}", faults=(Fault(field, message),))

@@ -4,7 +4,7 @@ import msgspec
 
 from belvedere.access.actor import Actor, Level
 from belvedere.access.credentials import enrolment, tokens
-from belvedere.access.credentials.enrolment import Enrolled
+from belvedere.access.credentials.enrolment import EnrolmentGrant
 from belvedere.access.crypto.keyring import AGENT, Keyring, make_token
 from belvedere.base.errors import Unauthenticated
 from belvedere.base.ids import is_id
@@ -12,7 +12,7 @@ from belvedere.db import Tx
 from belvedere.db.signals import ACCESS_CHANGED
 
 
-class Client(msgspec.Struct, frozen=True):
+class LegacyClient(msgspec.Struct, frozen=True):
     """An enrolment token, as such an agent uses it."""
 
     id: str
@@ -30,24 +30,24 @@ _CLIENT = (
 )
 
 
-def known(tx: Tx, keys: Keyring, client_id: str, secret: str) -> Client:
+def authenticate(tx: Tx, keys: Keyring, client_id: str, secret: str) -> LegacyClient:
     """Whoever knows the id and the secret."""
-    found = None
+    client = None
     if is_id(client_id):
-        found = tx.one(
-            Client,
+        client = tx.one(
+            LegacyClient,
             f"{_CLIENT} t.id = ? and t.digest = ?",
             tx.now,
             tokens.ENROLMENT,
             client_id,
             keys.digest(secret),
         )
-    if found is None:
-        raise refusal()
-    return found
+    if client is None:
+        raise invalid_client()
+    return client
 
 
-def refusal() -> Unauthenticated:
+def invalid_client() -> Unauthenticated:
     return Unauthenticated(
         "The client id and secret are unknown, used up or too old; use the id and the text of an"
         " enrolment token.",
@@ -55,10 +55,10 @@ def refusal() -> Unauthenticated:
     )
 
 
-def of_token(tx: Tx, actor: Actor) -> Client | None:
+def for_token(tx: Tx, actor: Actor) -> LegacyClient | None:
     """The client that got this agent's token; None for an agent of our own."""
     return tx.one(
-        Client,
+        LegacyClient,
         f"{_CLIENT} t.id = (select a.created_by from tokens a where a.id = ?)",
         tx.now,
         tokens.ENROLMENT,
@@ -66,7 +66,7 @@ def of_token(tx: Tx, actor: Actor) -> Client | None:
     )
 
 
-def issue(tx: Tx, keys: Keyring, client: Client, host_id: str | None) -> str:
+def issue(tx: Tx, keys: Keyring, client: LegacyClient, host_id: str | None) -> str:
     """A token of an agent; without a host it opens nothing until it is bound to one."""
     text = make_token(AGENT)
     actor = Actor(
@@ -82,7 +82,7 @@ def issue(tx: Tx, keys: Keyring, client: Client, host_id: str | None) -> str:
     return text
 
 
-def use_up(tx: Tx, client: Client, hostname: str, fingerprint: str) -> Enrolled:
+def redeem(tx: Tx, client: LegacyClient, hostname: str, fingerprint: str) -> EnrolmentGrant:
     """One more host comes in with it."""
     return enrolment.redeem(tx, "id", client.id, hostname, fingerprint)
 
@@ -93,7 +93,7 @@ def bind(tx: Tx, token_id: str, host_id: str) -> None:
     tx.signals.add(ACCESS_CHANGED)
 
 
-def drop_others(tx: Tx, token_id: str, host_id: str) -> None:
+def delete_other_tokens(tx: Tx, token_id: str, host_id: str) -> None:
     """A new process signs in anew each time; what its predecessors held is of no use."""
     tx.execute(
         "delete from tokens where kind = ? and host_id = ? and id <> ?",

@@ -18,7 +18,7 @@ SHOWN, MAIL, OPERATOR = "shown", "mail", "operator"
 _COLUMNS = "id, kind, user_id, customer_id, created_by, expires_at, proof"
 
 
-class Link(msgspec.Struct, frozen=True):
+class OneTimeLink(msgspec.Struct, frozen=True):
     id: str
     kind: str
     user_id: str
@@ -28,7 +28,7 @@ class Link(msgspec.Struct, frozen=True):
     proof: str
 
 
-def make(
+def create(
     tx: Tx,
     keys: Keyring,
     kind: str,
@@ -38,12 +38,12 @@ def make(
     *,
     proof: str = SHOWN,
     beside: bool = False,
-) -> tuple[Link, str]:
+) -> tuple[OneTimeLink, str]:
     """A new link and its token; the one before it is dead, unless this one stands beside it."""
     if not beside:
-        drop(tx, user_id, customer_id, kind)
+        delete(tx, user_id, customer_id, kind)
     token = make_token(LINK)
-    link = Link(new_id(), kind, user_id, customer_id, created_by, tx.now + LIFE[kind], proof)
+    link = OneTimeLink(new_id(), kind, user_id, customer_id, created_by, tx.now + LIFE[kind], proof)
     tx.execute(
         f"insert into links ({_COLUMNS}, digest, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         *msgspec.structs.astuple(link),
@@ -53,20 +53,20 @@ def make(
     return link, token
 
 
-def find(tx: Tx, keys: Keyring, token: str) -> Link | None:
+def find(tx: Tx, keys: Keyring, token: str) -> OneTimeLink | None:
     """What a token is good for, as long as it is."""
     return tx.one(
-        Link,
+        OneTimeLink,
         f"select {_COLUMNS} from links where digest = ? and used_at is null and expires_at > ?",
         keys.digest(token),
         tx.now,
     )
 
 
-def take(tx: Tx, keys: Keyring, token: str, kind: str) -> Link:
+def redeem(tx: Tx, keys: Keyring, token: str, kind: str) -> OneTimeLink:
     """Use it up; of two who try at once only one succeeds."""
     link = tx.one(
-        Link,
+        OneTimeLink,
         "update links set used_at = ? where digest = ? and kind = ? and used_at is null"
         f" and expires_at > ? returning {_COLUMNS}",
         tx.now,
@@ -75,11 +75,11 @@ def take(tx: Tx, keys: Keyring, token: str, kind: str) -> Link:
         tx.now,
     )
     if link is None:
-        raise gone()
+        raise link_gone()
     return link
 
 
-def drop(tx: Tx, user_id: str, customer_id: str, kind: str) -> None:
+def delete(tx: Tx, user_id: str, customer_id: str, kind: str) -> None:
     tx.execute(
         "delete from links where user_id = ? and customer_id = ? and kind = ? and used_at is null",
         user_id,
@@ -88,14 +88,14 @@ def drop(tx: Tx, user_id: str, customer_id: str, kind: str) -> None:
     )
 
 
-def drop_open(tx: Tx, user_id: str, customer_id: str) -> None:
+def delete_open(tx: Tx, user_id: str, customer_id: str) -> None:
     """Kill what this organization handed out for somebody whose rights are changing: whoever
     holds the link was let to make it for the rights of before."""
-    drop(tx, user_id, customer_id, INVITATION)
-    drop(tx, user_id, customer_id, RESET)
+    delete(tx, user_id, customer_id, INVITATION)
+    delete(tx, user_id, customer_id, RESET)
 
 
-def drop_resets(tx: Tx, user_id: str) -> None:
+def delete_resets(tx: Tx, user_id: str) -> None:
     """Kill every reset link of a person who gets a new password or joins one more organization:
     the password opens all of them."""
     tx.execute(
@@ -103,5 +103,5 @@ def drop_resets(tx: Tx, user_id: str) -> None:
     )
 
 
-def gone() -> NotFound:
+def link_gone() -> NotFound:
     return NotFound("This link is unknown, used or too old; ask for a new one.", code="link_gone")

@@ -27,7 +27,7 @@ class SecretKey(msgspec.Struct, frozen=True):
     old_until: int | None
 
 
-def make(tx: Tx, keys: Keyring, customer_id: str, object: str, object_id: str) -> str:
+def create(tx: Tx, keys: Keyring, customer_id: str, object: str, object_id: str) -> str:
     """A key for a new record."""
     secret = secrets.token_hex(32)
     tx.execute(
@@ -37,7 +37,7 @@ def make(tx: Tx, keys: Keyring, customer_id: str, object: str, object_id: str) -
         object_id,
         customer_id,
         keys.digest(secret),
-        keys.seal(secret, _about(customer_id, object, object_id)),
+        keys.seal(secret, _context(customer_id, object, object_id)),
         tx.now,
     )
     return secret
@@ -46,9 +46,9 @@ def make(tx: Tx, keys: Keyring, customer_id: str, object: str, object_id: str) -
 def reveal(tx: Tx, keys: Keyring, actor: Actor, object: str, object_id: str) -> str:
     """The key in clear, for an admin; every reading is audited."""
     require(actor, Level.ADMIN)
-    found = _held(tx, actor.customer_id, object, object_id)
+    row = _require(tx, actor.customer_id, object, object_id)
     audit.record(tx, actor, f"{object}.reveal_secret", object, object_id)
-    return keys.unseal(found.box, _about(actor.customer_id, object, object_id))
+    return keys.unseal(row.box, _context(actor.customer_id, object, object_id))
 
 
 def rotate(
@@ -58,19 +58,19 @@ def rotate(
     object: str,
     object_id: str,
     overlap_s: int = 0,
-    given: str | None = None,
+    new_secret: str | None = None,
 ) -> str:
     """A new key, or the given one. The old one is dead at once, or after `overlap_s`."""
     require(actor, Level.ADMIN)
     if not 0 <= overlap_s <= MAX_OVERLAP_S:
         raise Invalid(f"The overlap is 0 to {MAX_OVERLAP_S} seconds.", code="bad_overlap")
-    old = _held(tx, actor.customer_id, object, object_id)
-    secret = secrets.token_hex(32) if given is None else given
+    old = _require(tx, actor.customer_id, object, object_id)
+    secret = secrets.token_hex(32) if new_secret is None else new_secret
     tx.execute(
         "update secret_keys set digest = ?, box = ?, old_digest = ?, old_box = ?,"
         " old_until = ?, rotated_at = ? where customer_id = ? and object = ? and object_id = ?",
         keys.digest(secret),
-        keys.seal(secret, _about(actor.customer_id, object, object_id)),
+        keys.seal(secret, _context(actor.customer_id, object, object_id)),
         old.digest if overlap_s else None,
         old.box if overlap_s else None,
         tx.now + overlap_s * SECOND if overlap_s else None,
@@ -90,15 +90,15 @@ def check(
     tx: Tx, keys: Keyring, customer_id: str, object: str, object_id: str, secret: str
 ) -> bool:
     """Whether it opens this record of this organization; as slow when there is no such record."""
-    found = _find(tx, customer_id, object, object_id)
-    given = keys.digest(secret)
+    row = _find(tx, customer_id, object, object_id)
+    digest = keys.digest(secret)
     current, old = _NOTHING, _NOTHING
-    if found is not None:
-        current = found.digest
-        if found.old_digest is not None and (found.old_until or 0) > tx.now:
-            old = found.old_digest
-    is_current = hmac.compare_digest(given, current)
-    is_old = hmac.compare_digest(given, old)
+    if row is not None:
+        current = row.digest
+        if row.old_digest is not None and (row.old_until or 0) > tx.now:
+            old = row.old_digest
+    is_current = hmac.compare_digest(digest, current)
+    is_old = hmac.compare_digest(digest, old)
     return is_current or is_old
 
 
@@ -108,7 +108,7 @@ def find_record(
     """The id of the record that the secret opens, None when it opens none. The record and the
     organization (a name in lower case) may still be unknown; what is known must fit."""
     if object_id is None:
-        object_id = _opened(tx, object, keys.digest(secret))
+        object_id = _find_object_id(tx, object, keys.digest(secret))
     row = tx.row(
         "select k.customer_id, c.name_key from secret_keys k"
         " join customers c on c.id = k.customer_id"
@@ -116,39 +116,39 @@ def find_record(
         object,
         object_id or "",
     )
-    named = None if customer is None else naming.organization_key(customer) or ""
+    named = None if customer is None else naming.customer_key(customer) or ""
     customer_id = "" if row is None or named not in (None, row[1]) else str(row[0])
     is_right = check(tx, keys, customer_id, object, object_id or "", secret)
     return object_id if is_right else None
 
 
-def _opened(tx: Tx, object: str, digest: str) -> str | None:
-    found: str | None = tx.value(
+def _find_object_id(tx: Tx, object: str, digest: str) -> str | None:
+    object_id: str | None = tx.value(
         "select object_id from secret_keys where digest = ? and object = ?", digest, object
     )
-    if found is None:
-        found = tx.value(
+    if object_id is None:
+        object_id = tx.value(
             "select object_id from secret_keys"
             " where old_digest = ? and object = ? and old_until > ?",
             digest,
             object,
             tx.now,
         )
-    return found
+    return object_id
 
 
-def live(tx: Tx, keys: Keyring, customer_id: str, object: str, object_id: str) -> list[str]:
+def list_valid(tx: Tx, keys: Keyring, customer_id: str, object: str, object_id: str) -> list[str]:
     """The keys in clear that are good now, to check what was signed with one of them."""
-    found = _find(tx, customer_id, object, object_id)
-    if found is None:
+    row = _find(tx, customer_id, object, object_id)
+    if row is None:
         return []
-    boxes = [found.box]
-    if found.old_box is not None and (found.old_until or 0) > tx.now:
-        boxes.append(found.old_box)
-    return [keys.unseal(box, _about(customer_id, object, object_id)) for box in boxes]
+    boxes = [row.box]
+    if row.old_box is not None and (row.old_until or 0) > tx.now:
+        boxes.append(row.old_box)
+    return [keys.unseal(box, _context(customer_id, object, object_id)) for box in boxes]
 
 
-def forget(tx: Tx, customer_id: str, object: str, object_id: str) -> None:
+def delete(tx: Tx, customer_id: str, object: str, object_id: str) -> None:
     """For a record that is being deleted: its key opens nothing from now on."""
     tx.execute(
         "delete from secret_keys where customer_id = ? and object = ? and object_id = ?",
@@ -169,12 +169,12 @@ def _find(tx: Tx, customer_id: str, object: str, object_id: str) -> SecretKey | 
     )
 
 
-def _held(tx: Tx, customer_id: str, object: str, object_id: str) -> SecretKey:
-    found = _find(tx, customer_id, object, object_id)
-    if found is None:
+def _require(tx: Tx, customer_id: str, object: str, object_id: str) -> SecretKey:
+    row = _find(tx, customer_id, object, object_id)
+    if row is None:
         raise NotFound(f"There is no such {object}.", code=f"{object}_not_found")
-    return found
+    return row
 
 
-def _about(customer_id: str, object: str, object_id: str) -> str:
+def _context(customer_id: str, object: str, object_id: str) -> str:
     return f"secret_key/{customer_id}/{object}/{object_id}"

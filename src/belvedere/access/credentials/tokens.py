@@ -20,7 +20,7 @@ TOKEN, AGENT_TOKEN, ENROLMENT = "token", "agent_token", "enrolment"
 
 MAX_LIFE_S = 3_650 * DAY // SECOND
 # Enough to recognise a token in a list, too little to help a guess.
-_SHOWN = len(INTEGRATION) + 4
+_PREFIX_LENGTH = len(INTEGRATION) + 4
 _OWN_TEXT = re.compile(rf"{INTEGRATION}[\x21-\x7e]{{32,500}}")
 
 
@@ -43,7 +43,7 @@ def create_token(
     tx: Tx, keys: Keyring, actor: Actor, name: str, life_s: int | None = None
 ) -> tuple[Token, str]:
     """An integration token and its text, which is never shown again."""
-    may_make(tx, actor)
+    require_token_creator(tx, actor)
     if life_s is not None and not 0 < life_s <= MAX_LIFE_S:
         message = f"must be 1 to {MAX_LIFE_S}"
         raise Invalid(f"expires_in {message}.", faults=(Fault("expires_in", message),))
@@ -54,7 +54,7 @@ def create_token(
 
 def adopt_token(tx: Tx, keys: Keyring, actor: Actor, name: str, text: str) -> Token:
     """For the operator: an integration token whose text was chosen elsewhere."""
-    may_make(tx, actor)
+    require_token_creator(tx, actor)
     if not _OWN_TEXT.fullmatch(text):
         raise Invalid(
             f"The access token is {INTEGRATION} and at least 32 further characters without spaces.",
@@ -72,7 +72,7 @@ def create_agent_token(
     return insert(tx, keys, actor, AGENT_TOKEN, name, text, host_id=host_id), text
 
 
-def live(tx: Tx, actor: Actor, kind: str = TOKEN) -> list[Token]:
+def list_active(tx: Tx, actor: Actor, kind: str = TOKEN) -> list[Token]:
     """Those that were not revoked."""
     return tx.all(
         Token,
@@ -99,14 +99,14 @@ def revoke(tx: Tx, actor: Actor, token_id: str, kind: str = TOKEN) -> Token:
     )
     if token is None:
         raise NotFound("There is no such token.", code="token_not_found")
-    _tell_revoked(tx, actor, token)
+    _record_revocation(tx, actor, token)
     return token
 
 
-def revoke_made_by(tx: Tx, actor: Actor, user_id: str) -> None:
+def revoke_created_by(tx: Tx, actor: Actor, user_id: str) -> None:
     """For a member who leaves, is disabled or is no admin any more: who made a token knows its
     text. Enrolment tokens stay where agents of the original system sign in with them."""
-    found = tx.all(
+    revoked = tx.all(
         Token,
         f"update tokens set revoked_at = ? where customer_id = ? and kind in (?, ?)"
         " and created_by = ? and revoked_at is null and not exists"
@@ -118,28 +118,28 @@ def revoke_made_by(tx: Tx, actor: Actor, user_id: str) -> None:
         ENROLMENT,
         user_id,
     )
-    for token in found:
-        _tell_revoked(tx, actor, token)
+    for token in revoked:
+        _record_revocation(tx, actor, token)
 
 
-def _tell_revoked(tx: Tx, actor: Actor, token: Token) -> None:
-    kind, told = token.kind, {"name": token.name}
-    audit.record(tx, actor, f"{kind}.revoke", kind, token.id, told, None)
-    events.append(tx, actor.customer_id, f"{kind}.revoked", token.id, told)
+def _record_revocation(tx: Tx, actor: Actor, token: Token) -> None:
+    kind, details = token.kind, {"name": token.name}
+    audit.record(tx, actor, f"{kind}.revoke", kind, token.id, details, None)
+    events.append(tx, actor.customer_id, f"{kind}.revoked", token.id, details)
     tx.signals.add(ACCESS_CHANGED)
 
 
 def revoke_agent_tokens(tx: Tx, customer_id: str, host_id: str) -> int:
     """For a host that is deleted or enrolled again; the host's own event tells of it."""
-    return _revoke_of_host(tx, AGENT_TOKEN, customer_id, host_id)
+    return _revoke_for_host(tx, AGENT_TOKEN, customer_id, host_id)
 
 
 def revoke_host_enrolments(tx: Tx, customer_id: str, host_id: str) -> int:
     """For a host that is deleted: the tokens that were created to enrol it again."""
-    return _revoke_of_host(tx, ENROLMENT, customer_id, host_id)
+    return _revoke_for_host(tx, ENROLMENT, customer_id, host_id)
 
 
-def _revoke_of_host(tx: Tx, kind: str, customer_id: str, host_id: str) -> int:
+def _revoke_for_host(tx: Tx, kind: str, customer_id: str, host_id: str) -> int:
     tx.signals.add(ACCESS_CHANGED)
     return tx.execute(
         "update tokens set revoked_at = ? where customer_id = ? and kind = ? and host_id = ?"
@@ -151,9 +151,9 @@ def _revoke_of_host(tx: Tx, kind: str, customer_id: str, host_id: str) -> int:
     )
 
 
-def may_make(tx: Tx, actor: Actor) -> None:
+def require_token_creator(tx: Tx, actor: Actor) -> None:
     """Only people make tokens, and only while they are still admins."""
-    memberships.confirm(tx, actor)
+    memberships.require_current(tx, actor)
     require(actor, Level.ADMIN)
     require_person(actor)
 
@@ -178,7 +178,7 @@ def insert(
         kind,
         actor.customer_id,
         name,
-        text[:_SHOWN],
+        text[:_PREFIX_LENGTH],
         host_id,
         uses_left,
         expires_at,
@@ -187,13 +187,13 @@ def insert(
         tx.now,
         None,
     )
-    made = tx.execute(
+    inserted = tx.execute(
         f"insert into tokens ({columns(Token)}, digest)"
         " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (digest) do nothing",
         *msgspec.structs.astuple(token),
         keys.digest(text),
     )
-    if not made:
+    if not inserted:
         raise Conflict("This token text is in use already; choose another.", code="token_taken")
     after = {"name": name, "host_id": host_id, "uses": uses_left, "expires_at": expires_at}
     audit.record(tx, actor, f"{kind}.create", kind, token.id, None, after)

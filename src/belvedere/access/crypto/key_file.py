@@ -13,12 +13,19 @@ from pathlib import Path
 
 import msgspec
 
-from belvedere.access.crypto.keyring import HASH, SEAL, SECRET_FILE, Keyring, derived, load_secret
+from belvedere.access.crypto.keyring import (
+    HASH,
+    SEAL,
+    SECRET_FILE,
+    Keyring,
+    derive_key,
+    load_secret,
+)
 from belvedere.base.errors import Unavailable
 
 _HEX = re.compile(r"[0-9a-fA-F]{64}")
 # The name of the key that was there before keys had names.
-FIRST = ""
+FIRST_KEY = ""
 
 
 class KeyFile(msgspec.Struct):
@@ -34,12 +41,12 @@ class KeyFile(msgspec.Struct):
 
     @property
     def keys(self) -> Keyring:
-        return Keyring.of(self.hash, self.seals)
+        return Keyring.from_keys(self.hash, self.seals)
 
     def text(self) -> str:
         lines = [f"hash {self.hash.hex()}"]
         for name, key in self.seals.items():
-            lines.append(f"{'first' if name == FIRST else 'seal'} {key.hex()}")
+            lines.append(f"{'first' if name == FIRST_KEY else 'seal'} {key.hex()}")
         return "\n".join(lines) + "\n"
 
 
@@ -63,26 +70,26 @@ def parse(text: str, where: str) -> KeyFile:
     words = text.split()
     if len(words) == 1 and _HEX.fullmatch(words[0]):
         secret = bytes.fromhex(words[0])
-        return KeyFile(derived(secret, HASH), {FIRST: derived(secret, SEAL)})
+        return KeyFile(derive_key(secret, HASH), {FIRST_KEY: derive_key(secret, SEAL)})
     kinds, keys = words[::2], words[1::2]
-    is_whole = len(kinds) == len(keys) > 1 and all(_HEX.fullmatch(key) for key in keys)
-    if not is_whole or kinds[0] != "hash" or not set(kinds[1:]) <= {"first", "seal"}:
+    is_complete = len(kinds) == len(keys) > 1 and all(_HEX.fullmatch(key) for key in keys)
+    if not is_complete or kinds[0] != "hash" or not set(kinds[1:]) <= {"first", "seal"}:
         raise Unavailable(f"{where} does not hold 64 hex digits.", code="bad_secret_key")
-    found = KeyFile(bytes.fromhex(keys[0]), {})
+    key_file = KeyFile(bytes.fromhex(keys[0]), {})
     for kind, word in zip(kinds[1:], keys[1:], strict=True):
         key = bytes.fromhex(word)
-        found.seals[FIRST if kind == "first" else name_of(key)] = key
-    return found
+        key_file.seals[FIRST_KEY if kind == "first" else key_name(key)] = key
+    return key_file
 
 
-def name_of(key: bytes) -> str:
+def key_name(key: bytes) -> str:
     """Says which key it is and nothing about it."""
     return hashlib.sha256(b"name of " + key).hexdigest()[:12]
 
 
-def with_new(known: KeyFile) -> KeyFile:
+def with_new_key(key_file: KeyFile) -> KeyFile:
     key = secrets.token_bytes(32)
-    return KeyFile(known.hash, {**known.seals, name_of(key): key})
+    return KeyFile(key_file.hash, {**key_file.seals, key_name(key): key})
 
 
 def write(folder: Path, new: KeyFile) -> None:
@@ -95,8 +102,8 @@ def write(folder: Path, new: KeyFile) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.replace(draft, path)
-    place = os.open(folder, os.O_RDONLY)
+    folder_fd = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(place)
+        os.fsync(folder_fd)
     finally:
-        os.close(place)
+        os.close(folder_fd)

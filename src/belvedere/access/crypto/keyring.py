@@ -41,29 +41,29 @@ class Keyring:
     def __init__(self, secret: bytes) -> None:
         """Both from the same 32 bytes, neither tells the other."""
         assert len(secret) == 32
-        self._hash = derived(secret, HASH)
-        self._seals = {"": AESGCM(derived(secret, SEAL))}
+        self._hash = derive_key(secret, HASH)
+        self._seals = {"": AESGCM(derive_key(secret, SEAL))}
         self._name = ""
 
     @classmethod
-    def of(cls, hash_key: bytes, seals: Mapping[str, bytes]) -> "Keyring":
+    def from_keys(cls, hash_key: bytes, seals: Mapping[str, bytes]) -> "Keyring":
         """Of keys by their names; the oldest is in use until the database says otherwise."""
-        made = cls(bytes(32))
-        made._hash = hash_key
-        made.know(seals)
-        made._name = next(iter(seals))
-        return made
+        keyring = cls(bytes(32))
+        keyring._hash = hash_key
+        keyring.set_keys(seals)
+        keyring._name = next(iter(seals))
+        return keyring
 
-    def know(self, seals: Mapping[str, bytes]) -> None:
+    def set_keys(self, seals: Mapping[str, bytes]) -> None:
         """Exactly these from now on."""
         self._seals = {name: AESGCM(key) for name, key in seals.items()}
 
     @property
-    def name(self) -> str:
+    def key_name(self) -> str:
         """Of the key that seals."""
         return self._name
 
-    def use(self, name: str) -> None:
+    def use_key(self, name: str) -> None:
         """Seal with this one."""
         if name not in self._seals:
             raise Unavailable(
@@ -96,27 +96,27 @@ class Keyring:
                 code="sealed",
             ) from None
 
-    def prove(self, tx: Tx) -> None:
+    def verify_database(self, tx: Tx) -> None:
         """Refuse to work on a database that belongs to another secret."""
-        mine = self.digest("key check")
+        key_check = self.digest("key check")
         tx.execute(
             "insert into meta (name, value) values ('key_check', ?) on conflict (name) do nothing",
-            mine,
+            key_check,
         )
-        kept: str = tx.value("select value from meta where name = 'key_check'")
-        if not hmac.compare_digest(kept, mine):
+        stored: str = tx.value("select value from meta where name = 'key_check'")
+        if not hmac.compare_digest(stored, key_check):
             raise Unavailable(
                 f"The secret key does not belong to this database; restore the {SECRET_FILE} that"
                 " it was made with.",
                 code="wrong_secret_key",
             )
-        self.follow(tx)
+        self.load_current_key(tx)
 
-    def follow(self, tx: Tx) -> None:
+    def load_current_key(self, tx: Tx) -> None:
         """Seal with the key that the database names, if it does."""
         name: str | None = tx.value("select value from meta where name = 'seal_key'")
         if name is not None:
-            self.use(name)
+            self.use_key(name)
 
 
 def load_secret(folder: Path, setting: str = "") -> bytes:
@@ -155,5 +155,5 @@ def _parse(text: str, where: str) -> bytes:
     return bytes.fromhex(text.strip())
 
 
-def derived(secret: bytes, purpose: bytes) -> bytes:
+def derive_key(secret: bytes, purpose: bytes) -> bytes:
     return HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose).derive(secret)

@@ -1,20 +1,23 @@
 """Passwords: what they must be, and how they are kept (Argon2id). All of it is slow on purpose."""
 
+import gzip
 import unicodedata
 from collections.abc import Iterable
+from importlib import resources
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from belvedere.access.crypto import common_passwords
 from belvedere.base.errors import Fault, Invalid
 
 MIN_LENGTH, MAX_LENGTH = 12, 128
 # A shorter name is part of too many good passwords.
 MIN_NAME = 3
-_AROUND = "0123456789 !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+_PADDING = "0123456789 !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 # Before it is normalized, which makes at most one character of four.
 MAX_RAW = 4 * MAX_LENGTH
+# Passwords that attackers try first; source and licence are in the NOTICE beside it.
+_COMMON_FILE = "common_passwords.txt.gz"
 _MEMORY_KIB, _ROUNDS, _LANES = 19_456, 2, 1
 
 # A hash of nobody's password: checking against it costs what a real check costs.
@@ -55,16 +58,18 @@ def _hasher() -> PasswordHasher:
 def check(password: str, about: Iterable[str] = ()) -> None:
     """Refuse what is too short, too long, or what everybody tries first. `about` are names of the
     person and of the organization: they are tried first, too."""
-    text = _normal(password)
+    text = _normalize(password)
     if len(text) < MIN_LENGTH:
-        raise _bad(f"A password has at least {MIN_LENGTH} characters.")
+        raise _invalid_password(f"A password has at least {MIN_LENGTH} characters.")
     if _is_too_long(password, text):
-        raise _bad(f"A password has at most {MAX_LENGTH} characters.")
+        raise _invalid_password(f"A password has at most {MAX_LENGTH} characters.")
     folded = text.casefold()
     if _is_name(folded, about):
-        raise _bad("This password is a name of yours or of the organization; choose another.")
+        raise _invalid_password(
+            "This password is a name of yours or of the organization; choose another."
+        )
     if _is_common(folded):
-        raise _bad("This password is among the first that are tried; choose another.")
+        raise _invalid_password("This password is among the first that are tried; choose another.")
 
 
 def new_digest(password: str, about: Iterable[str] = ()) -> str:
@@ -75,27 +80,29 @@ def new_digest(password: str, about: Iterable[str] = ()) -> str:
 
 def digest(password: str) -> str:
     """The form in which it is kept."""
-    return _hasher().hash(_normal(password))
+    return _hasher().hash(_normalize(password))
 
 
-def matches(kept: str | None, password: str) -> bool:
+def matches(password_hash: str | None, password: str) -> bool:
     """Takes the same time when there is no such user or no password."""
-    text = _normal(password)
+    text = _normalize(password)
     # A megabyte of password would be a megabyte of work.
-    is_candidate = kept is not None and not _is_too_long(password, text)
+    is_candidate = password_hash is not None and not _is_too_long(password, text)
     try:
-        _hasher().verify(kept if is_candidate and kept else _DUMMY, text[:MAX_LENGTH])
+        _hasher().verify(
+            password_hash if is_candidate and password_hash else _DUMMY, text[:MAX_LENGTH]
+        )
     except (VerificationError, InvalidHashError):
         return False
     return is_candidate
 
 
-def is_dated(kept: str) -> bool:
+def needs_rehash(password_hash: str) -> bool:
     """Whether it was made with other parameters than today's."""
-    return _hasher().check_needs_rehash(kept)
+    return _hasher().check_needs_rehash(password_hash)
 
 
-def _normal(password: str) -> str:
+def _normalize(password: str) -> str:
     # The same letters typed on another keyboard must give the same bytes. Cut first: normalization
     # takes quadratic time, and no other thread runs meanwhile.
     text = password[: MAX_RAW + 1].encode("utf-8", "replace").decode()
@@ -107,21 +114,33 @@ def _is_too_long(password: str, text: str) -> bool:
 
 
 def _is_common(text: str) -> bool:
-    core = text.strip(_AROUND)
+    core = text.strip(_PADDING)
     is_repeated = any(text == (text[:n] * len(text))[: len(text)] for n in range(1, 5))
     if is_repeated or text in _COMMON or core in _COMMON or any(text in run for run in _RUNS):
         return True
-    return common_passwords.holds(_spellings(text))
+    return is_listed(_spellings(text))
+
+
+def is_listed(texts: Iterable[str]) -> bool:
+    """Whether one of these texts, in lower case, is in the packaged list. The file is read line by
+    line and not cached: passwords are chosen rarely, and on a thread."""
+    candidates = {text.encode() for text in texts if text}
+    with resources.files("belvedere.access").joinpath(_COMMON_FILE).open("rb") as file:
+        return any(line.rstrip(b"\n") in candidates for line in gzip.open(file))
 
 
 def _spellings(text: str) -> set[str]:
     """The text, without what people append to satisfy a rule, and without its repetition."""
-    found = {text, text.rstrip("0123456789!"), text.strip(_AROUND)}
-    return found | {one[: len(one) // 2] for one in found if one == one[: len(one) // 2] * 2}
+    spellings = {text, text.rstrip("0123456789!"), text.strip(_PADDING)}
+    return spellings | {
+        spelling[: len(spelling) // 2]
+        for spelling in spellings
+        if spelling == spelling[: len(spelling) // 2] * 2
+    }
 
 
 def _is_name(text: str, about: Iterable[str]) -> bool:
-    spellings = {_letters(one) for one in _spellings(text)}
+    spellings = {_letters(spelling) for spelling in _spellings(text)}
     names = {_letters(part) for name in about for part in _parts(name.casefold())}
     return not spellings.isdisjoint(name for name in names if len(name) >= MIN_NAME)
 
@@ -136,5 +155,5 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text))
 
 
-def _bad(message: str) -> Invalid:
+def _invalid_password(message: str) -> Invalid:
     return Invalid(message, code="bad_password", faults=(Fault("password", message),))

@@ -22,16 +22,16 @@ _encode = msgspec.json.Encoder().encode
 _object = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-def seal_object(tx: Tx, about: str, text: str, shown: dict[str, Any]) -> str:
+def seal_object(tx: Tx, about: str, text: str, masks: dict[str, Any]) -> str:
     """A JSON object, with these members as `shown` and their true values in the box."""
-    if tx.sealer is None or not shown:
+    if tx.sealer is None or not masks:
         return text
     clear = _object(text)
-    hidden = {name: clear[name] for name in shown if name in clear and clear[name] != shown[name]}
+    hidden = {name: clear[name] for name in masks if name in clear and clear[name] != masks[name]}
     if not hidden:
         return text
     box = tx.sealer.seal(_encode(hidden).decode(), about)
-    public = {**clear, **{name: shown[name] for name in hidden}}
+    public = {**clear, **{name: masks[name] for name in hidden}}
     return _encode({NAME: box, **public}).decode()
 
 
@@ -39,9 +39,9 @@ def open_object(tx: Tx, about: str, text: str) -> str:
     """The same object in clear."""
     if not text.startswith(OBJECT):
         return text
-    found = _object(text)
-    hidden = _opened(tx.sealer, about, found.pop(NAME))
-    return _encode({**found, **(_object(hidden) if hidden else {})}).decode()
+    members = _object(text)
+    hidden = _unseal(tx.sealer, about, members.pop(NAME))
+    return _encode({**members, **(_object(hidden) if hidden else {})}).decode()
 
 
 def seal_text(tx: Tx, about: str, text: str) -> str:
@@ -52,11 +52,11 @@ def open_text(tx: Tx, about: str, text: str, default: str) -> str:
     """The text in clear; `default` where it cannot be read."""
     if not text.startswith(TEXT):
         return text
-    found = _opened(tx.sealer, about, text.removeprefix(TEXT))
-    return default if found is None else found
+    clear = _unseal(tx.sealer, about, text.removeprefix(TEXT))
+    return default if clear is None else clear
 
 
-def about_values(customer_id: str) -> str:
+def values_context(customer_id: str) -> str:
     """Values of arguments go from job to job, but stay in their organization."""
     return f"argument/{customer_id}"
 
@@ -65,32 +65,36 @@ def seal_values(tx: Tx, customer_id: str, values: Sequence[Any], places: set[int
     """A list of arguments; those at these places are texts to be sealed."""
     if tx.sealer is None:
         return list(values)
-    about = about_values(customer_id)
+    about = values_context(customer_id)
     return [
-        {NAME: tx.sealer.seal(one, about)} if n in places and isinstance(one, str) and one else one
-        for n, one in enumerate(values)
+        {NAME: tx.sealer.seal(value, about)}
+        if n in places and isinstance(value, str) and value
+        else value
+        for n, value in enumerate(values)
     ]
 
 
 def open_values(sealer: Sealer | None, customer_id: str, values: Sequence[Any]) -> list[Any]:
     """The same list in clear. What only looks like a sealed value stays as it is."""
-    return [_value(sealer, customer_id, one) if is_value(one) else one for one in values]
+    return [
+        _open_value(sealer, customer_id, value) if is_value(value) else value for value in values
+    ]
 
 
 def is_value(value: Any) -> bool:
     return isinstance(value, dict) and value.keys() == {NAME} and isinstance(value[NAME], str)
 
 
-def _value(sealer: Sealer | None, customer_id: str, value: dict[str, str]) -> Any:
-    found = _opened(sealer, about_values(customer_id), value[NAME])
-    return value if found is None else found
+def _open_value(sealer: Sealer | None, customer_id: str, value: dict[str, str]) -> Any:
+    clear = _unseal(sealer, values_context(customer_id), value[NAME])
+    return value if clear is None else clear
 
 
-def shown_values(values: Sequence[Any]) -> list[Any]:
-    return [MASK if is_value(one) else one for one in values]
+def mask_values(values: Sequence[Any]) -> list[Any]:
+    return [MASK if is_value(value) else value for value in values]
 
 
-def _opened(sealer: Sealer | None, about: str, box: str) -> str | None:
+def _unseal(sealer: Sealer | None, about: str, box: str) -> str | None:
     if sealer is None:
         return None
     try:

@@ -28,7 +28,7 @@ def code_at(secret: str, step: int) -> str:
     return f"{number % 10**DIGITS:0{DIGITS}}"
 
 
-def step_of(secret: str, code: str, now: Millis, after: int) -> int | None:
+def matching_step(secret: str, code: str, now: Millis, after: int) -> int | None:
     """The time step whose code this is: now, the one before or the one to come, but only one
     later than `after`."""
     middle = now // STEP
@@ -40,12 +40,12 @@ def step_of(secret: str, code: str, now: Millis, after: int) -> int | None:
 
 def uri(secret: str, email: str) -> str:
     """What an app reads out of the picture."""
-    asked = {"secret": secret, "issuer": _ISSUER, "algorithm": "SHA1"}
-    asked |= {"digits": str(DIGITS), "period": str(STEP // SECOND)}
-    return f"otpauth://totp/{_ISSUER}:{quote(email, safe='')}?{urlencode(asked)}"
+    query = {"secret": secret, "issuer": _ISSUER, "algorithm": "SHA1"}
+    query |= {"digits": str(DIGITS), "period": str(STEP // SECOND)}
+    return f"otpauth://totp/{_ISSUER}:{quote(email, safe='')}?{urlencode(query)}"
 
 
-def picture(text: str) -> str:
+def qr_svg(text: str) -> str:
     """A QR code as SVG: nothing but paths, dark on light whatever the page's colours."""
     # Only a set-up needs it: a server that never sees one does not load it.
     import segno

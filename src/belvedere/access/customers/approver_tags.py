@@ -23,13 +23,13 @@ def check_change(tx: Tx, actor: Actor, before: Collection[str], after: Collectio
     if actor.level.reaches(Level.ADMIN):
         return
     changed = {tag.lower() for tag in before} ^ {tag.lower() for tag in after}
-    held = sorted(changed & _in_use(tx, actor.customer_id)) if changed else []
-    if held:
+    approver_tags = sorted(changed & _in_use(tx, actor.customer_id)) if changed else []
+    if approver_tags:
         raise Forbidden(
-            f"The tag {held[0]!r} names approvers of a task; only an admin gives it to a member"
-            " or takes it away.",
+            f"The tag {approver_tags[0]!r} names approvers of a task. Ask an admin to add it to a"
+            " member or to remove it.",
             code="approver_tag",
-            faults=(Fault("tags", f"{held[0]!r} names approvers"),),
+            faults=(Fault("tags", f"{approver_tags[0]!r} names approvers"),),
         )
 
 

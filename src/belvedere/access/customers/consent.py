@@ -21,7 +21,7 @@ from belvedere.db import Tx
 
 MAX_OFFERS = 100
 
-_WAITING = (
+_SELECT_OFFERS = (
     "select m.id, c.id, c.name, m.level, case when m.invited_at is null then 0 else 1 end,"
     " m.created_at from members m join users u on u.id = m.user_id"
     " join customers c on c.id = m.customer_id"
@@ -43,22 +43,22 @@ class Offer(msgspec.Struct, frozen=True):
     created_at: int
 
 
-def offers(tx: Tx, actor: Actor) -> list[Offer]:
+def list_offers(tx: Tx, actor: Actor) -> list[Offer]:
     user = _own_account(tx, actor)
     if user is None:
         return []
-    return tx.all(Offer, f"{_WAITING} order by m.id limit ?", user.email, MAX_OFFERS)
+    return tx.all(Offer, f"{_SELECT_OFFERS} order by m.id limit ?", user.email, MAX_OFFERS)
 
 
 def accept(tx: Tx, actor: Actor, member_id: str) -> Offer:
     """The membership is one of the person's own account from now on. What opened it before ends."""
-    user, offer = _held(tx, actor, member_id)
+    user, offer = _lock_offer(tx, actor, member_id)
     member = memberships.find(tx, offer.customer_id, member_id)
-    there = memberships.as_actor(tx, member, actor.address)
+    member_actor = memberships.load_actor(tx, member, actor.address)
     _carry_over(tx, member, user)
-    sessions.kill(tx, member.user_id)
-    mine = msgspec.structs.replace(there, user_id=user.id, username=user.username)
-    invitations.activate(tx, member, mine, "consent")
+    sessions.revoke_for_user(tx, member.user_id)
+    own_actor = msgspec.structs.replace(member_actor, user_id=user.id, username=user.username)
+    invitations.activate(tx, member, own_actor, "consent")
     return offer
 
 
@@ -66,30 +66,30 @@ def decline(tx: Tx, actor: Actor, member_id: str) -> Offer:
     """An invitation ends. A membership that somebody uses stays with the organization's account,
     and is not offered again."""
     try:
-        user, offer = _held(tx, actor, member_id)
+        user, offer = _lock_offer(tx, actor, member_id)
     except Conflict as refusal:
         # The id is in the path: what the caller may not see does not exist.
         raise NotFound(refusal.message) from refusal
     member = memberships.find(tx, offer.customer_id, member_id)
-    there = memberships.as_actor(tx, member, actor.address)
-    mine = msgspec.structs.replace(there, user_id=user.id, username=user.username)
-    before = memberships.shown(member)
+    member_actor = memberships.load_actor(tx, member, actor.address)
+    own_actor = msgspec.structs.replace(member_actor, user_id=user.id, username=user.username)
+    before = memberships.audit_fields(member)
     if offer.is_invitation:
-        member_changes.take_out(tx, mine, member)
-        memberships.tell(tx, mine, "decline", "removed", member.id, before, None)
+        member_changes.delete_membership(tx, own_actor, member)
+        memberships.record_change(tx, own_actor, "decline", "removed", member.id, before, None)
     else:
         tx.execute("update members set declined_at = ? where id = ?", tx.now, member.id)
-        memberships.tell(tx, mine, "decline", "changed", member.id, None, before)
+        memberships.record_change(tx, own_actor, "decline", "changed", member.id, None, before)
     return offer
 
 
-def _held(tx: Tx, actor: Actor, member_id: str) -> tuple[User, Offer]:
+def _lock_offer(tx: Tx, actor: Actor, member_id: str) -> tuple[User, Offer]:
     """The own account and the offer, both unchanged until the commit."""
     offer = _offer(tx, _own_account(tx, actor), member_id)
     # As whenever members change: one after the other. Both are read again under the locks: a
     # manager's reset link may have made the account one of that organization meanwhile.
     tx.row(f"select id from customers where id = ?{tx.dialect.lock_rows}", offer.customer_id)
-    users.hold(tx, actor.user_id)
+    users.lock(tx, actor.user_id)
     user = _own_account(tx, actor)
     offer = _offer(tx, user, member_id)
     assert user is not None
@@ -99,7 +99,7 @@ def _held(tx: Tx, actor: Actor, member_id: str) -> tuple[User, Offer]:
 def _offer(tx: Tx, user: User | None, member_id: str) -> Offer:
     offer = None
     if user is not None and is_id(member_id):
-        offer = tx.one(Offer, f"{_WAITING} and m.id = ?", user.email, member_id)
+        offer = tx.one(Offer, f"{_SELECT_OFFERS} and m.id = ?", user.email, member_id)
     if offer is None:
         raise Conflict(
             "There is no such membership to accept or decline, or you are not signed in to your own"
@@ -124,8 +124,10 @@ def _own_account(tx: Tx, actor: Actor) -> User | None:
 
 def _has_password(tx: Tx, user: User) -> bool:
     """Whether a password opens an organization of the account."""
-    places = sessions.memberships(tx, user.id)
-    return user.password_hash is not None and not all(one.providers_only for one in places)
+    memberships = sessions.list_memberships(tx, user.id)
+    return user.password_hash is not None and not all(
+        membership.providers_only for membership in memberships
+    )
 
 
 # What belongs to somebody in one organization. These tables are of features above this one.

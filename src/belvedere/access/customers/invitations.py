@@ -11,25 +11,25 @@ import msgspec
 
 from belvedere.access.actor import Actor, Level, require, require_person
 from belvedere.access.credentials import one_time_links
-from belvedere.access.credentials.one_time_links import Link
+from belvedere.access.credentials.one_time_links import OneTimeLink
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.customers import approver_tags
 from belvedere.access.people import memberships, naming, users
 from belvedere.access.people.memberships import Member
 from belvedere.access.people.users import User
 from belvedere.access.signin import login, sessions
-from belvedere.access.signin.login import Entered
+from belvedere.access.signin.login import LoginResult
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 
 
-class Invited(msgspec.Struct, frozen=True):
+class Invitation(msgspec.Struct, frozen=True):
     member: Member
-    link: Link
+    link: OneTimeLink
     token: str
 
 
-class Greeting(msgspec.Struct, frozen=True):
+class LinkDetails(msgspec.Struct, frozen=True):
     """What somebody who holds a link may know before using it."""
 
     kind: str
@@ -46,10 +46,10 @@ class Greeting(msgspec.Struct, frozen=True):
 
 def invite(
     tx: Tx, keys: Keyring, actor: Actor, email: str, name: str, level: Level, tags: list[str]
-) -> Invited:
+) -> Invitation:
     """A member to be, and the link to hand to the person. It looks the same whether or not the
     e-mail is known to the server."""
-    memberships.confirm(tx, actor)
+    memberships.require_current(tx, actor)
     require(actor, Level.MANAGER)
     require_person(actor)
     memberships.check_grant(actor, level)
@@ -57,81 +57,93 @@ def invite(
     approver_tags.check_credential(tx, actor, [naming.email(email)])
     user = users.find_or_create(tx, email, name, actor.customer_id)
     member = memberships.add(tx, actor, user, level, tags)
-    link, token = one_time_links.make(
+    link, token = one_time_links.create(
         tx, keys, one_time_links.INVITATION, user.id, actor.customer_id, actor.user_id or actor.kind
     )
-    memberships.tell(tx, actor, "invite", "invited", member.id, None, memberships.shown(member))
-    return Invited(member, link, token)
+    memberships.record_change(
+        tx, actor, "invite", "invited", member.id, None, memberships.audit_fields(member)
+    )
+    return Invitation(member, link, token)
 
 
-def greet(tx: Tx, keys: Keyring, token: str) -> Greeting | None:
+def link_details(tx: Tx, keys: Keyring, token: str) -> LinkDetails | None:
     """What the link is for; None when it is good for nothing (any more)."""
     link = one_time_links.find(tx, keys, token)
     if link is None:
         return None
-    found = tx.one(
-        Greeting,
+    details = tx.one(
+        LinkDetails,
         "select l.kind, u.id, u.email, c.name, u.password_hash, c.providers_only, l.proof"
         " from links l join users u on u.id = l.user_id join customers c on c.id = l.customer_id"
         " where l.id = ? and u.enabled = 1 and c.enabled = 1",
         link.id,
     )
-    if found is None:
+    if details is None:
         return None
-    if found.kind == one_time_links.INVITATION:
-        account = None if link.proof == one_time_links.SHOWN else users.own(tx, found.email)
-        kept = None if account is None else account.password_hash
-        return msgspec.structs.replace(found, password_hash=kept)
+    if details.kind == one_time_links.INVITATION:
+        account = (
+            None
+            if link.proof == one_time_links.SHOWN
+            else users.find_own_account(tx, details.email)
+        )
+        password_hash = None if account is None else account.password_hash
+        return msgspec.structs.replace(details, password_hash=password_hash)
     # One password opens all organizations of an account: a new one is good if any of them takes it.
-    places = sessions.memberships(tx, found.user_id)
+    places = sessions.list_memberships(tx, details.user_id)
     shut = bool(places) and all(place.providers_only for place in places)
-    return msgspec.structs.replace(found, passwords_off=int(shut))
+    return msgspec.structs.replace(details, passwords_off=int(shut))
 
 
 def account_password(tx: Tx, email: str) -> str | None:
     """The hash of the person's own account, to check a password against."""
-    found = users.own(tx, email)
-    return None if found is None or not found.enabled else found.password_hash
+    user = users.find_own_account(tx, email)
+    return None if user is None or not user.enabled else user.password_hash
 
 
 def accept(
     tx: Tx,
     keys: Keyring,
     token: str,
-    seen: str | None,
+    current_hash: str | None,
     password_hash: str | None,
     address: str,
     agent: str = "",
-) -> Entered:
+) -> LoginResult:
     """Use the link, and be in. `seen` is the hash of the person's own account that the given
     password was checked against; without it `password_hash` is a new one."""
-    link = one_time_links.take(tx, keys, token, one_time_links.INVITATION)
+    link = one_time_links.redeem(tx, keys, token, one_time_links.INVITATION)
     # As whenever members change: one after the other.
     tx.row(f"select id from customers where id = ?{tx.dialect.lock_rows}", link.customer_id)
-    member = memberships.of_user(tx, link.customer_id, link.user_id)
+    member = memberships.for_user(tx, link.customer_id, link.user_id)
     if member is None or member.invited_at is None or not member.user_enabled:
-        raise one_time_links.gone()
-    if seen is not None:
-        user, proof = _confirmed(tx, member, link, seen), "password"
+        raise one_time_links.link_gone()
+    if current_hash is not None:
+        user, proof = _confirm_account(tx, member, link, current_hash), "password"
     else:
         assert password_hash
-        user, proof = _with_new_password(tx, member, link, password_hash)
-    actor = msgspec.structs.replace(memberships.as_actor(tx, member, address), user_id=user.id)
+        user, proof = _set_new_password(tx, member, link, password_hash)
+    actor = msgspec.structs.replace(memberships.load_actor(tx, member, address), user_id=user.id)
     activate(tx, member, actor, proof)
-    return login.enter(tx, keys, user.id, actor.customer_name, address, agent)
+    return login.open_session(tx, keys, user.id, actor.customer_name, address, agent)
 
 
-def _confirmed(tx: Tx, member: Member, link: Link, seen: str) -> User:
+def _confirm_account(tx: Tx, member: Member, link: OneTimeLink, current_hash: str) -> User:
     """The person's own account, whose password was right a moment ago, and still is."""
-    user = users.own(tx, member.email)
-    if user is None or not user.enabled or not users.exchange_password(tx, user.id, seen, seen):
-        raise _changed()
+    user = users.find_own_account(tx, member.email)
+    if (
+        user is None
+        or not user.enabled
+        or not users.exchange_password(tx, user.id, current_hash, current_hash)
+    ):
+        raise _password_changed()
     if link.proof != one_time_links.SHOWN and not user.proof:
-        users.set_password(tx, user.id, seen, link.proof)
+        users.set_password(tx, user.id, current_hash, link.proof)
     return user
 
 
-def _with_new_password(tx: Tx, member: Member, link: Link, password_hash: str) -> tuple[User, str]:
+def _set_new_password(
+    tx: Tx, member: Member, link: OneTimeLink, password_hash: str
+) -> tuple[User, str]:
     """A link that was shown gives the organization's own account a password. One that was sent to
     the address, or handed over by the operator, makes the account the person's own."""
     user = users.find(tx, member.user_id)
@@ -141,12 +153,12 @@ def _with_new_password(tx: Tx, member: Member, link: Link, password_hash: str) -
         user = user if user.scope else users.find_or_create(tx, user.email, "", link.customer_id)
         users.set_password(tx, user.id, password_hash)
         return user, "link"
-    account = users.own(tx, member.email)
+    account = users.find_own_account(tx, member.email)
     if account is None:
-        users.move(tx, user, "")
+        users.set_scope(tx, user, "")
         account = user
     if not users.exchange_password(tx, account.id, None, password_hash):
-        raise _changed()
+        raise _password_changed()
     users.set_password(tx, account.id, password_hash, link.proof)
     return account, link.proof
 
@@ -156,19 +168,19 @@ def activate(tx: Tx, member: Member, actor: Actor, proof: str) -> None:
     actor."""
     user = users.find(tx, actor.user_id)
     if user is not None and not user.scope:
-        users.make_room(tx, user, member.customer_id)
+        users.rename_conflicting_account(tx, user, member.customer_id)
     memberships.activate(tx, member, actor.user_id, proof)
-    one_time_links.drop(tx, member.user_id, member.customer_id, one_time_links.INVITATION)
+    one_time_links.delete(tx, member.user_id, member.customer_id, one_time_links.INVITATION)
     # A reset link that another organization made earlier must not open this one.
-    one_time_links.drop_resets(tx, actor.user_id)
+    one_time_links.delete_resets(tx, actor.user_id)
     if member.scope and member.user_id != actor.user_id:
         users.retire(tx, member.user_id)
-        users.forget_unused(tx, member.user_id)
-    told = {**memberships.shown(member), "proof": proof}
-    memberships.tell(tx, actor, "accept", "accepted", member.id, None, told)
+        users.delete_unused(tx, member.user_id)
+    details = {**memberships.audit_fields(member), "proof": proof}
+    memberships.record_change(tx, actor, "accept", "accepted", member.id, None, details)
 
 
-def _changed() -> Conflict:
+def _password_changed() -> Conflict:
     return Conflict(
         "The password of this account has just changed; use the link again with the new one.",
         code="password_changed",

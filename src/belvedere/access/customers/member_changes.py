@@ -10,7 +10,7 @@ from belvedere.base.errors import Conflict, Forbidden, Stale
 from belvedere.db import Tx
 
 
-def admit(
+def add_member(
     tx: Tx,
     actor: Actor,
     email: str,
@@ -26,14 +26,16 @@ def admit(
     if actor.kind != "operator":
         raise Forbidden("Only the operator adds members directly; invite.", code="operator_only")
     user = users.find_or_create(tx, email, name)
-    memberships.confirm(tx, actor)
+    memberships.require_current(tx, actor)
     is_proved = user.password_hash is None or bool(user.proof)
     proof = "operator" if is_proved else ""
     member = memberships.add(tx, actor, user, level, tags or [], proof=proof)
-    one_time_links.drop_resets(tx, user.id)
+    one_time_links.delete_resets(tx, user.id)
     if password_hash is not None and user.password_hash is None:
         users.set_password(tx, user.id, password_hash, "operator")
-    memberships.tell(tx, actor, "add", "added", member.id, None, memberships.shown(member))
+    memberships.record_change(
+        tx, actor, "add", "added", member.id, None, memberships.audit_fields(member)
+    )
     return member
 
 
@@ -48,7 +50,7 @@ def change(
     version: int | None = None,
 ) -> Member:
     """Change what is given. A new level, or being disabled, ends the member's sessions."""
-    before = memberships.held(tx, actor, member_id)
+    before = memberships.lock_member(tx, actor, member_id)
     if version is not None and version != before.version:
         raise Stale("Somebody changed this member meanwhile; read it again.")
     wanted_level = before.level if level is None else level.value
@@ -58,33 +60,35 @@ def change(
     if tags is not None:
         approver_tags.check_change(tx, actor, before.tag_list, tags)
     if wanted_level != Level.OWNER or not wanted_enabled:
-        _keep_an_owner(tx, before)
+        _require_other_owner(tx, before)
     if (wanted_level, wanted_tags, wanted_enabled) == (before.level, before.tags, before.enabled):
         return before
     _save(tx, actor, before, wanted_level, wanted_tags, wanted_enabled)
     after = memberships.find(tx, actor.customer_id, member_id)
-    memberships.tell(
+    memberships.record_change(
         tx,
         actor,
         "change",
         "changed",
         member_id,
-        memberships.shown(before),
-        memberships.shown(after),
+        memberships.audit_fields(before),
+        memberships.audit_fields(after),
     )
     return after
 
 
 def remove(tx: Tx, actor: Actor, member_id: str) -> Member:
     """Take somebody out of the organization and out of its ACLs."""
-    member = memberships.held(tx, actor, member_id)
-    _keep_an_owner(tx, member)
-    take_out(tx, actor, member)
-    memberships.tell(tx, actor, "remove", "removed", member_id, memberships.shown(member), None)
+    member = memberships.lock_member(tx, actor, member_id)
+    _require_other_owner(tx, member)
+    delete_membership(tx, actor, member)
+    memberships.record_change(
+        tx, actor, "remove", "removed", member_id, memberships.audit_fields(member), None
+    )
     return member
 
 
-def take_out(tx: Tx, actor: Actor, member: Member) -> None:
+def delete_membership(tx: Tx, actor: Actor, member: Member) -> None:
     """All that is left of the membership; the caller has checked that it may go."""
     member_id = member.id
     tx.execute("delete from members where customer_id = ? and id = ?", actor.customer_id, member_id)
@@ -98,18 +102,18 @@ def take_out(tx: Tx, actor: Actor, member: Member) -> None:
         member.user_id,
         actor.customer_id,
     )
-    _cut_off(tx, member)
-    tokens.revoke_made_by(tx, actor, member.user_id)
+    _end_access(tx, member)
+    tokens.revoke_created_by(tx, actor, member.user_id)
     if member.scope:
         users.retire(tx, member.user_id)
-    users.forget_unused(tx, member.user_id)
+    users.delete_unused(tx, member.user_id)
 
 
 def set_level(tx: Tx, actor: Actor, member: Member, level: Level) -> None:
     _save(tx, actor, member, level.value, member.tags, member.enabled)
 
 
-def _keep_an_owner(tx: Tx, member: Member) -> None:
+def _require_other_owner(tx: Tx, member: Member) -> None:
     """Refuse to take away the last one who could undo it."""
     if member.level != Level.OWNER or not member.enabled or member.invited_at is not None:
         return
@@ -137,11 +141,11 @@ def _save(tx: Tx, actor: Actor, member: Member, level: str, tags: str, enabled: 
         member.id,
     )
     if (level, enabled) != (member.level, member.enabled):
-        _cut_off(tx, member)
+        _end_access(tx, member)
     if not enabled or not Level(level).reaches(Level.ADMIN):
-        tokens.revoke_made_by(tx, actor, member.user_id)
+        tokens.revoke_created_by(tx, actor, member.user_id)
 
 
-def _cut_off(tx: Tx, member: Member) -> None:
-    sessions.kill(tx, member.user_id, member.customer_id)
-    one_time_links.drop_open(tx, member.user_id, member.customer_id)
+def _end_access(tx: Tx, member: Member) -> None:
+    sessions.revoke_for_user(tx, member.user_id, member.customer_id)
+    one_time_links.delete_open(tx, member.user_id, member.customer_id)

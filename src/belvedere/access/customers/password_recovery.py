@@ -3,7 +3,7 @@
 from belvedere import events
 from belvedere.access.actor import Actor
 from belvedere.access.credentials import one_time_links
-from belvedere.access.credentials.one_time_links import Link
+from belvedere.access.credentials.one_time_links import OneTimeLink
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.customers import approver_tags, service
 from belvedere.access.limits import known_browsers
@@ -15,13 +15,13 @@ from belvedere.base.errors import Conflict, Forbidden, NotFound, Unauthenticated
 from belvedere.db import Tx
 
 
-def issue_link(tx: Tx, keys: Keyring, actor: Actor, member_id: str) -> tuple[Link, str]:
+def issue_link(tx: Tx, keys: Keyring, actor: Actor, member_id: str) -> tuple[OneTimeLink, str]:
     """A link that lets a member set a new password, or, to one still invited, the way in."""
-    member = memberships.held_below(tx, actor, member_id)
+    member = memberships.lock_member_below(tx, actor, member_id)
     entries = [*users.account_ids(tx, actor.customer_id, member.user_id), member.email]
     approver_tags.check_credential(tx, actor, [*entries, *member.tag_list])
     kind = one_time_links.INVITATION if member.invited_at is not None else one_time_links.RESET
-    if kind == one_time_links.RESET and memberships.belongs_elsewhere(tx, member):
+    if kind == one_time_links.RESET and memberships.has_other_customers(tx, member):
         # One password opens all organizations of an account: no single one may replace it.
         raise Forbidden(
             "This person belongs to other organizations too; the server's operator resets the"
@@ -30,52 +30,56 @@ def issue_link(tx: Tx, keys: Keyring, actor: Actor, member_id: str) -> tuple[Lin
         )
     if kind == one_time_links.RESET and service.find(tx, actor.customer_id).providers_only:
         raise sessions.passwords_off(actor.customer_name)
-    link, token = one_time_links.make(
+    link, token = one_time_links.create(
         tx, keys, kind, member.user_id, actor.customer_id, actor.user_id or actor.kind
     )
-    memberships.tell(tx, actor, "link", "link_made", member.id, None, {"kind": kind})
+    memberships.record_change(tx, actor, "link", "link_made", member.id, None, {"kind": kind})
     return link, token
 
 
 def redeem_reset(tx: Tx, keys: Keyring, token: str, password_hash: str, address: str) -> None:
     """Use a reset link: the new password counts, every session ends."""
-    link = one_time_links.take(tx, keys, token, one_time_links.RESET)
+    link = one_time_links.redeem(tx, keys, token, one_time_links.RESET)
     user = users.find(tx, link.user_id)
     if user is None or not user.enabled:
-        raise one_time_links.gone()
+        raise one_time_links.link_gone()
     is_shown = link.proof == one_time_links.SHOWN
-    _set(tx, user, password_hash, "" if is_shown or user.scope else link.proof)
-    member = memberships.of_user(tx, link.customer_id, user.id)
+    _replace_password(tx, user, password_hash, "" if is_shown or user.scope else link.proof)
+    member = memberships.for_user(tx, link.customer_id, user.id)
     # Asked again, now that the person's row is ours: the link may have been made while the person
     # was just entering another organization.
-    if member is None or (is_shown and memberships.belongs_elsewhere(tx, member)):
-        raise one_time_links.gone()
+    if member is None or (is_shown and memberships.has_other_customers(tx, member)):
+        raise one_time_links.link_gone()
     if is_shown:
-        _keep_inside(tx, user, member)
-    _tell(tx, memberships.as_actor(tx, member, address), member.id, "reset_password")
+        _restrict_to_customer(tx, user, member)
+    _record_change(tx, memberships.load_actor(tx, member, address), member.id, "reset_password")
 
 
-def change_password(tx: Tx, actor: Actor, seen: str, password_hash: str) -> None:
+def change_password(tx: Tx, actor: Actor, current_hash: str, password_hash: str) -> None:
     """The person's own change; `seen` is the hash that the old password was checked against."""
     sessions.require_session(actor)
-    if not users.exchange_password(tx, actor.user_id, seen, password_hash):
+    if not users.exchange_password(tx, actor.user_id, current_hash, password_hash):
         raise Unauthenticated("The password has just changed; sign in again.")
-    sessions.kill(tx, actor.user_id, but=actor.credential_id)
-    known_browsers.forget(tx, actor.user_id, actor.credential_id)
-    login_tickets.drop(tx, actor.user_id)
-    one_time_links.drop_resets(tx, actor.user_id)
-    _tell(tx, actor, actor.member_id, "change_password")
+    sessions.revoke_for_user(tx, actor.user_id, but=actor.credential_id)
+    known_browsers.forget_browsers(tx, actor.user_id, actor.credential_id)
+    login_tickets.delete_for_user(tx, actor.user_id)
+    one_time_links.delete_resets(tx, actor.user_id)
+    _record_change(tx, actor, actor.member_id, "change_password")
 
 
-def ask_for_help(tx: Tx, identifier: str) -> None:
+def report_forgotten(tx: Tx, identifier: str) -> None:
     """Somebody forgot a password: those who can make a link learn of it by event."""
-    for user in users.named(tx, identifier):
-        _ask_for(tx, user)
+    for user in users.find_by_name(tx, identifier):
+        _report_for_user(tx, user)
 
 
-def _ask_for(tx: Tx, user: User) -> None:
+def _report_for_user(tx: Tx, user: User) -> None:
     # Where passwords are off, a new one would open nothing.
-    for place in (one for one in sessions.memberships(tx, user.id) if not one.providers_only):
+    for place in (
+        membership
+        for membership in sessions.list_memberships(tx, user.id)
+        if not membership.providers_only
+    ):
         events.append(
             tx,
             place.customer_id,
@@ -87,10 +91,10 @@ def _ask_for(tx: Tx, user: User) -> None:
 
 def reset_password(tx: Tx, keys: Keyring, identifier: str) -> tuple[User, str]:
     """For the operator: a reset link for anybody."""
-    user, member = somebody(tx, identifier)
+    user, member = find_account(tx, identifier)
     whose = (one_time_links.RESET, user.id, member.customer_id, "operator")
-    _, token = one_time_links.make(tx, keys, *whose, proof=one_time_links.OPERATOR)
-    _tell(tx, operator_of(tx, member), member.id, "link")
+    _, token = one_time_links.create(tx, keys, *whose, proof=one_time_links.OPERATOR)
+    _record_change(tx, operator_of(tx, member), member.id, "link")
     return user, token
 
 
@@ -98,49 +102,49 @@ def set_password(
     tx: Tx, identifier: str, password_hash: str, customer_name: str | None = None
 ) -> User:
     """For the operator: a password at once."""
-    user, member = somebody(tx, identifier, customer_name)
-    _set(tx, user, password_hash, "" if user.scope else "operator")
-    _tell(tx, operator_of(tx, member), member.id, "reset_password")
+    user, member = find_account(tx, identifier, customer_name)
+    _replace_password(tx, user, password_hash, "" if user.scope else "operator")
+    _record_change(tx, operator_of(tx, member), member.id, "reset_password")
     return user
 
 
-def _keep_inside(tx: Tx, user: User, member: Member) -> None:
+def _restrict_to_customer(tx: Tx, user: User, member: Member) -> None:
     """A manager of this organization has seen the link, so the password proves nothing to others:
     the account becomes one of this organization."""
     if not user.scope:
-        users.move(tx, user, member.customer_id)
+        users.set_scope(tx, user, member.customer_id)
     tx.execute("update members set proof = 'link' where id = ?", member.id)
 
 
-def _set(tx: Tx, user: User, password_hash: str, proof: str) -> None:
+def _replace_password(tx: Tx, user: User, password_hash: str, proof: str) -> None:
     users.set_password(tx, user.id, password_hash, proof)
-    sessions.kill(tx, user.id)
-    known_browsers.forget(tx, user.id)
-    login_tickets.drop(tx, user.id)
-    one_time_links.drop_resets(tx, user.id)
+    sessions.revoke_for_user(tx, user.id)
+    known_browsers.forget_browsers(tx, user.id)
+    login_tickets.delete_for_user(tx, user.id)
+    one_time_links.delete_resets(tx, user.id)
 
 
-def _tell(tx: Tx, actor: Actor, member_id: str, action: str) -> None:
+def _record_change(tx: Tx, actor: Actor, member_id: str, action: str) -> None:
     kind = "link_made" if action == "link" else "password_changed"
-    memberships.tell(tx, actor, action, kind, member_id, None, {})
+    memberships.record_change(tx, actor, action, kind, member_id, None, {})
 
 
 def operator_of(tx: Tx, member: Member) -> Actor:
     return service.operator(service.find(tx, member.customer_id))
 
 
-def somebody(tx: Tx, identifier: str, customer_name: str | None = None) -> tuple[User, Member]:
-    found = users.named(tx, identifier, customer_name)
-    if not found:
+def find_account(tx: Tx, identifier: str, customer_name: str | None = None) -> tuple[User, Member]:
+    accounts = users.find_by_name(tx, identifier, customer_name)
+    if not accounts:
         raise NotFound("Nobody has this e-mail or user name.", code="user_not_found")
-    if len(found) > 1 and customer_name is None:
+    if len(accounts) > 1 and customer_name is None:
         raise Conflict(
             "Several accounts have this e-mail or user name; name the organization.",
             code="several_accounts",
         )
-    user = found[0]
-    customer_id = _place_of(tx, user, customer_name)
-    member = memberships.of_user(tx, customer_id or "", user.id)
+    user = accounts[0]
+    customer_id = _customer_id_of(tx, user, customer_name)
+    member = memberships.for_user(tx, customer_id or "", user.id)
     if member is None:
         raise Conflict(
             "This person belongs to no organization, or not to the one that you named.",
@@ -149,12 +153,12 @@ def somebody(tx: Tx, identifier: str, customer_name: str | None = None) -> tuple
     return user, member
 
 
-def _place_of(tx: Tx, user: User, customer_name: str | None) -> str | None:
+def _customer_id_of(tx: Tx, user: User, customer_name: str | None) -> str | None:
     """The named organization, else the first one of the person."""
     if customer_name is not None:
         customer = service.by_name(tx, customer_name)
         return None if customer is None else customer.id
-    found: str | None = tx.value(
+    customer_id: str | None = tx.value(
         "select customer_id from members where user_id = ? order by id limit 1", user.id
     )
-    return found
+    return customer_id

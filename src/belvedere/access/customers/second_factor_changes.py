@@ -13,7 +13,7 @@ from belvedere.base.errors import Conflict, Forbidden
 from belvedere.db import Tx
 
 
-class Standing(msgspec.Struct, frozen=True):
+class SecondFactorStatus(msgspec.Struct, frozen=True):
     """How it is with somebody's second factor."""
 
     since: int | None
@@ -22,12 +22,12 @@ class Standing(msgspec.Struct, frozen=True):
     is_required: bool
 
 
-def standing(tx: Tx, actor: Actor) -> Standing:
+def status(tx: Tx, actor: Actor) -> SecondFactorStatus:
     sessions.require_session(actor)
-    found = second_factors.find(tx, actor.user_id)
-    return Standing(
-        None if found is None else found.confirmed_at,
-        recovery_codes.left(tx, actor.user_id),
+    factor = second_factors.find(tx, actor.user_id)
+    return SecondFactorStatus(
+        None if factor is None else factor.confirmed_at,
+        recovery_codes.count(tx, actor.user_id),
         _is_required(tx, actor.user_id),
     )
 
@@ -43,41 +43,41 @@ def confirm(tx: Tx, keys: Keyring, actor: Actor, code: str) -> list[str] | None:
     codes = second_factors.confirm(tx, keys, actor.user_id, code)
     if codes is None:
         return None
-    sessions.kill(tx, actor.user_id, but=actor.credential_id)
-    login_tickets.drop(tx, actor.user_id)
+    sessions.revoke_for_user(tx, actor.user_id, but=actor.credential_id)
+    login_tickets.delete_for_user(tx, actor.user_id)
     method, session_id = second_factors.TOTP, actor.credential_id
     tx.execute("update sessions set method = ? where id = ?", method, session_id)
-    _tell(tx, actor, actor.member_id, "enable_second_factor", "second_factor_on")
+    _record_change(tx, actor, actor.member_id, "enable_second_factor", "second_factor_on")
     return codes
 
 
 def renew_codes(tx: Tx, keys: Keyring, actor: Actor) -> list[str]:
     sessions.require_session(actor)
     if second_factors.find(tx, actor.user_id) is None:
-        raise second_factors.missing()
+        raise second_factors.no_second_factor()
     codes = recovery_codes.renew(tx, keys, actor.user_id)
-    _tell(tx, actor, actor.member_id, "renew_recovery_codes", "recovery_codes_renewed")
+    _record_change(tx, actor, actor.member_id, "renew_recovery_codes", "recovery_codes_renewed")
     return codes
 
 
 def disable(tx: Tx, actor: Actor) -> None:
     sessions.require_session(actor)
     if second_factors.find(tx, actor.user_id) is None:
-        raise second_factors.missing()
+        raise second_factors.no_second_factor()
     if _is_required(tx, actor.user_id):
         raise Conflict(
             "An organization of yours requires a second factor; it can be reset, not disabled.",
             code="second_factor_required",
         )
-    _forget(tx, actor.user_id)
-    _tell(tx, actor, actor.member_id, "disable_second_factor", "second_factor_off")
+    _delete(tx, actor.user_id)
+    _record_change(tx, actor, actor.member_id, "disable_second_factor", "second_factor_off")
 
 
 def reset(tx: Tx, actor: Actor, member_id: str) -> Member:
     """For an admin: somebody lost both app and codes. The password alone opens again."""
     require(actor, Level.ADMIN)
-    member = memberships.held_below(tx, actor, member_id)
-    if memberships.belongs_elsewhere(tx, member):
+    member = memberships.lock_member_below(tx, actor, member_id)
+    if memberships.has_other_customers(tx, member):
         # It guards all organizations of a person: no single one may take it away.
         raise Forbidden(
             "This person belongs to other organizations too; the server's operator resets the"
@@ -89,7 +89,7 @@ def reset(tx: Tx, actor: Actor, member_id: str) -> Member:
 
 
 def reset_by_operator(tx: Tx, identifier: str, customer_name: str | None = None) -> User:
-    user, member = password_recovery.somebody(tx, identifier, customer_name)
+    user, member = password_recovery.find_account(tx, identifier, customer_name)
     _reset(tx, password_recovery.operator_of(tx, member), member)
     return user
 
@@ -97,19 +97,19 @@ def reset_by_operator(tx: Tx, identifier: str, customer_name: str | None = None)
 def _reset(tx: Tx, actor: Actor, member: Member) -> None:
     if not member.has_second_factor:
         raise Conflict("This person has no second factor.", code="no_second_factor")
-    _forget(tx, member.user_id)
-    sessions.kill(tx, member.user_id)
-    _tell(tx, actor, member.id, "reset_second_factor", "second_factor_off")
+    _delete(tx, member.user_id)
+    sessions.revoke_for_user(tx, member.user_id)
+    _record_change(tx, actor, member.id, "reset_second_factor", "second_factor_off")
 
 
-def _forget(tx: Tx, user_id: str) -> None:
-    second_factors.forget(tx, user_id)
-    login_tickets.drop(tx, user_id)
+def _delete(tx: Tx, user_id: str) -> None:
+    second_factors.delete(tx, user_id)
+    login_tickets.delete_for_user(tx, user_id)
 
 
 def _is_required(tx: Tx, user_id: str) -> bool:
-    return any(place.needs_second_factor for place in sessions.memberships(tx, user_id))
+    return any(place.needs_second_factor for place in sessions.list_memberships(tx, user_id))
 
 
-def _tell(tx: Tx, actor: Actor, member_id: str, action: str, kind: str) -> None:
-    memberships.tell(tx, actor, action, kind, member_id, None, {})
+def _record_change(tx: Tx, actor: Actor, member_id: str, action: str, kind: str) -> None:
+    memberships.record_change(tx, actor, action, kind, member_id, None, {})

@@ -27,7 +27,7 @@ class Customer(msgspec.Struct, frozen=True):
     providers_only: int
 
 
-class Founded(msgspec.Struct, frozen=True):
+class NewCustomer(msgspec.Struct, frozen=True):
     """A new organization, its owner, and the owner's link where there is no password yet."""
 
     customer: Customer
@@ -37,7 +37,7 @@ class Founded(msgspec.Struct, frozen=True):
 
 def by_name(tx: Tx, name: str) -> Customer | None:
     """However the name is spelt; None for whatever cannot be a name, too."""
-    key = naming.organization_key(name)
+    key = naming.customer_key(name)
     return (
         None
         if key is None
@@ -46,10 +46,12 @@ def by_name(tx: Tx, name: str) -> Customer | None:
 
 
 def find(tx: Tx, customer_id: str) -> Customer:
-    found = tx.one(Customer, f"select {columns(Customer)} from customers where id = ?", customer_id)
-    if found is None:
-        raise _missing()
-    return found
+    customer = tx.one(
+        Customer, f"select {columns(Customer)} from customers where id = ?", customer_id
+    )
+    if customer is None:
+        raise _not_found()
+    return customer
 
 
 def operator(customer: Customer) -> Actor:
@@ -57,7 +59,7 @@ def operator(customer: Customer) -> Actor:
     return Actor(customer.id, customer.name, Level.OWNER, "operator", username="operator")
 
 
-def create_organization(
+def create_customer(
     tx: Tx,
     keys: Keyring,
     name: str,
@@ -65,38 +67,40 @@ def create_organization(
     *,
     reserved: frozenset[str],
     password_hash: str | None = None,
-) -> Founded:
+) -> NewCustomer:
     """For the operator: an organization and its owner, who may be known to the server already."""
-    name = naming.organization(name, reserved)
+    name = naming.customer_name(name, reserved)
     customer = Customer(new_id(), name, 1, tx.now, tx.now, 1, "", 0)
-    made = tx.execute(
+    inserted = tx.execute(
         f"insert into customers ({columns(Customer)}, name_key) values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " on conflict (name_key) do nothing",
         *msgspec.structs.astuple(customer),
         name,
     )
-    if not made:
-        raise _taken(name)
+    if not inserted:
+        raise _name_taken(name)
     actor = operator(customer)
     audit.record(tx, actor, "customer.create", "customer", customer.id, None, {"name": name})
     events.append(tx, customer.id, "customer.created", customer.id, {"name": name})
-    owner = member_changes.admit(tx, actor, owner_email, Level.OWNER, password_hash=password_hash)
-    found = users.find(tx, owner.user_id)
+    owner = member_changes.add_member(
+        tx, actor, owner_email, Level.OWNER, password_hash=password_hash
+    )
+    user = users.find(tx, owner.user_id)
     is_invited = owner.invited_at is not None
-    if not is_invited and (found is None or found.password_hash is not None):
-        return Founded(customer, owner, None)
+    if not is_invited and (user is None or user.password_hash is not None):
+        return NewCustomer(customer, owner, None)
     kind = one_time_links.INVITATION if is_invited else one_time_links.RESET
     whose = (kind, owner.user_id, customer.id, "operator")
-    _, token = one_time_links.make(tx, keys, *whose, proof=one_time_links.OPERATOR)
-    return Founded(customer, owner, token)
+    _, token = one_time_links.create(tx, keys, *whose, proof=one_time_links.OPERATOR)
+    return NewCustomer(customer, owner, token)
 
 
 def rename(tx: Tx, actor: Actor, name: str, reserved: frozenset[str]) -> Customer:
     """Owner only. Ids stay; clients that name the organization must learn the new name."""
-    memberships.confirm(tx, actor)
+    memberships.require_current(tx, actor)
     require(actor, Level.OWNER)
     require_person(actor)
-    before, name = find(tx, actor.customer_id), naming.organization(name, reserved)
+    before, name = find(tx, actor.customer_id), naming.customer_name(name, reserved)
     changed = tx.execute(
         "update customers set name = ?, name_key = ?, updated_at = ? where id = ?"
         " and not exists (select 1 from customers o where o.name_key = ? and o.id <> ?)",
@@ -108,14 +112,14 @@ def rename(tx: Tx, actor: Actor, name: str, reserved: frozenset[str]) -> Custome
         before.id,
     )
     if not changed:
-        raise _taken(name)
-    _tell(tx, actor, "rename", "renamed", {"name": before.name}, {"name": name})
+        raise _name_taken(name)
+    _record_change(tx, actor, "rename", "renamed", {"name": before.name}, {"name": name})
     return find(tx, before.id)
 
 
-def allow_inner(tx: Tx, actor: Actor, allowed: bool) -> Customer:
+def allow_internal_checks(tx: Tx, actor: Actor, allowed: bool) -> Customer:
     """Owner only: whether monitors may check loopback and inner addresses."""
-    memberships.confirm(tx, actor)
+    memberships.require_current(tx, actor)
     require(actor, Level.OWNER)
     before = find(tx, actor.customer_id)
     if bool(before.inner_checks) == allowed:
@@ -127,63 +131,63 @@ def allow_inner(tx: Tx, actor: Actor, allowed: bool) -> Customer:
         before.id,
     )
     old: dict[str, object] = {"inner_checks": not allowed}
-    _tell(tx, actor, "change", "changed", old, {"inner_checks": allowed})
+    _record_change(tx, actor, "change", "changed", old, {"inner_checks": allowed})
     return find(tx, before.id)
 
 
-def ask_second_factor(tx: Tx, actor: Actor, level: str) -> Customer:
+def require_second_factor(tx: Tx, actor: Actor, level: str) -> Customer:
     """Owner only: from this level on members need a second factor; empty: nobody does."""
-    memberships.confirm(tx, actor)
+    memberships.require_current(tx, actor)
     require(actor, Level.OWNER)
-    wanted = naming.level(level).value if level else ""
+    required_level = naming.level(level).value if level else ""
     before = find(tx, actor.customer_id)
-    if wanted and actor.kind == "member" and second_factors.find(tx, actor.user_id) is None:
+    if required_level and actor.kind == "member" and second_factors.find(tx, actor.user_id) is None:
         raise Conflict(
             "Set up your own second factor first; you would be locked out.",
             code="second_factor_off",
         )
-    if before.second_factor_level == wanted:
+    if before.second_factor_level == required_level:
         return before
     tx.execute(
         "update customers set second_factor_level = ?, updated_at = ? where id = ?",
-        wanted,
+        required_level,
         tx.now,
         before.id,
     )
     old: dict[str, object] = {"second_factor_level": before.second_factor_level}
-    _tell(tx, actor, "change", "changed", old, {"second_factor_level": wanted})
+    _record_change(tx, actor, "change", "changed", old, {"second_factor_level": required_level})
     return find(tx, before.id)
 
 
-def use_providers_only(tx: Tx, actor: Actor, wanted: bool) -> Customer:
+def use_providers_only(tx: Tx, actor: Actor, enabled: bool) -> Customer:
     """Owner only: whether members sign in through a provider only, and passwords are off."""
-    memberships.confirm(tx, actor)
+    memberships.require_current(tx, actor)
     require(actor, Level.OWNER)
     before = find(tx, actor.customer_id)
-    if bool(before.providers_only) == wanted:
+    if bool(before.providers_only) == enabled:
         return before
-    if wanted and not has_other_way(tx, before.id):
+    if enabled and not has_owner_with_provider(tx, before.id):
         raise Conflict(
             "No owner has signed in through a provider yet; do that first, or nobody may come in.",
             code="no_other_way",
         )
     tx.execute(
         "update customers set providers_only = ?, updated_at = ? where id = ?",
-        int(wanted),
+        int(enabled),
         tx.now,
         before.id,
     )
-    if wanted:
-        sessions.kill_without_provider(tx, before.id)
-    old: dict[str, object] = {"providers_only": not wanted}
-    _tell(tx, actor, "change", "changed", old, {"providers_only": wanted})
+    if enabled:
+        sessions.revoke_without_provider(tx, before.id)
+    old: dict[str, object] = {"providers_only": not enabled}
+    _record_change(tx, actor, "change", "changed", old, {"providers_only": enabled})
     return find(tx, before.id)
 
 
-def has_other_way(tx: Tx, customer_id: str, but: str = "") -> bool:
+def has_owner_with_provider(tx: Tx, customer_id: str, but: str = "") -> bool:
     """Whether an owner has come through a provider that is in use, other than this one: only then
     it is known that the organization can be entered, and governed, without a password."""
-    found = tx.value(
+    row = tx.value(
         "select 1 from identities i join providers p on p.id = i.provider_id"
         " join customers c on c.id = p.customer_id join users u on u.id = i.user_id"
         " join members m on m.customer_id = c.id and m.user_id = u.id"
@@ -193,21 +197,21 @@ def has_other_way(tx: Tx, customer_id: str, but: str = "") -> bool:
         but,
         Level.OWNER,
     )
-    return found is not None
+    return row is not None
 
 
 def allow_passwords(tx: Tx, name: str) -> Customer:
     """For the operator, when the provider is away and everybody stands outside."""
     customer = by_name(tx, name)
     if customer is None:
-        raise _missing()
+        raise _not_found()
     return use_providers_only(tx, operator(customer), False)
 
 
 def disable(tx: Tx, actor: Actor, confirm: str) -> Customer:
     """What deleting an organization does: every credential of it is dead at once, nothing runs,
     its records and its name stay, and the operator can enable it again."""
-    memberships.confirm(tx, actor)
+    memberships.require_current(tx, actor)
     require(actor, Level.OWNER)
     require_person(actor)
     customer = find(tx, actor.customer_id)
@@ -219,7 +223,7 @@ def disable(tx: Tx, actor: Actor, confirm: str) -> Customer:
         tx.now,
         customer.id,
     )
-    _tell(tx, actor, "disable", "disabled", {"enabled": True}, {"enabled": False})
+    _record_change(tx, actor, "disable", "disabled", {"enabled": True}, {"enabled": False})
     return find(tx, customer.id)
 
 
@@ -227,16 +231,18 @@ def enable(tx: Tx, name: str) -> Customer:
     """For the operator: bring a disabled organization back."""
     customer = by_name(tx, name)
     if customer is None:
-        raise _missing()
+        raise _not_found()
     _set_enabled(tx, customer.id, 1)
-    _tell(tx, operator(customer), "enable", "enabled", {"enabled": False}, {"enabled": True})
+    _record_change(
+        tx, operator(customer), "enable", "enabled", {"enabled": False}, {"enabled": True}
+    )
     return find(tx, customer.id)
 
 
 def hand_over(tx: Tx, actor: Actor, member_id: str) -> memberships.Member:
     """Owner only: another member becomes the owner, the giver an admin."""
     require(actor, Level.OWNER)
-    heir = memberships.held(tx, actor, member_id)
+    heir = memberships.lock_member(tx, actor, member_id)
     if heir.id == actor.member_id:
         raise Conflict("You own this organization already.", code="already_owner")
     if heir.invited_at is not None or not heir.enabled:
@@ -245,7 +251,9 @@ def hand_over(tx: Tx, actor: Actor, member_id: str) -> memberships.Member:
     if actor.member_id:
         giver = memberships.find(tx, actor.customer_id, actor.member_id)
         member_changes.set_level(tx, actor, giver, Level.ADMIN)
-    _tell(tx, actor, "hand_over", "handed_over", {"owner": actor.email}, {"owner": heir.email})
+    _record_change(
+        tx, actor, "hand_over", "handed_over", {"owner": actor.email}, {"owner": heir.email}
+    )
     return memberships.find(tx, actor.customer_id, heir.id)
 
 
@@ -258,7 +266,7 @@ def _set_enabled(tx: Tx, customer_id: str, enabled: int) -> None:
     )
 
 
-def _tell(
+def _record_change(
     tx: Tx,
     actor: Actor,
     action: str,
@@ -272,9 +280,9 @@ def _tell(
     tx.signals.add(ACCESS_CHANGED)
 
 
-def _missing() -> NotFound:
+def _not_found() -> NotFound:
     return NotFound("There is no such organization.", code="customer_not_found")
 
 
-def _taken(name: str) -> Conflict:
+def _name_taken(name: str) -> Conflict:
     return Conflict(f"The name {name!r} is taken.", code="name_taken")

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from belvedere.access.credentials import secret_keys
 from belvedere.access.customers import service
-from belvedere.access.limits.rate_limits import Kind, use_secret
+from belvedere.access.limits.rate_limits import AttemptKind, count_secret_use
 from belvedere.access.request import AnyRequest
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
@@ -15,7 +15,7 @@ SMALL_BODY = 16 * 1024
 MAX_TARGET = 64
 
 
-def by_address(kind: Kind) -> Callable[[AnyRequest], Awaitable[None]]:
+def by_address(kind: AttemptKind) -> Callable[[AnyRequest], Awaitable[None]]:
     """Refuse an address that was wrong too often."""
 
     async def admit(request: AnyRequest) -> None:
@@ -34,27 +34,27 @@ async def by_secret(request: AnyRequest, object: str, object_id: str | None) -> 
     ones by their use: a flood of requests with one secret must not slow down the others."""
     services, address, secret = request.services, request.actor.address, request.path["secret"]
     proof, target = services.keyring.digest(secret), target_of(request)
-    services.limits.check(address, Kind.SECRET, target, proof=proof)
-    use_secret(services.secret_uses, proof)
-    found: str | None = await services.db.read_inline(
+    services.limits.check(address, AttemptKind.SECRET, target, proof=proof)
+    count_secret_use(services.secret_uses, proof)
+    record_id: str | None = await services.db.read_inline(
         secret_keys.find_record, services.keyring, object, object_id, secret, request.customer
     )
-    if found is None:
+    if record_id is None:
         customer = await services.db.read_inline(
             _customer, object, object_id or "", request.customer
         )
-        services.limits.wrong(
-            address, kind=Kind.SECRET, target=target, proof=proof, customer=customer
+        services.limits.record_failure(
+            address, kind=AttemptKind.SECRET, target=target, proof=proof, customer=customer
         )
         raise Forbidden("Invalid secret key.", code="wrong_secret")
-    return found
+    return record_id
 
 
 def _customer(tx: Tx, object: str, object_id: str, name: str | None) -> str:
     """The organization that was attacked, for its audit log; empty when there is none."""
     if name is not None:
-        found = service.by_name(tx, name)
-        return found.name if found is not None and found.enabled else ""
+        customer = service.by_name(tx, name)
+        return customer.name if customer is not None and customer.enabled else ""
     owner = tx.value(
         "select c.name from secret_keys k join customers c on c.id = k.customer_id"
         " where k.object = ? and k.object_id = ? and c.enabled = 1",

@@ -20,7 +20,7 @@ MANY = "many"
 log = logging.getLogger("belvedere.sign_in")
 
 
-class Failure(msgspec.Struct):
+class FailedAttempt(msgspec.Struct):
     """Wrong attempts of one kind, from one network, for one account."""
 
     kind: str
@@ -35,14 +35,14 @@ class Failure(msgspec.Struct):
     refused: int = 0
 
 
-class Failures:
+class FailedAttempts:
     """What was wrong since the last `take`, in bounded memory."""
 
-    def __init__(self, clock: Clock, room: int = MAX_FAILURES) -> None:
-        self._clock, self._room = clock, room
-        self._found: dict[tuple[str, str, str, str], Failure] = {}
+    def __init__(self, clock: Clock, max_keys: int = MAX_FAILURES) -> None:
+        self._clock, self._max_keys = clock, max_keys
+        self._failures: dict[tuple[str, str, str, str], FailedAttempt] = {}
 
-    def note(
+    def add(
         self,
         kind: str,
         network: str,
@@ -52,34 +52,34 @@ class Failures:
         refused: bool = False,
     ) -> None:
         key = (kind, network, user_id, customer)
-        if key not in self._found and len(self._found) >= self._room:
+        if key not in self._failures and len(self._failures) >= self._max_keys:
             key = (kind, MANY, "", "")
-        is_new = key not in self._found
-        found = self._found.setdefault(key, Failure(*key, self._clock()))
-        found.refused += refused
-        found.wrong += not refused
+        is_new = key not in self._failures
+        failure = self._failures.setdefault(key, FailedAttempt(*key, self._clock()))
+        failure.refused += refused
+        failure.wrong += not refused
         if is_new:
             # At once, for those who follow the log; the count comes with the audit.
             log.warning("authentication failed kind=%s address=%s user=%s", *key[:3])
 
-    def take(self) -> list[Failure]:
-        found, self._found = list(self._found.values()), {}
-        return found
+    def take(self) -> list[FailedAttempt]:
+        failures, self._failures = list(self._failures.values()), {}
+        return failures
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._failures)
 
 
-def write(tx: Tx, found: list[Failure]) -> None:
+def write_audit(tx: Tx, failures: list[FailedAttempt]) -> None:
     """One audit row for each organization that a failure concerns."""
-    for failure in found:
-        for customer_id, member_id in _places(tx, failure):
+    for failure in failures:
+        for customer_id, member_id in _customers_of(tx, failure):
             actor = Actor(customer_id, "", Level.ANONYMOUS, "anonymous", address=failure.network)
             after = {"kind": failure.kind, "wrong": failure.wrong, "refused": failure.refused}
             audit.record(tx, actor, "sign_in.failed", "member", member_id, None, after)
 
 
-def _places(tx: Tx, failure: Failure) -> list[tuple[str, str]]:
+def _customers_of(tx: Tx, failure: FailedAttempt) -> list[tuple[str, str]]:
     """Organizations and the member in each; without a known account the one that was named, or
     the only one that there is."""
     if failure.user_id:
@@ -95,11 +95,11 @@ def _places(tx: Tx, failure: Failure) -> list[tuple[str, str]]:
     return [(only[0][0], "")] if len(only) == 1 else []
 
 
-def report(found: list[Failure]) -> None:
+def log_repeated(failures: list[FailedAttempt]) -> None:
     """The log line of each that had more than the one attempt of the first line."""
-    for one in found:
-        if one.wrong + one.refused > 1:
+    for failure in failures:
+        if failure.wrong + failure.refused > 1:
             log.warning(
                 "authentication failed repeatedly kind=%s address=%s user=%s wrong=%d refused=%d",
-                *(one.kind, one.network, one.user_id, one.wrong, one.refused),
+                *(failure.kind, failure.network, failure.user_id, failure.wrong, failure.refused),
             )

@@ -4,18 +4,18 @@ of an account out of the limits that other people's wrong passwords run into."""
 import msgspec
 
 from belvedere.access.crypto.keyring import BROWSER, Keyring, make_token
-from belvedere.access.limits.networks import network
 from belvedere.access.people import users
 from belvedere.access.people.users import User
 from belvedere.access.request import AnyRequest
 from belvedere.access.signin import cookies
 from belvedere.base.clock import HOUR
+from belvedere.base.networks import client_network
 from belvedere.db import Tx
 
 # Earlier sign-ins that a new one is compared with.
 MAX_COMPARED = 100
 # A person is told of so many within an hour: more would only fill the mailbox.
-MAX_TOLD_PER_HOUR = 20
+MAX_NOTICES_PER_HOUR = 20
 MAX_COOKIE = 100
 
 
@@ -30,25 +30,25 @@ class Browser(msgspec.Struct, frozen=True):
 NO_BROWSER = Browser()
 
 
-def of(request: AnyRequest) -> Browser:
+def from_request(request: AnyRequest) -> Browser:
     """The browser as its cookie names it."""
-    found = cookies.browser_in(
+    token = cookies.browser_token(
         request.starlette.cookies, secure=request.starlette.url.scheme == "https"
     )
-    if found is None or len(found) > MAX_COOKIE:
+    if token is None or len(token) > MAX_COOKIE:
         return NO_BROWSER
-    return Browser(found, request.services.keyring.digest(found))
+    return Browser(token, request.services.keyring.digest(token))
 
 
-def marked(request: AnyRequest, seen: Browser) -> Browser:
+def browser_to_remember(request: AnyRequest, browser: Browser) -> Browser:
     """The browser to remember from now on: a new one unless the person used it before. What
     somebody else may have planted in the browser is not taken over."""
-    if seen.token:
-        return seen
-    return made(request.services.keyring) if is_own_page(request) else NO_BROWSER
+    if browser.token:
+        return browser
+    return new_browser(request.services.keyring) if is_own_page(request) else NO_BROWSER
 
 
-def made(keys: Keyring) -> Browser:
+def new_browser(keys: Keyring) -> Browser:
     token = make_token(BROWSER)
     return Browser(token, keys.digest(token))
 
@@ -62,7 +62,7 @@ def is_own_page(request: AnyRequest) -> bool:
     return origin is not None and origin.partition("://")[2] == request.header(b"host")
 
 
-class Named(msgspec.Struct, frozen=True):
+class NameLookup(msgspec.Struct, frozen=True):
     """What a sign-in needs to know about the name that was typed."""
 
     users: list[User]
@@ -72,28 +72,28 @@ class Named(msgspec.Struct, frozen=True):
     checks: int
 
 
-def named(tx: Tx, identifier: str, customer_name: str | None, digest: str) -> Named:
+def look_up_name(tx: Tx, identifier: str, customer_name: str | None, digest: str) -> NameLookup:
     """The same statements run whether or not somebody has this name."""
     text = users.name_key(identifier) or ""
-    known = tx.row(
+    row = tx.row(
         "select 1 from sessions s join users u on u.id = s.user_id where s.browser = ?"
         " and s.browser <> '' and (u.email = ? or u.username = ?) limit 1",
         digest,
         text,
         text,
     )
-    found = users.named(tx, identifier, customer_name)
-    return Named(found, known is not None, users.most_accounts(tx))
+    accounts = users.find_by_name(tx, identifier, customer_name)
+    return NameLookup(accounts, row is not None, users.max_accounts_per_name(tx))
 
 
 def is_known(tx: Tx, user_id: str, digest: str) -> bool:
     """Whether the person signed in with this browser before, and as long as sessions are kept."""
-    found = tx.row(
+    row = tx.row(
         "select 1 from sessions where user_id = ? and browser = ? and browser <> '' limit 1",
         user_id,
         digest,
     )
-    return found is not None
+    return row is not None
 
 
 def is_familiar(
@@ -112,14 +112,14 @@ def is_familiar(
     )
     if not rows:
         return tx.value("select login_at from users where id = ?", user_id) is None
-    places = {(network(there), other): at for there, other, at in reversed(rows)}
+    places = {(client_network(there), other): at for there, other, at in reversed(rows)}
     # Places, not sign-ins: a program that signs in often must not hide a stranger.
-    if sum(tx.now - HOUR < at <= tx.now for at in places.values()) >= MAX_TOLD_PER_HOUR:
+    if sum(tx.now - HOUR < at <= tx.now for at in places.values()) >= MAX_NOTICES_PER_HOUR:
         return True
-    return (network(address), agent) in places
+    return (client_network(address), agent) in places
 
 
-def forget(tx: Tx, user_id: str, but_session: str = "") -> None:
+def forget_browsers(tx: Tx, user_id: str, but_session: str = "") -> None:
     """After a new password no browser is known any more, except the one that set it."""
     tx.execute(
         "update sessions set browser = '' where user_id = ? and browser <> ''"

@@ -4,10 +4,10 @@ from collections import OrderedDict, deque
 from collections.abc import Hashable, Sequence
 from enum import StrEnum
 
-from belvedere.access.limits.failed_attempts import Failures
-from belvedere.access.limits.networks import network
+from belvedere.access.limits.failed_attempts import FailedAttempts
 from belvedere.base.clock import DAY, MINUTE, SECOND, Clock, Millis
 from belvedere.base.errors import TooMany
+from belvedere.base.networks import client_network
 
 # Wrong attempts of one kind from one network, or for one target where attempts have a target.
 WRONG_PER_MINUTE = 20
@@ -15,14 +15,14 @@ WRONG_PER_MINUTE = 20
 WRONG_SECRETS_PER_MINUTE = 100
 # Wrong passwords for one name before strangers wait.
 FREE_TRIES = 5
-SLOW_SPAN = 15 * MINUTE
-SLOWEST_S = 8.0
+DELAY_WINDOW = 15 * MINUTE
+MAX_DELAY_S = 8.0
 # A secret that was right within this time is not refused because of other people's wrong ones.
-PROVEN_SPAN: Millis = DAY
-ROOM = 10_000
+PROVEN_WINDOW: Millis = DAY
+MAX_KEYS = 10_000
 
 
-class Kind(StrEnum):
+class AttemptKind(StrEnum):
     """What was wrong. Attempts of one kind never count against another."""
 
     PASSWORD = "password"
@@ -37,14 +37,14 @@ class Kind(StrEnum):
 
 
 # Attempts at one of many objects: counted for each object, and over all with a higher limit.
-_WITH_TARGET = (Kind.SECRET, Kind.AGENT, Kind.ENROLMENT)
+_WITH_TARGET = (AttemptKind.SECRET, AttemptKind.AGENT, AttemptKind.ENROLMENT)
 
 
-class Window:
+class RateWindow:
     """Counts per key what happened within a span, up to `limit`; the longest idle keys go first."""
 
-    def __init__(self, limit: int, span: Millis, clock: Clock, room: int = ROOM) -> None:
-        self.limit, self.span, self.clock, self.room = limit, span, clock, room
+    def __init__(self, limit: int, span: Millis, clock: Clock, max_keys: int = MAX_KEYS) -> None:
+        self.limit, self.span, self.clock, self.max_keys = limit, span, clock, max_keys
         self._times: OrderedDict[Hashable, deque[Millis]] = OrderedDict()
 
     def add(self, key: Hashable) -> None:
@@ -53,7 +53,7 @@ class Window:
         times.append(self.clock())
         # The first key is the one whose last time is the oldest.
         oldest = next(iter(self._times))
-        if len(self._times) > self.room or self._times[oldest][-1] <= self.clock() - self.span:
+        if len(self._times) > self.max_keys or self._times[oldest][-1] <= self.clock() - self.span:
             del self._times[oldest]
 
     def count(self, key: Hashable) -> int:
@@ -81,22 +81,26 @@ class Window:
         return len(self._times)
 
 
-class Limits:
+class LoginLimits:
     """Wrong attempts by kind and network, and by target where the kind has targets."""
 
-    def __init__(self, clock: Clock, per_minute: int = WRONG_PER_MINUTE, room: int = ROOM) -> None:
-        self.failures = Failures(clock)
-        self._windows = {kind: Window(per_minute, MINUTE, clock, room) for kind in Kind}
+    def __init__(
+        self, clock: Clock, per_minute: int = WRONG_PER_MINUTE, max_keys: int = MAX_KEYS
+    ) -> None:
+        self.failures = FailedAttempts(clock)
+        self._windows = {
+            kind: RateWindow(per_minute, MINUTE, clock, max_keys) for kind in AttemptKind
+        }
         wide = per_minute * WRONG_SECRETS_PER_MINUTE // WRONG_PER_MINUTE
-        self._over_all = {kind: Window(wide, MINUTE, clock, room) for kind in _WITH_TARGET}
-        self._names = Window(FREE_TRIES + 6, SLOW_SPAN, clock, room)
-        self._asked = Window(1, SLOW_SPAN, clock, room)
-        self._proven = Window(1, PROVEN_SPAN, clock, room)
+        self._over_all = {kind: RateWindow(wide, MINUTE, clock, max_keys) for kind in _WITH_TARGET}
+        self._names = RateWindow(FREE_TRIES + 6, DELAY_WINDOW, clock, max_keys)
+        self._reports = RateWindow(1, DELAY_WINDOW, clock, max_keys)
+        self._proven = RateWindow(1, PROVEN_WINDOW, clock, max_keys)
 
     def check(
         self,
         address: str,
-        kind: Kind = Kind.PASSWORD,
+        kind: AttemptKind = AttemptKind.PASSWORD,
         target: str = "",
         *,
         proof: str = "",
@@ -110,22 +114,22 @@ class Limits:
         reason."""
         if proof and self._proven.count(proof):
             return
-        place = network(address)
+        place = client_network(address)
         wait = self._windows[kind].wait(_key(place, target, browser))
         if kind in self._over_all:
             wait = max(wait, self._over_all[kind].wait(place))
         if wait > 0:
-            self.failures.note(kind, place, refused=True)
+            self.failures.add(kind, place, refused=True)
             raise TooMany(
                 "Too many wrong passwords or secrets from this address; wait a moment.",
                 retry_after_s=-(-wait // SECOND),
             )
 
-    def wrong(
+    def record_failure(
         self,
         address: str,
         name: str = "",
-        kind: Kind = Kind.PASSWORD,
+        kind: AttemptKind = AttemptKind.PASSWORD,
         target: str = "",
         *,
         proof: str = "",
@@ -135,37 +139,37 @@ class Limits:
     ) -> None:
         """Count a wrong attempt. `name` is what was typed: a name counts alike whether or not
         somebody has it. `user_ids` and `customer` are only for the audit."""
-        place = network(address)
+        place = client_network(address)
         self._windows[kind].add(_key(place, target, browser))
         if kind in self._over_all:
             self._over_all[kind].add(place)
         if name:
             self._names.add(name)
         self._proven.drop(proof)
-        if kind is not Kind.RECOVERY:
+        if kind is not AttemptKind.RECOVERY:
             for user_id in user_ids or ("",):
-                self.failures.note(kind, place, user_id, customer)
+                self.failures.add(kind, place, user_id, customer)
 
-    def right(self, proof: str) -> None:
+    def record_success(self, proof: str) -> None:
         """This secret was right: for a while it passes whatever others try."""
         self._proven.add(proof)
 
-    def slow_s(self, name: str) -> float:
+    def delay_s(self, name: str) -> float:
         """How long a stranger waits before the check. A delay, never a refusal: nobody can lock
         somebody else out. It depends only on what was typed, so it says nothing about who has
         an account."""
         over = self._names.count(name) - FREE_TRIES
-        return 0.0 if over < 0 else min(SLOWEST_S, 0.25 * 2.0**over)
+        return 0.0 if over < 0 else min(MAX_DELAY_S, 0.25 * 2.0**over)
 
-    def may_ask(self, account: str) -> bool:
+    def may_report(self, account: str) -> bool:
         """Whether a forgotten password may be reported again; once in a while is enough."""
-        if self._asked.wait(account):
+        if self._reports.wait(account):
             return False
-        self._asked.add(account)
+        self._reports.add(account)
         return True
 
 
-def use_secret(uses: Window, key: Hashable) -> None:
+def count_secret_use(uses: RateWindow, key: Hashable) -> None:
     """Count one use of a right key; a flood must not drown the others."""
     if uses.wait(key):
         raise TooMany("This secret key is used too often; slow down.", retry_after_s=1)

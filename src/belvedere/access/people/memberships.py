@@ -49,44 +49,44 @@ class Member(msgspec.Struct, frozen=True):
         return msgspec.json.decode(self.tags, type=list[str])
 
 
-def everybody(tx: Tx, actor: Actor) -> list[Member]:
+def list_members(tx: Tx, actor: Actor) -> list[Member]:
     return tx.all(Member, f"{_SELECT} where m.customer_id = ? order by m.id", actor.customer_id)
 
 
-def shown_to(tx: Tx, actor: Actor) -> list[Member]:
+def list_visible(tx: Tx, actor: Actor) -> list[Member]:
     """Everybody for those who manage members; others see themselves and whom they share a task,
     workflow, indicator or monitor with."""
-    everyone = everybody(tx, actor)
+    everyone = list_members(tx, actor)
     if actor.sees_all:
         return everyone
-    shared = _entries_beside(tx, actor)
-    return [one for one in everyone if _is_shown(one, actor, shared)]
+    shared = _shared_entries(tx, actor)
+    return [member for member in everyone if _is_visible(member, actor, shared)]
 
 
-def find_shown(tx: Tx, actor: Actor, member_id: str) -> Member:
+def find_visible(tx: Tx, actor: Actor, member_id: str) -> Member:
     """Another's record is not there for those who must not see it."""
     member = find(tx, actor.customer_id, member_id)
-    if actor.sees_all or _is_shown(member, actor, _entries_beside(tx, actor)):
+    if actor.sees_all or _is_visible(member, actor, _shared_entries(tx, actor)):
         return member
     raise _not_found()
 
 
-def _is_shown(member: Member, actor: Actor, shared: frozenset[str]) -> bool:
-    entries = acting(member, actor.customer_name).entries
+def _is_visible(member: Member, actor: Actor, shared: frozenset[str]) -> bool:
+    entries = actor_for(member, actor.customer_name).entries
     return member.user_id == actor.user_id or not shared.isdisjoint(entries)
 
 
-def _entries_beside(tx: Tx, actor: Actor) -> frozenset[str]:
+def _shared_entries(tx: Tx, actor: Actor) -> frozenset[str]:
     """All entries of the ACLs that name the actor."""
-    mine = actor.entries
-    if not mine:
+    own_entries = actor.entries
+    if not own_entries:
         return frozenset()
     rows = tx.rows(
         "select distinct b.entry from acl a"
         " join acl b on b.object = a.object and b.object_id = a.object_id"
-        f" where a.customer_id = ? and a.entry in ({', '.join('?' * len(mine))})",
+        f" where a.customer_id = ? and a.entry in ({', '.join('?' * len(own_entries))})",
         actor.customer_id,
-        *mine,
+        *own_entries,
     )
     return frozenset(entry for (entry,) in rows)
 
@@ -94,23 +94,23 @@ def _entries_beside(tx: Tx, actor: Actor) -> frozenset[str]:
 def find(tx: Tx, customer_id: str, member_id: str) -> Member:
     sql = f"{_SELECT} where m.customer_id = ? and m.id = ?"
     # A body may name anything; only what can be an id is looked for.
-    found = tx.one(Member, sql, customer_id, member_id) if is_id(member_id) else None
-    if found is None:
+    member = tx.one(Member, sql, customer_id, member_id) if is_id(member_id) else None
+    if member is None:
         raise _not_found()
-    return found
+    return member
 
 
 def _not_found() -> NotFound:
     return NotFound("There is no such member.", code="member_not_found")
 
 
-def of_user(tx: Tx, customer_id: str, user_id: str) -> Member | None:
+def for_user(tx: Tx, customer_id: str, user_id: str) -> Member | None:
     return tx.one(
         Member, f"{_SELECT} where m.customer_id = ? and m.user_id = ?", customer_id, user_id
     )
 
 
-def of_email(tx: Tx, customer_id: str, email: str) -> Member | None:
+def for_email(tx: Tx, customer_id: str, email: str) -> Member | None:
     """At most one account of an address is in an organization."""
     return tx.one(Member, f"{_SELECT} where m.customer_id = ? and u.email = ?", customer_id, email)
 
@@ -126,10 +126,10 @@ def add(
 ) -> Member:
     """The row of a new member, who is invited while there is no proof; Conflict when somebody with
     this e-mail is a member already. The caller holds the lock of the organization."""
-    if of_email(tx, actor.customer_id, user.email) is not None:
+    if for_email(tx, actor.customer_id, user.email) is not None:
         raise Conflict("This person is a member already.", code="already_member")
     if not user.scope:
-        users.make_room(tx, user, actor.customer_id)
+        users.rename_conflicting_account(tx, user, actor.customer_id)
     member_id = new_id()
     tx.execute(
         "insert into members"
@@ -171,38 +171,38 @@ def set_proof(tx: Tx, member_id: str, proof: str) -> None:
     tx.execute("update members set proof = ? where id = ?", proof, member_id)
 
 
-def belongs_elsewhere(tx: Tx, member: Member) -> bool:
+def has_other_customers(tx: Tx, member: Member) -> bool:
     """Whether the person has entered another organization, too."""
-    found = tx.value(
+    count = tx.value(
         "select count(*) from members where user_id = ? and customer_id <> ?"
         " and invited_at is null",
         member.user_id,
         member.customer_id,
     )
-    return bool(found)
+    return bool(count)
 
 
-def held(tx: Tx, actor: Actor, member_id: str) -> Member:
+def lock_member(tx: Tx, actor: Actor, member_id: str) -> Member:
     """The member, for somebody who may change it; no other change of members goes on meanwhile.
     Others must have a lower level, except for owners, whom only owners can change."""
-    member = _confirmed(tx, actor, member_id)
+    member = _lock_current(tx, actor, member_id)
     if actor.level != Level.OWNER and member.id != actor.member_id:
         _check_below(actor, member)
     return member
 
 
-def held_below(tx: Tx, actor: Actor, member_id: str) -> Member:
+def lock_member_below(tx: Tx, actor: Actor, member_id: str) -> Member:
     """The member, for somebody who may give it a new credential: whoever can do that can enter as
     the member, so the level must be lower. The operator may for everybody."""
-    member = _confirmed(tx, actor, member_id)
+    member = _lock_current(tx, actor, member_id)
     # Somebody who is only invited has nothing to take over yet.
     if actor.kind != "operator" and member.invited_at is None:
         _check_below(actor, member)
     return member
 
 
-def _confirmed(tx: Tx, actor: Actor, member_id: str) -> Member:
-    confirm(tx, actor)
+def _lock_current(tx: Tx, actor: Actor, member_id: str) -> Member:
+    require_current(tx, actor)
     require(actor, Level.MANAGER)
     require_person(actor)
     member = find(tx, actor.customer_id, member_id)
@@ -219,7 +219,7 @@ def _check_below(actor: Actor, member: Member) -> None:
         )
 
 
-def confirm(tx: Tx, actor: Actor) -> None:
+def require_current(tx: Tx, actor: Actor) -> None:
     """Lock the organization's members, and look again whether the actor is still who it was when
     it was let in: of two who demote each other at once, only one may succeed."""
     tx.row(f"select id from customers where id = ?{tx.dialect.lock_rows}", actor.customer_id)
@@ -234,13 +234,13 @@ def confirm(tx: Tx, actor: Actor) -> None:
         raise Forbidden("Your own level has just changed; sign in again.", code="level")
 
 
-def as_actor(tx: Tx, member: Member, address: str) -> Actor:
+def load_actor(tx: Tx, member: Member, address: str) -> Actor:
     """The member acting with a link in hand, before there is a session."""
     name: str = tx.value("select name from customers where id = ?", member.customer_id)
-    return acting(member, name, address)
+    return actor_for(member, name, address)
 
 
-def acting(member: Member, customer_name: str, address: str = "") -> Actor:
+def actor_for(member: Member, customer_name: str, address: str = "") -> Actor:
     """The member as the rules of access see one."""
     return Actor(
         member.customer_id,
@@ -256,7 +256,7 @@ def acting(member: Member, customer_name: str, address: str = "") -> Actor:
     )
 
 
-def shown(member: Member) -> dict[str, Any]:
+def audit_fields(member: Member) -> dict[str, Any]:
     """What events and the audit tell of a member."""
     return {
         "email": member.email,
@@ -266,7 +266,7 @@ def shown(member: Member) -> dict[str, Any]:
     }
 
 
-def tell(
+def record_change(
     tx: Tx,
     actor: Actor,
     action: str,

@@ -20,20 +20,20 @@ MAX_PERSON = 128
 MAX_EMAIL = 64 + 1 + 189
 
 
-def organization(text: str, reserved: frozenset[str]) -> str:
+def customer_name(text: str, reserved: frozenset[str]) -> str:
     """In lower case; first segments of the interface's own paths cannot be names."""
-    name = organization_key(text)
+    name = customer_key(text)
     if name is None:
-        raise _bad(
+        raise _invalid_field(
             "name",
             "A name has 1 to 64 of a-z, 0-9, '.', '_' and '-', and starts with a letter or digit.",
         )
     if name in reserved:
-        raise _bad("name", f"{name!r} is a word of the interface; choose another name.")
+        raise _invalid_field("name", f"{name!r} is a word of the interface; choose another name.")
     return name
 
 
-def organization_key(text: str) -> str | None:
+def customer_key(text: str) -> str | None:
     """What names are compared by; None for what cannot be a name."""
     key = text.strip().lower()
     return key if _ORGANIZATION.fullmatch(key) else None
@@ -42,23 +42,23 @@ def organization_key(text: str) -> str | None:
 def email(text: str) -> str:
     """In lower case. Letters that only look like others (a Kelvin sign for a K) are refused: lower
     case or a mail server would make another person's address of them."""
-    found = text.strip()
-    is_plain = len(found) <= MAX_EMAIL and found == unicodedata.normalize("NFKC", found)
-    found = found.lower()
-    if not is_plain or not _EMAIL.fullmatch(found) or not found.isprintable():
-        raise _bad("email", "Give one e-mail address, such as ada@example.com.")
-    return found
+    address = text.strip()
+    is_plain = len(address) <= MAX_EMAIL and address == unicodedata.normalize("NFKC", address)
+    address = address.lower()
+    if not is_plain or not _EMAIL.fullmatch(address) or not address.isprintable():
+        raise _invalid_field("email", "Give one e-mail address, such as ada@example.com.")
+    return address
 
 
 def username(text: str) -> str:
-    found = text.strip().lower()
+    name = text.strip().lower()
     # An id would win over a user name of the same spelling wherever either is accepted.
-    if not _USERNAME.fullmatch(found) or is_id(found):
-        raise _bad(
+    if not _USERNAME.fullmatch(name) or is_id(name):
+        raise _invalid_field(
             "username",
             "A user name has 1 to 64 of a-z, 0-9, '.', '_' and '-', and is not an id.",
         )
-    return found
+    return name
 
 
 def username_from(address: str) -> str:
@@ -70,37 +70,37 @@ def username_from(address: str) -> str:
 def person(text: str) -> str:
     """A person's or a token's name: one line of printable text."""
     # Cut first: normalization takes quadratic time, and makes at most one character of four.
-    found = unicodedata.normalize("NFC", text[: 4 * MAX_PERSON + 1]).strip()
-    if max(len(found), len(text) // 4) > MAX_PERSON or not found.isprintable():
-        raise _bad("name", "A name is one line of at most 128 characters.")
-    return found
+    name = unicodedata.normalize("NFC", text[: 4 * MAX_PERSON + 1]).strip()
+    if max(len(name), len(text) // 4) > MAX_PERSON or not name.isprintable():
+        raise _invalid_field("name", "A name is one line of at most 128 characters.")
+    return name
 
 
 def tags(texts: list[str]) -> list[str]:
     """Lower case, each once, in the order given."""
     if len(texts) > 4 * MAX_TAGS:
-        raise _bad("tags", f"Give at most {MAX_TAGS} tags.")
-    found = list(dict.fromkeys(text.strip().lower() for text in texts))
+        raise _invalid_field("tags", f"Give at most {MAX_TAGS} tags.")
+    values = list(dict.fromkeys(text.strip().lower() for text in texts))
     faults = tuple(
         Fault(f"tags[{n}]", f"{tag[:130]!r} is not key:value")
-        for n, tag in enumerate(found)
+        for n, tag in enumerate(values)
         if not _TAG.fullmatch(tag) or not tag.isprintable()
     )
-    if faults or len(found) > MAX_TAGS:
+    if faults or len(values) > MAX_TAGS:
         raise Invalid(
             f"Tags are at most {MAX_TAGS} texts of the form key:value.",
             code="bad_tags",
             faults=faults,
         )
-    return found
+    return values
 
 
 def level(text: str) -> Level:
     """One that a member can have."""
     if text not in MEMBER_LEVELS:
-        raise _bad("credential", f"A level is one of {', '.join(MEMBER_LEVELS)}.")
+        raise _invalid_field("credential", f"A level is one of {', '.join(MEMBER_LEVELS)}.")
     return Level(text)
 
 
-def _bad(field: str, message: str) -> Invalid:
+def _invalid_field(field: str, message: str) -> Invalid:
     return Invalid(message, code=f"bad_{field}", faults=(Fault(field, message),))

@@ -8,27 +8,27 @@ from belvedere.access.actor import Actor, require_person
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
 
-MOST_BYTES = 32 * 1024
+MAX_BYTES = 32 * 1024
 
 
 def find(tx: Tx, actor: Actor) -> dict[str, Any]:
     """Nobody but a person has any."""
     text = tx.value("select settings from preferences where user_id = ?", actor.user_id)
-    found: dict[str, Any] = {} if text is None else msgspec.json.decode(text)
-    return found
+    settings: dict[str, Any] = {} if text is None else msgspec.json.decode(text)
+    return settings
 
 
-def mine(tx: Tx, actor: Actor) -> dict[str, Any]:
+def find_own(tx: Tx, actor: Actor) -> dict[str, Any]:
     require_person(actor)
     return find(tx, actor)
 
 
-def put(tx: Tx, actor: Actor, settings: dict[str, Any]) -> dict[str, Any]:
+def replace(tx: Tx, actor: Actor, settings: dict[str, Any]) -> dict[str, Any]:
     """Exactly this from now on."""
     require_person(actor)
     text = msgspec.json.encode(settings).decode()
-    if len(text.encode()) > MOST_BYTES:
-        raise _bad(f"Give at most {MOST_BYTES} bytes.")
+    if len(text.encode()) > MAX_BYTES:
+        raise _invalid_settings(f"Give at most {MAX_BYTES} bytes.")
     tx.execute(
         "insert into preferences (user_id, settings, updated_at) values (?, ?, ?)"
         " on conflict (user_id) do update set settings = excluded.settings,"
@@ -38,7 +38,7 @@ def put(tx: Tx, actor: Actor, settings: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def _bad(message: str) -> Invalid:
+def _invalid_settings(message: str) -> Invalid:
     return Invalid(
         f"settings: {message}", code="invalid_body", faults=(Fault("settings", message),)
     )

@@ -46,7 +46,7 @@ def name_key(identifier: str) -> str | None:
     return text if len(text) <= MAX_IDENTIFIER and text.isprintable() else None
 
 
-def named(tx: Tx, identifier: str, customer_name: str | None = None) -> list[User]:
+def find_by_name(tx: Tx, identifier: str, customer_name: str | None = None) -> list[User]:
     """The accounts with this e-mail or user name, the person's own first. With the name of an
     organization only those of its members, if there are any."""
     text = name_key(identifier)
@@ -61,7 +61,7 @@ def named(tx: Tx, identifier: str, customer_name: str | None = None) -> list[Use
         " or exists (select 1 from members m where m.user_id = users.id))"
         # Members of the named organization first: accounts elsewhere must not push them out.
         " order by inside desc, scope, id limit ?",
-        naming.organization_key(customer_name or "") or "",
+        naming.customer_key(customer_name or "") or "",
         text,
         text,
         MAX_ACCOUNTS,
@@ -70,20 +70,20 @@ def named(tx: Tx, identifier: str, customer_name: str | None = None) -> list[Use
     return inside or [User(*row[:-1]) for row in rows]
 
 
-def most_accounts(tx: Tx) -> int:
+def max_accounts_per_name(tx: Tx) -> int:
     """How many accounts with a password any name has: so many hashes are compared at each
     sign-in, so that the time does not show how many accounts a name has."""
     most = "select max(n) from (select count(*) as n from users where password_hash is not null"
-    found = [tx.value(f"{most} group by {name}) as counted") for name in ("email", "username")]
-    return min(max(1, *(one or 0 for one in found)), MAX_ACCOUNTS)
+    maxima = [tx.value(f"{most} group by {name}) as counted") for name in ("email", "username")]
+    return min(max(1, *(maximum or 0 for maximum in maxima)), MAX_ACCOUNTS)
 
 
 def by_identifier(tx: Tx, identifier: str) -> User | None:
     """The first of them."""
-    return next(iter(named(tx, identifier)), None)
+    return next(iter(find_by_name(tx, identifier)), None)
 
 
-def own(tx: Tx, email: str) -> User | None:
+def find_own_account(tx: Tx, email: str) -> User | None:
     """The person's own account with this e-mail."""
     sql = f"select {columns(User)} from users where email = ? and scope = ''"
     return tx.one(User, sql, email)
@@ -94,9 +94,9 @@ def find_or_create(tx: Tx, email: str, name: str = "", scope: str = "") -> User:
     address, person = naming.email(email), naming.person(name)
     sql = f"select {columns(User)} from users where email = ? and scope = ?"
     while True:
-        found = tx.one(User, sql, address, scope)
-        if found is not None and hold(tx, found.id):
-            return found
+        user = tx.one(User, sql, address, scope)
+        if user is not None and lock(tx, user.id):
+            return user
         # Does nothing when another server was faster.
         tx.execute(
             "insert into users (id, email, username, name, scope, created_at, updated_at)"
@@ -118,7 +118,7 @@ def _free_username(tx: Tx, proposal: str, scope: str) -> str:
 
 
 def _is_taken(tx: Tx, username: str, scope: str, but: str = "") -> bool:
-    found = tx.row(
+    row = tx.row(
         "select 1 from users where username = ? and id <> ? and (scope = ? or exists"
         " (select 1 from members m where m.user_id = users.id and m.customer_id = ?))",
         username,
@@ -126,10 +126,10 @@ def _is_taken(tx: Tx, username: str, scope: str, but: str = "") -> bool:
         scope,
         scope,
     )
-    return found is not None
+    return row is not None
 
 
-def move(tx: Tx, user: User, scope: str, proof: str = "") -> None:
+def set_scope(tx: Tx, user: User, scope: str, proof: str = "") -> None:
     """Make it the person's own account, or one of an organization."""
     tx.execute(
         "update users set scope = ?, proof = ?, username = ?, updated_at = ? where id = ?",
@@ -143,7 +143,7 @@ def move(tx: Tx, user: User, scope: str, proof: str = "") -> None:
     )
 
 
-def make_room(tx: Tx, user: User, customer_id: str) -> None:
+def rename_conflicting_account(tx: Tx, user: User, customer_id: str) -> None:
     """Give another user name to an account of the organization that has the one of a person who
     joins: an ACL must not mean two people by one name."""
     for (other,) in tx.rows(
@@ -187,15 +187,15 @@ def account_ids(tx: Tx, customer_id: str, user_id: str) -> frozenset[str]:
 
 def current_account(tx: Tx, customer_id: str, user_id: str) -> str:
     """The account that the membership of this one belongs to now."""
-    found: str | None = tx.value(
+    current_id: str | None = tx.value(
         "select user_id from former_accounts where customer_id = ? and former_id = ?",
         customer_id,
         user_id,
     )
-    return found or user_id
+    return current_id or user_id
 
 
-def hold(tx: Tx, user_id: str) -> bool:
+def lock(tx: Tx, user_id: str) -> bool:
     """Keep the row as it is until the commit; False when it has gone meanwhile. So nobody is
     forgotten while another organization invites the same person."""
     return tx.row(f"select id from users where id = ?{tx.dialect.lock_rows}", user_id) is not None
@@ -211,11 +211,11 @@ def set_password(tx: Tx, user_id: str, password_hash: str | None, proof: str = "
     )
 
 
-def note_login(tx: Tx, user_id: str) -> None:
+def record_login(tx: Tx, user_id: str) -> None:
     tx.execute("update users set login_at = ? where id = ?", tx.now, user_id)
 
 
-def exchange_password(tx: Tx, user_id: str, seen: str | None, password_hash: str) -> bool:
+def exchange_password(tx: Tx, user_id: str, current_hash: str | None, password_hash: str) -> bool:
     """The same, unless the password changed since `seen` was read."""
     changed = tx.execute(
         "update users set password_hash = ?, updated_at = ?"
@@ -223,7 +223,7 @@ def exchange_password(tx: Tx, user_id: str, seen: str | None, password_hash: str
         password_hash,
         tx.now,
         user_id,
-        seen or "",
+        current_hash or "",
     )
     return changed == 1
 
@@ -252,9 +252,9 @@ def retire(tx: Tx, user_id: str) -> None:
     )
 
 
-def forget_unused(tx: Tx, user_id: str) -> None:
+def delete_unused(tx: Tx, user_id: str) -> None:
     """Drop somebody who has no password here and belongs nowhere any more."""
-    hold(tx, user_id)
+    lock(tx, user_id)
     if tx.row(f"select 1 from users where id = ? and {_UNUSED}", user_id) is None:
         return
     for table in _OWN:

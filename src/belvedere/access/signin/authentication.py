@@ -13,7 +13,7 @@ from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx
 
 # What is over stays listed nowhere, but keeps its row for questions that come later.
-KEEP: Millis = 30 * DAY
+RETENTION: Millis = 30 * DAY
 MAX_TOKEN = 600
 
 
@@ -21,7 +21,7 @@ def authenticate(tx: Tx, keys: Keyring, token_text: str) -> Actor | None:
     """The actor behind a token; None for whatever is unknown, revoked, expired or disabled.
 
     An enrolment token is no credential: it is redeemed, and makes one."""
-    door = _DOORS.get(token_text[:4])
+    door = _AUTHENTICATORS.get(token_text[:4])
     if door is None or len(token_text) > MAX_TOKEN:
         return None
     return door(tx, keys.digest(token_text))
@@ -37,9 +37,9 @@ def touch(tx: Tx, used: Sequence[tuple[str, Millis]]) -> None:
         )
 
 
-def sweep(tx: Tx, limit: int = 500) -> int:
+def purge_expired(tx: Tx, limit: int = 500) -> int:
     """Drop a small batch of sessions, links and enrolment tokens that have long been over."""
-    long_ago = tx.now - KEEP
+    long_ago = tx.now - RETENTION
     return sum(
         tx.execute(
             f"delete from {table} where id in (select id from {table} where {over} limit ?)",
@@ -75,8 +75,10 @@ def _session(tx: Tx, digest: str) -> Actor | None:
     )
     if row is None:
         return None
-    *found, method, from_level, providers_only, provider_id = row
-    customer_id, customer_name, level, user_id, username, email, tags, session_id, member_id = found
+    *identity, method, from_level, providers_only, provider_id = row
+    customer_id, customer_name, level, user_id, username, email, tags, session_id, member_id = (
+        identity
+    )
     # Asked at every use: whatever changes, nobody stays in by the password (alone).
     if method != sessions.PROVIDER and providers_only:
         return None
@@ -142,7 +144,7 @@ def _live_token(tx: Tx, digest: str, kind: str) -> tuple[str, str, str, str, str
     )
 
 
-_DOORS: dict[str, Callable[[Tx, str], Actor | None]] = {
+_AUTHENTICATORS: dict[str, Callable[[Tx, str], Actor | None]] = {
     prefixes.SESSION: _session,
     prefixes.INTEGRATION: _token,
     prefixes.AGENT: _agent,

@@ -13,28 +13,28 @@ BROWSER_LIFE_S = 37 * 86_400
 SECOND_SET_COOKIE = "Set-Cookie"
 
 
-def baked(token: str, *, secure: bool, life_s: int) -> str:
+def session_cookie(token: str, *, secure: bool, life_s: int) -> str:
     """The value of a Set-Cookie header."""
     name = SECURE if secure else PLAIN
     tail = "; Secure" if secure else ""
     return f"{name}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age={life_s}{tail}"
 
 
-def cleared(*, secure: bool) -> str:
-    return baked("", secure=secure, life_s=0)
+def expired_cookie(*, secure: bool) -> str:
+    return session_cookie("", secure=secure, life_s=0)
 
 
-def token_in(cookies: Mapping[str, str], *, secure: bool) -> str | None:
+def session_token(cookies: Mapping[str, str], *, secure: bool) -> str | None:
     """The session token of a request. Over https the plain name does not count: anybody on the
     way could have set it."""
     return cookies.get(SECURE if secure else PLAIN) or None
 
 
-def baked_browser(token: str, *, secure: bool) -> str:
+def browser_cookie(token: str, *, secure: bool) -> str:
     """Lax, not Strict: whoever comes back from a provider is known as well. It opens nothing."""
     name, tail = (SECURE_BROWSER, "; Secure") if secure else (PLAIN_BROWSER, "")
     return f"{name}={token}; Path=/; HttpOnly; SameSite=Lax; Max-Age={BROWSER_LIFE_S}{tail}"
 
 
-def browser_in(cookies: Mapping[str, str], *, secure: bool) -> str | None:
+def browser_token(cookies: Mapping[str, str], *, secure: bool) -> str | None:
     return cookies.get(SECURE_BROWSER if secure else PLAIN_BROWSER) or None

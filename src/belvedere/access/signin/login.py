@@ -11,7 +11,7 @@ from belvedere.access.signin.sessions import Session
 from belvedere.db import Tx
 
 
-class Entered(msgspec.Struct, frozen=True):
+class LoginResult(msgspec.Struct, frozen=True):
     """A session and its token, or what is still asked for and the ticket to bring along."""
 
     session: Session | None = None
@@ -31,7 +31,7 @@ def sign_in(
     address: str,
     agent: str,
     browser: str = "",
-) -> Entered:
+) -> LoginResult:
     """For somebody whose password was right a moment ago, and still is."""
     # The row stays locked until the commit: a password change that runs beside this one either
     # refuses us here, or finds the new session and ends it.
@@ -43,13 +43,13 @@ def sign_in(
     )
     if not unchanged:
         raise sessions.bad_login()
-    entered = enter(tx, keys, user.id, customer_name, address, agent, browser)
+    entered = open_session(tx, keys, user.id, customer_name, address, agent, browser)
     # Last: a session that begins looks at whether there was an earlier sign-in.
     tx.execute("update users set login_at = ? where id = ?", tx.now, user.id)
     return entered
 
 
-def enter(
+def open_session(
     tx: Tx,
     keys: Keyring,
     user_id: str,
@@ -57,21 +57,21 @@ def enter(
     address: str,
     agent: str,
     browser: str = "",
-) -> Entered:
+) -> LoginResult:
     """In, unless a second factor is asked for."""
-    place = sessions.choose(tx, user_id, customer_name)
+    place = sessions.choose_membership(tx, user_id, customer_name)
     if second_factors.find(tx, user_id) is not None:
         asks = login_tickets.TOTP
     elif place.needs_second_factor:
         asks = login_tickets.SETUP
     else:
         where = (place.customer_name, address, agent)
-        return Entered(*sessions.begin(tx, keys, user_id, *where, browser=browser))
-    ticket = login_tickets.make(tx, keys, user_id, place.customer_id, asks, browser)
-    return Entered(asks=asks, ticket=ticket)
+        return LoginResult(*sessions.begin(tx, keys, user_id, *where, browser=browser))
+    ticket = login_tickets.create(tx, keys, user_id, place.customer_id, asks, browser)
+    return LoginResult(asks=asks, ticket=ticket)
 
 
-def set_up(tx: Tx, keys: Keyring, token: str, browser: str = "") -> tuple[User, str]:
+def set_up_second_factor(tx: Tx, keys: Keyring, token: str, browser: str = "") -> tuple[User, str]:
     """The secret for somebody who must have a second factor and has none."""
     ticket = login_tickets.find(tx, keys, token, login_tickets.SETUP, browser)
     user = users.find(tx, ticket.user_id)
@@ -79,13 +79,13 @@ def set_up(tx: Tx, keys: Keyring, token: str, browser: str = "") -> tuple[User, 
     return user, second_factors.begin(tx, keys, user.id)
 
 
-def trade(
+def exchange_ticket(
     tx: Tx, keys: Keyring, token: str, code: str, address: str, agent: str, browser: str = ""
-) -> Entered | None:
+) -> LoginResult | None:
     """Ticket and code for a session; None when the code is wrong, which stays counted."""
     ticket = login_tickets.find(tx, keys, token, browser=browser)
     # As in `sign_in`: a password change beside this one drops the ticket, or ends the session.
-    users.hold(tx, ticket.user_id)
+    users.lock(tx, ticket.user_id)
     login_tickets.count_try(tx, ticket)
     codes: list[str] | None = []
     method: str | None = second_factors.TOTP
@@ -93,11 +93,11 @@ def trade(
         codes = second_factors.confirm(tx, keys, ticket.user_id, code)
     else:
         is_known = known_browsers.is_known(tx, ticket.user_id, ticket.browser)
-        method = second_factors.use(tx, keys, ticket.user_id, code, is_known=is_known)
+        method = second_factors.use_code(tx, keys, ticket.user_id, code, is_known=is_known)
     if method is None or codes is None:
         return None
-    login_tickets.use_up(tx, ticket)
+    login_tickets.delete(tx, ticket)
     name: str = tx.value("select name from customers where id = ?", ticket.customer_id)
     where = (name, address, agent, method)
     begun = sessions.begin(tx, keys, ticket.user_id, *where, browser=ticket.browser)
-    return Entered(*begun, recovery_codes=codes)
+    return LoginResult(*begun, recovery_codes=codes)

@@ -15,7 +15,7 @@ TOTP, SETUP = "totp", "setup"
 _GOOD = "digest = ? and expires_at > ? and tries < ?"
 
 
-class Ticket(msgspec.Struct, frozen=True):
+class LoginTicket(msgspec.Struct, frozen=True):
     digest: str
     user_id: str
     customer_id: str
@@ -26,27 +26,29 @@ class Ticket(msgspec.Struct, frozen=True):
     browser: str
 
 
-def make(
+def create(
     tx: Tx, keys: Keyring, user_id: str, customer_id: str, asks: str, browser: str = ""
 ) -> str:
     """For this person in this organization. Old ones are swept away by the way."""
     tx.execute("delete from tickets where expires_at <= ?", tx.now)
     token = make_token(TICKET)
-    ticket = Ticket(keys.digest(token), user_id, customer_id, asks, 0, tx.now + LIFE, browser)
+    ticket = LoginTicket(keys.digest(token), user_id, customer_id, asks, 0, tx.now + LIFE, browser)
     tx.execute(
-        f"insert into tickets ({columns(Ticket)}) values (?, ?, ?, ?, ?, ?, ?)",
+        f"insert into tickets ({columns(LoginTicket)}) values (?, ?, ?, ?, ?, ?, ?)",
         *msgspec.structs.astuple(ticket),
     )
     return token
 
 
-def find(tx: Tx, keys: Keyring, token: str, asks: str | None = None, browser: str = "") -> Ticket:
+def find(
+    tx: Tx, keys: Keyring, token: str, asks: str | None = None, browser: str = ""
+) -> LoginTicket:
     """One that a browser was given counts only in that browser."""
-    sql = f"select {columns(Ticket)} from tickets where {_GOOD}"
-    found = tx.one(Ticket, sql, keys.digest(token), tx.now, TRIES)
-    if found is None or asks not in (None, found.asks) or found.browser not in ("", browser):
-        raise gone()
-    return found
+    sql = f"select {columns(LoginTicket)} from tickets where {_GOOD}"
+    ticket = tx.one(LoginTicket, sql, keys.digest(token), tx.now, TRIES)
+    if ticket is None or asks not in (None, ticket.asks) or ticket.browser not in ("", browser):
+        raise ticket_gone()
+    return ticket
 
 
 def owner(tx: Tx, keys: Keyring, token: str) -> str:
@@ -54,18 +56,18 @@ def owner(tx: Tx, keys: Keyring, token: str) -> str:
     return tx.value("select user_id from tickets where digest = ?", keys.digest(token)) or ""
 
 
-def count_try(tx: Tx, ticket: Ticket) -> None:
+def count_try(tx: Tx, ticket: LoginTicket) -> None:
     """One try less, unless it is dead meanwhile."""
     sql = f"update tickets set tries = tries + 1 where {_GOOD}"
     if not tx.execute(sql, ticket.digest, tx.now, TRIES):
-        raise gone()
+        raise ticket_gone()
 
 
-def use_up(tx: Tx, ticket: Ticket) -> None:
+def delete(tx: Tx, ticket: LoginTicket) -> None:
     tx.execute("delete from tickets where digest = ?", ticket.digest)
 
 
-def drop(tx: Tx, user_id: str, customer_id: str = "") -> None:
+def delete_for_user(tx: Tx, user_id: str, customer_id: str = "") -> None:
     """Of somebody whose password or second factor is another one now, or in one organization."""
     tx.execute(
         "delete from tickets where user_id = ? and (? = '' or customer_id = ?)",
@@ -75,7 +77,7 @@ def drop(tx: Tx, user_id: str, customer_id: str = "") -> None:
     )
 
 
-def gone() -> Unauthenticated:
+def ticket_gone() -> Unauthenticated:
     return Unauthenticated(
         "This took too long, or too many codes were wrong; sign in with the password again.",
         code="ticket_gone",

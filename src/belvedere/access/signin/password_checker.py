@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from belvedere.access.crypto import password_hash
-from belvedere.access.limits.rate_limits import Limits
+from belvedere.access.limits.rate_limits import LoginLimits
 from belvedere.base.errors import TooMany
 from belvedere.base.fair_queue import Lane, LaneFull
 
 log = logging.getLogger("belvedere.sign_in")
 # A check takes tens of milliseconds of a core; more at once would starve everything else.
-AT_ONCE = 2
+MAX_PARALLEL = 2
 # Checks of one address, or of one known browser, that run or wait for their turn.
 MAX_WAITING = 200
 # What is still to do for requests that were answered already.
@@ -28,16 +28,16 @@ MAX_LATER = 100
 class CheckLimits:
     """Checks are short, so one address may have every place while nobody else waits."""
 
-    places: int = AT_ONCE
-    share: int = AT_ONCE
-    queue: int = MAX_WAITING - AT_ONCE
+    places: int = MAX_PARALLEL
+    share: int = MAX_PARALLEL
+    queue: int = MAX_WAITING - MAX_PARALLEL
 
 
 class PasswordChecker:
     """Lets password checks through in turn, and slows down or refuses those who guess."""
 
     def __init__(
-        self, limits: Limits, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+        self, limits: LoginLimits, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
         self.limits = limits
         self._sleep = sleep
@@ -45,14 +45,17 @@ class PasswordChecker:
         self._later: set[asyncio.Task[object]] = set()
 
     async def verify(
-        self, address: str, name: str, kept: str | None, password: str, user_id: str = ""
+        self, address: str, name: str, password_digest: str | None, password: str, user_id: str = ""
     ) -> bool:
         """Whether the password is right; `kept` is None for an unknown user, and as slow."""
-        hashes, user_ids = [kept] if kept else [], [user_id] if user_id else []
-        found = await self.which(address, name, hashes, password, user_ids=user_ids)
-        return found is not None
+        hashes, user_ids = (
+            [password_digest] if password_digest else [],
+            [user_id] if user_id else [],
+        )
+        match = await self.find_match(address, name, hashes, password, user_ids=user_ids)
+        return match is not None
 
-    async def which(
+    async def find_match(
         self,
         address: str,
         name: str,
@@ -70,18 +73,18 @@ class PasswordChecker:
         `browser` is one that the owner of the account used before: it neither waits nor shares
         the limit of its address."""
         self.limits.check(address, browser=browser)
-        delay_s = 0.0 if browser else self.limits.slow_s(name)
+        delay_s = 0.0 if browser else self.limits.delay_s(name)
         if delay_s:
             await self._sleep(delay_s)
         async with self._turn(browser or address):
             # Again, now that it is our turn: a hundred guesses at once all passed the first look.
             self.limits.check(address, browser=browser)
-            found = await asyncio.to_thread(_matching, hashes, password, checks)
-            if found is None:
-                self.limits.wrong(
+            match = await asyncio.to_thread(_first_match, hashes, password, checks)
+            if match is None:
+                self.limits.record_failure(
                     address, name, browser=browser, user_ids=user_ids, customer=customer
                 )
-        return found
+        return match
 
     async def digest(self, address: str, password: str, about: Iterable[str] = ()) -> str:
         """The form in which a new password is kept; Invalid when it is a bad one. `about` are
@@ -89,14 +92,14 @@ class PasswordChecker:
         async with self._turn(address):
             return await asyncio.to_thread(password_hash.new_digest, password, tuple(about))
 
-    async def renewed(self, address: str, kept: str | None, password: str) -> str | None:
+    async def rehash(self, address: str, stored_hash: str | None, password: str) -> str | None:
         """A right password hashed anew when its hash is of an older make."""
-        if kept is None or not password_hash.is_dated(kept):
+        if stored_hash is None or not password_hash.needs_rehash(stored_hash):
             return None
         async with self._turn(address):
             return await asyncio.to_thread(password_hash.digest, password)
 
-    def later(self, work: Coroutine[Any, Any, object]) -> None:
+    def run_later(self, work: Coroutine[Any, Any, object]) -> None:
         """Do it after the answer: how long it takes then says nothing to the caller."""
         if len(self._later) >= MAX_LATER:
             work.close()
@@ -110,7 +113,7 @@ class PasswordChecker:
         if not task.cancelled() and task.exception() is not None:
             log.error("work after an answer failed", exc_info=task.exception())
 
-    async def settled(self) -> None:
+    async def wait_idle(self) -> None:
         """Wait until nothing of `later` is left."""
         while self._later:
             await asyncio.wait(self._later)
@@ -129,8 +132,12 @@ def _busy() -> TooMany:
     return TooMany(message, retry_after_s=2)
 
 
-def _matching(hashes: Sequence[str], password: str, checks: int) -> str | None:
+def _first_match(hashes: Sequence[str], password: str, checks: int) -> str | None:
     """All are compared, also behind the right one: the time says nothing about the accounts."""
     padding = [None] * max(checks - len(hashes), 0 if hashes else 1)
-    right = [kept for kept in (*hashes, *padding) if password_hash.matches(kept, password)]
-    return right[0] if right else None
+    matches = [
+        stored_hash
+        for stored_hash in (*hashes, *padding)
+        if password_hash.matches(stored_hash, password)
+    ]
+    return matches[0] if matches else None

@@ -5,7 +5,7 @@ import secrets
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Tx
 
-HOW_MANY = 10
+CODE_COUNT = 10
 # No letter or digit that is mistaken for another on paper; ten of them are nearly 50 bits.
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _HALF = 5
@@ -13,27 +13,27 @@ _HALF = 5
 
 def renew(tx: Tx, keys: Keyring, user_id: str) -> list[str]:
     """New ones; those of before are dead. They are shown once."""
-    forget(tx, user_id)
-    made = [_code() for _ in range(HOW_MANY)]
+    delete(tx, user_id)
+    codes = [_code() for _ in range(CODE_COUNT)]
     tx.execute_many(
         "insert into recovery_codes (digest, user_id) values (?, ?)",
-        [(_digest(keys, user_id, code), user_id) for code in made],
+        [(_digest(keys, user_id, code), user_id) for code in codes],
     )
-    return made
+    return codes
 
 
 def use(tx: Tx, keys: Keyring, user_id: str, code: str) -> bool:
     """Whether it was one of this person's; it is none any more."""
     digest = _digest(keys, user_id, code)
-    found = "delete from recovery_codes where digest = ? and user_id = ?"
-    return tx.execute(found, digest, user_id) == 1
+    sql = "delete from recovery_codes where digest = ? and user_id = ?"
+    return tx.execute(sql, digest, user_id) == 1
 
 
-def left(tx: Tx, user_id: str) -> int:
+def count(tx: Tx, user_id: str) -> int:
     return int(tx.value("select count(*) from recovery_codes where user_id = ?", user_id))
 
 
-def forget(tx: Tx, user_id: str) -> None:
+def delete(tx: Tx, user_id: str) -> None:
     tx.execute("delete from recovery_codes where user_id = ?", user_id)
 
 

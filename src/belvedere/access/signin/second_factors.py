@@ -33,79 +33,83 @@ class SecondFactor(msgspec.Struct, frozen=True):
 
 def find(tx: Tx, user_id: str) -> SecondFactor | None:
     """The one that counts."""
-    found = _row(tx, user_id)
-    return found if found is not None and found.confirmed_at is not None else None
+    factor = _row(tx, user_id)
+    return factor if factor is not None and factor.confirmed_at is not None else None
 
 
 def begin(tx: Tx, keys: Keyring, user_id: str) -> str:
     """A new secret; it counts for nothing until a code of it is shown."""
-    users.hold(tx, user_id)
+    users.lock(tx, user_id)
     if find(tx, user_id) is not None:
         raise Conflict(
             "You have a second factor; disable it before you set up another.",
             code="second_factor_on",
         )
     secret = totp.new_secret()
-    forget(tx, user_id)
-    made = SecondFactor(user_id, keys.seal(secret, _about(user_id)), None, 0, 0, 0, tx.now, 0, 0)
+    delete(tx, user_id)
+    factor = SecondFactor(
+        user_id, keys.seal(secret, _context(user_id)), None, 0, 0, 0, tx.now, 0, 0
+    )
     tx.execute(
         f"insert into second_factors ({columns(SecondFactor)}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        *msgspec.structs.astuple(made),
+        *msgspec.structs.astuple(factor),
     )
     return secret
 
 
 def confirm(tx: Tx, keys: Keyring, user_id: str, code: str) -> list[str] | None:
     """The app works: from now on it is asked for. The recovery codes; None when it is wrong."""
-    users.hold(tx, user_id)
+    users.lock(tx, user_id)
     begun = _row(tx, user_id, lock=True)
     if begun is None or begun.confirmed_at is not None:
-        raise missing()
-    if not _count(tx, keys, begun, code, with_recovery=False):
+        raise no_second_factor()
+    if not _verify_counted(tx, keys, begun, code, with_recovery=False):
         return None
     tx.execute("update second_factors set confirmed_at = ? where user_id = ?", tx.now, user_id)
     return recovery_codes.renew(tx, keys, user_id)
 
 
-def use(tx: Tx, keys: Keyring, user_id: str, code: str, *, is_known: bool = False) -> str | None:
+def use_code(
+    tx: Tx, keys: Keyring, user_id: str, code: str, *, is_known: bool = False
+) -> str | None:
     """By what the code counts, once; None when it does not. The caller must not raise then: the
     wrong code is to stay counted."""
-    found = _row(tx, user_id, lock=True)
-    if found is None or found.confirmed_at is None:
-        raise login_tickets.gone()
-    return _count(tx, keys, found, code, with_recovery=True, is_known=is_known)
+    factor = _row(tx, user_id, lock=True)
+    if factor is None or factor.confirmed_at is None:
+        raise login_tickets.ticket_gone()
+    return _verify_counted(tx, keys, factor, code, with_recovery=True, is_known=is_known)
 
 
-def forget(tx: Tx, user_id: str) -> None:
+def delete(tx: Tx, user_id: str) -> None:
     """Whatever there is of it."""
     tx.execute("delete from second_factors where user_id = ?", user_id)
-    recovery_codes.forget(tx, user_id)
+    recovery_codes.delete(tx, user_id)
 
 
-def missing() -> Conflict:
+def no_second_factor() -> Conflict:
     return Conflict(
         "There is no second factor; begin to set one up first.", code="no_second_factor"
     )
 
 
-def _count(
+def _verify_counted(
     tx: Tx,
     keys: Keyring,
-    found: SecondFactor,
+    factor: SecondFactor,
     code: str,
     *,
     with_recovery: bool,
     is_known: bool = False,
 ) -> str | None:
-    codes, since = found.wrong_codes, found.wrong_since
+    codes, since = factor.wrong_codes, factor.wrong_since
     if is_known:
-        codes, since = found.known_wrong_codes, found.known_wrong_since
+        codes, since = factor.known_wrong_codes, factor.known_wrong_since
     # A count that began in the future is from before the clock was set back.
     is_over = not tx.now - WRONG_SPAN < since <= tx.now
     if codes >= WRONG_CODES and not is_over:
         wait: Millis = since + WRONG_SPAN - tx.now
         raise TooMany("Too many wrong codes; wait.", retry_after_s=-(-wait // SECOND))
-    method = _used(tx, keys, found, "".join(code.split()), with_recovery=with_recovery)
+    method = _verify_code(tx, keys, factor, "".join(code.split()), with_recovery=with_recovery)
     wrong = 0 if method else 1 if is_over else codes + 1
     prefix = "known_" if is_known else ""
     tx.execute(
@@ -113,31 +117,31 @@ def _count(
         " where user_id = ?",
         wrong,
         tx.now if is_over else since,
-        found.user_id,
+        factor.user_id,
     )
     return method
 
 
-def _used(
-    tx: Tx, keys: Keyring, found: SecondFactor, code: str, *, with_recovery: bool
+def _verify_code(
+    tx: Tx, keys: Keyring, factor: SecondFactor, code: str, *, with_recovery: bool
 ) -> str | None:
     if not (code.isascii() and code.isdigit() and len(code) == totp.DIGITS):
-        is_one = with_recovery and recovery_codes.use(tx, keys, found.user_id, code)
-        return RECOVERY if is_one else None
-    secret = keys.unseal(found.box, _about(found.user_id))
-    step = totp.step_of(secret, code, tx.now, found.last_step)
+        is_valid = with_recovery and recovery_codes.use(tx, keys, factor.user_id, code)
+        return RECOVERY if is_valid else None
+    secret = keys.unseal(factor.box, _context(factor.user_id))
+    step = totp.matching_step(secret, code, tx.now, factor.last_step)
     if step is None:
         return None
-    tx.execute("update second_factors set last_step = ? where user_id = ?", step, found.user_id)
+    tx.execute("update second_factors set last_step = ? where user_id = ?", step, factor.user_id)
     return TOTP
 
 
 def _row(tx: Tx, user_id: str, *, lock: bool = False) -> SecondFactor | None:
     """Locked, codes are looked at one after the other, on however many servers."""
-    held = tx.dialect.lock_rows if lock else ""
-    sql = f"select {columns(SecondFactor)} from second_factors where user_id = ?{held}"
+    lock_clause = tx.dialect.lock_rows if lock else ""
+    sql = f"select {columns(SecondFactor)} from second_factors where user_id = ?{lock_clause}"
     return tx.one(SecondFactor, sql, user_id)
 
 
-def _about(user_id: str) -> str:
+def _context(user_id: str) -> str:
     return f"second factor of {user_id}"

@@ -63,7 +63,7 @@ def needs_second_factor(level: str, from_level: str) -> bool:
     return from_level != "" and Level(level).reaches(Level(from_level))
 
 
-def memberships(tx: Tx, user_id: str) -> list[Membership]:
+def list_memberships(tx: Tx, user_id: str) -> list[Membership]:
     """In the order in which they were joined."""
     return tx.all(
         Membership,
@@ -87,7 +87,7 @@ def begin(
     browser: str = "",
 ) -> tuple[Session, str]:
     """A session and its token, in the named organization, else the one used last."""
-    place = choose(tx, user_id, customer_name, method)
+    place = choose_membership(tx, user_id, customer_name, method)
     agent = agent[:200]
     is_familiar = known_browsers.is_familiar(
         tx, user_id, browser, address, agent, provider_id or ""
@@ -122,8 +122,8 @@ def begin(
         credential_id=session.id,
         address=address,
     )
-    told = {"agent": session.agent, "method": method}
-    audit.record(tx, actor, "session.begin", "session", session.id, None, told)
+    details = {"agent": session.agent, "method": method}
+    audit.record(tx, actor, "session.begin", "session", session.id, None, details)
     if not is_familiar:
         about = {"session_id": session.id}
         events.append(tx, place.customer_id, "member.new_sign_in", place.member_id, about)
@@ -154,14 +154,16 @@ def renew(
     """A new token for the same session, there or in another organization. It does not live longer:
     after seven days everybody signs in again."""
     require_session(actor)
-    wanted = customer_id or actor.customer_id
-    if actor.provider_id and wanted != actor.customer_id:
+    target_id = customer_id or actor.customer_id
+    if actor.provider_id and target_id != actor.customer_id:
         raise Forbidden(
             "You signed in through a provider of this organization; sign in to the other one.",
             code="other_organization",
         )
-    places = {found.customer_id: found for found in memberships(tx, actor.user_id)}
-    if wanted not in places:
+    memberships_by_id = {
+        membership.customer_id: membership for membership in list_memberships(tx, actor.user_id)
+    }
+    if target_id not in memberships_by_id:
         raise not_a_member()
     token = make_token(SESSION)
     session = tx.one(
@@ -169,16 +171,16 @@ def renew(
         "update sessions set digest = ?, customer_id = ?, used_at = ?"
         f" where id = ? and user_id = ? and revoked_at is null returning {columns(Session)}",
         keys.digest(token),
-        wanted,
+        target_id,
         tx.now,
         actor.credential_id,
         actor.user_id,
     )
     if session is None:
         raise _not_found()
-    if session.method != PROVIDER and places[wanted].providers_only:
-        raise passwords_off(places[wanted].customer_name)
-    if session.method == PASSWORD and places[wanted].needs_second_factor:
+    if session.method != PROVIDER and memberships_by_id[target_id].providers_only:
+        raise passwords_off(memberships_by_id[target_id].customer_name)
+    if session.method == PASSWORD and memberships_by_id[target_id].needs_second_factor:
         raise Forbidden(
             "That organization asks for a second factor; set yours up first.",
             code="second_factor_required",
@@ -187,7 +189,7 @@ def renew(
     return session, token
 
 
-def live(tx: Tx, actor: Actor) -> list[Session]:
+def list_active(tx: Tx, actor: Actor) -> list[Session]:
     """This person's sessions, in all organizations that the actor's own session opens."""
     require_session(actor)
     return tx.all(
@@ -197,11 +199,11 @@ def live(tx: Tx, actor: Actor) -> list[Session]:
         actor.user_id,
         tx.now,
         tx.now - IDLE,
-        *_bounds(actor),
+        *_customer_scope(actor),
     )
 
 
-def end_of(tx: Tx, actor: Actor) -> Millis | None:
+def expiry_of(tx: Tx, actor: Actor) -> Millis | None:
     """When the session that asks ends, at the latest; None for whoever has none."""
     ends: Millis | None = tx.value(
         "select expires_at from sessions where id = ?", actor.credential_id
@@ -219,7 +221,7 @@ def revoke(tx: Tx, actor: Actor, session_id: str) -> Session:
         tx.now,
         session_id,
         actor.user_id,
-        *_bounds(actor),
+        *_customer_scope(actor),
     )
     if session is None:
         raise _not_found()
@@ -231,15 +233,15 @@ def revoke(tx: Tx, actor: Actor, session_id: str) -> Session:
 def revoke_others(tx: Tx, actor: Actor) -> list[Session]:
     """End all of one's own sessions but the one that asks, and sign-ins that are half done."""
     require_session(actor)
-    ended = [one for one in live(tx, actor) if one.id != actor.credential_id]
-    kill(tx, actor.user_id, _bounds(actor)[0] or None, but=actor.credential_id)
-    login_tickets.drop(tx, actor.user_id, _bounds(actor)[0])
+    ended = [session for session in list_active(tx, actor) if session.id != actor.credential_id]
+    revoke_for_user(tx, actor.user_id, _customer_scope(actor)[0] or None, but=actor.credential_id)
+    login_tickets.delete_for_user(tx, actor.user_id, _customer_scope(actor)[0])
     about = {"ended": len(ended)}
     audit.record(tx, actor, "session.end_others", "session", actor.credential_id, None, about)
     return ended
 
 
-def kill(tx: Tx, user_id: str, customer_id: str | None = None, but: str = "") -> None:
+def revoke_for_user(tx: Tx, user_id: str, customer_id: str | None = None, but: str = "") -> None:
     """End somebody's sessions, in one organization or everywhere."""
     tx.execute(
         "update sessions set revoked_at = ? where user_id = ? and revoked_at is null"
@@ -263,7 +265,7 @@ def revoke_for_provider(tx: Tx, provider_id: str) -> None:
     tx.signals.add(ACCESS_CHANGED)
 
 
-def kill_without_provider(tx: Tx, customer_id: str) -> None:
+def revoke_without_provider(tx: Tx, customer_id: str) -> None:
     """End those of an organization that takes no passwords any more, and tickets to such."""
     tx.execute(
         "update sessions set revoked_at = ? where customer_id = ? and method <> ?"
@@ -276,7 +278,7 @@ def kill_without_provider(tx: Tx, customer_id: str) -> None:
     tx.signals.add(ACCESS_CHANGED)
 
 
-def _bounds(actor: Actor) -> tuple[str, str]:
+def _customer_scope(actor: Actor) -> tuple[str, str]:
     """The organization beyond which a session does not reach; empty: it is the person's own."""
     bound = actor.customer_id if actor.provider_id else ""
     return bound, bound
@@ -303,22 +305,30 @@ def passwords_off(customer_name: str) -> Forbidden:
     )
 
 
-def choose(tx: Tx, user_id: str, customer_name: str | None, method: str = PASSWORD) -> Membership:
+def choose_membership(
+    tx: Tx, user_id: str, customer_name: str | None, method: str = PASSWORD
+) -> Membership:
     """The organization to enter; of several one that takes whoever comes this way."""
-    found = memberships(tx, user_id)
+    candidates = list_memberships(tx, user_id)
     if customer_name is not None:
-        found = [one for one in found if one.customer_name == customer_name.strip().lower()]
-    if not found:
+        candidates = [
+            membership
+            for membership in candidates
+            if membership.customer_name == customer_name.strip().lower()
+        ]
+    if not candidates:
         raise not_a_member()
     if method != PROVIDER:
-        shut = found[0].customer_name
-        found = [one for one in found if not one.providers_only]
-        if not found:
+        shut = candidates[0].customer_name
+        candidates = [membership for membership in candidates if not membership.providers_only]
+        if not candidates:
             raise passwords_off(shut)
     last = tx.value(
         "select customer_id from sessions where user_id = ? order by id desc limit 1", user_id
     )
-    return next((one for one in found if one.customer_id == last), found[0])
+    return next(
+        (membership for membership in candidates if membership.customer_id == last), candidates[0]
+    )
 
 
 def _not_found() -> NotFound:

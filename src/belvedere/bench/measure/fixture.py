@@ -34,7 +34,7 @@ class Fixture:
 
 def create_fixture(tx: Tx) -> Fixture:
     keys = Keyring(os.urandom(32))
-    created = service.create_organization(
+    created = service.create_customer(
         tx, keys, NAME, f"{NAME}@localhost", reserved=frozenset(), password_hash="-"
     )
     host = host_store.insert(tx, created.customer.id, NAME, NAME, "127.0.0.1")

@@ -1,6 +1,6 @@
 """Endpoints of indicators."""
 
-from belvedere.access.api.acl import acl_routes
+from belvedere.access.api.route_builders import acl_routes
 from belvedere.access.request import AnyRequest, Request, heavy_read
 from belvedere.access.searches import run_search
 from belvedere.base.errors import Invalid

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from belvedere.access.credentials import one_time_links
-from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import AnyRequest, Request
 from belvedere.jobs.approvals import links as vote_links
 from belvedere.jobs.approvals import page as vote_page
@@ -18,7 +18,7 @@ HTML = "text/html"
 
 
 async def show(request: Request[None]) -> Reply:
-    request.services.limits.check(request.actor.address, Kind.LINK)
+    request.services.limits.check(request.actor.address, AttemptKind.LINK)
     found = await request.services.db.read(
         vote_links.look, request.services.keyring, request.path["link"]
     )
@@ -26,7 +26,7 @@ async def show(request: Request[None]) -> Reply:
 
 
 async def decide(request: Request[None]) -> Reply:
-    request.services.limits.check(request.actor.address, Kind.LINK)
+    request.services.limits.check(request.actor.address, AttemptKind.LINK)
     whose = (request.services.keyring, request.path["link"], request.actor.address)
     return _page(request, await request.services.db.write(vote_links.use, *whose), vote_page.answer)
 
@@ -34,8 +34,8 @@ async def decide(request: Request[None]) -> Reply:
 def _page(request: AnyRequest, asked: Asked | None, page: Callable[[Asked], str]) -> Reply:
     if asked is None:
         # Like a wrong secret: who guesses is held up.
-        request.services.limits.wrong(request.actor.address, kind=Kind.LINK)
-        raise one_time_links.gone()
+        request.services.limits.record_failure(request.actor.address, kind=AttemptKind.LINK)
+        raise one_time_links.link_gone()
     return Reply(page(asked), headers=vote_page.HEADERS, media_type=f"{HTML}; charset=utf-8")
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from belvedere.access.actor import Actor, Level
 from belvedere.access.limits import anonymous_requests
-from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import AnyRequest
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.jobs.api import request_size
@@ -67,9 +67,11 @@ async def by_secret(
     try:
         reply = await run(Actor(customer_id, name, Level.ANONYMOUS, "secret", address=address))
     except Forbidden:
-        limits.wrong(address, kind=Kind.SECRET, target=target, proof=proof, customer=name)
+        limits.record_failure(
+            address, kind=AttemptKind.SECRET, target=target, proof=proof, customer=name
+        )
         raise
-    limits.right(proof)
+    limits.record_success(proof)
     return reply
 
 

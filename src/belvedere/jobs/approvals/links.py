@@ -96,11 +96,11 @@ def use(tx: Tx, keys: Keyring, token: str, address: str) -> Asked | None:
 def _approver(tx: Tx, link: Link, address: str) -> Actor | None:
     """The member as of today: whoever has left, or was disabled, decides nothing."""
     user_id = users.current_account(tx, link.customer_id, link.user_id)
-    member = memberships.of_user(tx, link.customer_id, user_id)
+    member = memberships.for_user(tx, link.customer_id, user_id)
     is_enabled = tx.value("select enabled from customers where id = ?", link.customer_id)
     if member is None or not (member.enabled and member.user_enabled and is_enabled):
         return None
-    return memberships.as_actor(tx, member, address)
+    return memberships.load_actor(tx, member, address)
 
 
 def _asked(tx: Tx, link: Link, job: JobRow, actor: Actor) -> Asked:

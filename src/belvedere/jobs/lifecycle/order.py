@@ -55,7 +55,7 @@ def _clear(claimed: Claimed, keys: Keyring | None) -> str:
     if keys is None or sealed_values.OBJECT not in claimed.arguments:
         return claimed.arguments
     values = sealed_values.open_values(keys, claimed.job.customer_id, _arguments(claimed.arguments))
-    return _encode(sealed_values.shown_values(values)).decode()
+    return _encode(sealed_values.mask_values(values)).decode()
 
 
 def _masked(spec: TaskSpec, arguments: str) -> list[str]:
@@ -75,7 +75,7 @@ def _argv(arguments: str) -> tuple[list[str], list[BlobArgument]]:
         return [], []
     words: list[str] = []
     blobs: list[BlobArgument] = []
-    for index, value in enumerate(sealed_values.shown_values(_arguments(arguments))):
+    for index, value in enumerate(sealed_values.mask_values(_arguments(arguments))):
         if isinstance(value, dict):
             blobs.append(BlobArgument(index, value["blob"], value["filename"]))
             words.append("")

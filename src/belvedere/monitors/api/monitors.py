@@ -2,7 +2,7 @@
 
 import msgspec
 
-from belvedere.access.api.acl import acl_routes
+from belvedere.access.api.route_builders import acl_routes
 from belvedere.access.request import AnyRequest, Request, heavy_read
 from belvedere.access.searches import run_search
 from belvedere.base.clock import Millis, parse_iso

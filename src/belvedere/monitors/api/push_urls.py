@@ -3,7 +3,7 @@
 import msgspec
 
 from belvedere.access.limits import anonymous_requests
-from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Forbidden
 from belvedere.monitors import push
@@ -52,9 +52,9 @@ async def push_state(request: Request[None | PushBody]) -> PushResult:
             report,
         )
     except Forbidden:
-        limits.wrong(address, kind=Kind.SECRET, target=target, proof=proof)
+        limits.record_failure(address, kind=AttemptKind.SECRET, target=target, proof=proof)
         raise
-    limits.right(proof)
+    limits.record_success(proof)
     return pushed
 
 

@@ -102,7 +102,7 @@ def build_parcel(tx: Tx, keys: Keyring, mail_server: str, message: Message) -> P
         severity=message.severity,
     )
     if row.service == WEBHOOK:
-        secrets = secret_keys.live(tx, keys, row.customer_id, "channel", row.id)
+        secrets = secret_keys.list_valid(tx, keys, row.customer_id, "channel", row.id)
         parcel.message_id, parcel.secret, parcel.at_s = message.id, secrets[0], tx.now // SECOND
         head = (message.id, name, title, message.severity)
         parcel.payload = message_text.payload(*head, notices, message.more)

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, Level, require, visible
+from belvedere.access import Actor, Level, require, visible_filter
 from belvedere.base.clock import Millis, iso_or_none
 from belvedere.db import Tx
 from belvedere.db.interface import Dialect
@@ -107,7 +107,7 @@ def _line(
 
 def _monitor_counts(tx: Tx, actor: Actor, ids: Sequence[str]) -> dict[str, tuple[int, int]]:
     """(all, failing) monitors of each host."""
-    visibility, params = visible(actor, "monitor", "m.id", open_when_empty=True)
+    visibility, params = visible_filter(actor, "monitor", "m.id", open_when_empty=True)
     rows = tx.rows(
         "select m.host_id, count(*), sum(case when m.state in ('failure', 'updates_stopped')"
         f" then 1 else 0 end) from monitors m where m.host_id in {tx.dialect.in_texts}"
@@ -119,7 +119,7 @@ def _monitor_counts(tx: Tx, actor: Actor, ids: Sequence[str]) -> dict[str, tuple
 
 def _figures(tx: Tx, actor: Actor, ids: Sequence[str]) -> dict[str, _Figures]:
     """From the latest sample of any monitor of kind dstat on the host."""
-    visibility, params = visible(actor, "monitor", "m.id", open_when_empty=True)
+    visibility, params = visible_filter(actor, "monitor", "m.id", open_when_empty=True)
     rows = tx.rows(
         f"select m.id, m.host_id from monitors m where m.host_id in {tx.dialect.in_texts}"
         f" and m.type = 'dstat' and m.deleted_at is null and {visibility}",

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from belvedere.access.limits.networks import network
-from belvedere.access.limits.rate_limits import Window
+from belvedere.access.limits.rate_limits import RateWindow
 from belvedere.base.clock import MINUTE, Clock, Millis
 from belvedere.base.errors import TooMany
+from belvedere.base.networks import client_network
 
 # Connections whose credential is being looked up.
 MAX_UNAUTHENTICATED = 1_024
@@ -32,12 +32,12 @@ class Handshakes:
         self._addresses: Counter[str] = Counter()
         self._hosts: Counter[str] = Counter()
         self._waiting: Counter[str] = Counter()
-        self._hellos = Window(MAX_HELLOS_PER_MINUTE, MINUTE, clock)
+        self._hellos = RateWindow(MAX_HELLOS_PER_MINUTE, MINUTE, clock)
 
     @contextmanager
     def unauthenticated(self, address: str) -> Iterator[None]:
         """Count a connection whose credential is being checked."""
-        key = network(address)
+        key = client_network(address)
         if (
             self._addresses.total() >= MAX_UNAUTHENTICATED
             or self._addresses[key] >= MAX_UNAUTHENTICATED_PER_ADDRESS

@@ -113,8 +113,8 @@ async def note_failures(runtime: ServerRuntime) -> None:
     """Failed sign-ins of the last minute, gathered, into the log and the audit."""
     found = runtime.limits.failures.take()
     if found:
-        failed_attempts.report(found)
-        await runtime.db.write(failed_attempts.write, found)
+        failed_attempts.log_repeated(found)
+        await runtime.db.write(failed_attempts.write_audit, found)
 
 
 async def note_proxies(runtime: ServerRuntime) -> None:
@@ -171,7 +171,7 @@ async def look_again(runtime: ServerRuntime) -> None:
 
 
 async def forget_credentials(runtime: ServerRuntime) -> None:
-    while await runtime.db.write(access.sweep):
+    while await runtime.db.write(access.purge_expired):
         await asyncio.sleep(0)
 
 
@@ -223,11 +223,11 @@ async def forget_messages(runtime: ServerRuntime) -> None:
 
 
 async def forget_deliveries(runtime: ServerRuntime) -> None:
-    while await runtime.db.write(store.forget_old):
+    while await runtime.db.write(store.purge_old):
         await asyncio.sleep(0)
     webhook_id: str | None = ""
     while webhook_id is not None:
-        webhook_id = await runtime.db.write(store.forget_many, webhook_id)
+        webhook_id = await runtime.db.write(store.purge_excess, webhook_id)
 
 
 async def fire_schedules(runtime: ServerRuntime) -> None:
@@ -284,7 +284,7 @@ async def delete_unused_contents(server: ServerRuntime) -> None:
 
 async def follow_keys(runtime: ServerRuntime) -> None:
     """Another server may have begun to seal with another key."""
-    await runtime.db.read(runtime.keyring.follow)
+    await runtime.db.read(runtime.keyring.load_current_key)
 
 
 async def seal_old_rows(runtime: ServerRuntime) -> None:

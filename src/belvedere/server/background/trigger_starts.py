@@ -7,7 +7,7 @@ import msgspec
 
 from belvedere import events
 from belvedere.access import Actor
-from belvedere.access.actor import starter
+from belvedere.access.actor import trigger_actor
 from belvedere.access.crypto import sealed_values
 from belvedere.access.customers import service
 from belvedere.base.errors import Refused
@@ -31,7 +31,7 @@ def start(tx: Tx, event: Event) -> None:
     if not customer.enabled:
         return
     people = starters.of_source(tx, customer.id, data["job_id"]) if "job_id" in data else ()
-    actor = starter(customer.id, customer.name, starters=people)
+    actor = trigger_actor(customer.id, customer.name, starters=people)
     given = _arguments(tx, customer.id, data)
     for one in store.for_source(
         tx, customer.id, data["source"], event.object_id, data["event_name"]

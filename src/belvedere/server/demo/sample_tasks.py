@@ -69,7 +69,7 @@ def make_demo(tx: Tx, keys: Keyring, actor: Actor, host_id: str) -> dict[str, st
     """Make the sample tasks on this host; their ids by name."""
     owners = [
         member.email
-        for member in memberships.everybody(tx, actor)
+        for member in memberships.list_members(tx, actor)
         if Level(member.level) is Level.OWNER
     ]
     made = [service.create(tx, keys, actor, body)[0] for body in _bodies(host_id, owners)]

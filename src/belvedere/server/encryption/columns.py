@@ -92,7 +92,7 @@ def _audited(tx: Tx, text: str, row: Row) -> str:
 
 
 def _given(tx: Tx, text: str, row: Row) -> str:
-    return sealed_values.seal_text(tx, sealed_values.about_values(row[3]), text)
+    return sealed_values.seal_text(tx, sealed_values.values_context(row[3]), text)
 
 
 def _output(tx: Tx, text: str, row: Row) -> str:
@@ -150,9 +150,9 @@ PLACES = (
     Place(
         *("deliveries", "body", ("id",)),
         lambda tx, text, row: (
-            text if row[1] == "[]" else sealed_values.seal_text(tx, store.about(row[0]), text)
+            text if row[1] == "[]" else sealed_values.seal_text(tx, store.context(row[0]), text)
         ),
-        lambda row: store.about(row[0]),
+        lambda row: store.context(row[0]),
         more=("masked",),
         sign=sealed_values.TEXT,
     ),
@@ -165,7 +165,7 @@ PLACES = (
     *(
         Place(
             *("workflow_steps", column, _STEP, seal),
-            lambda row: sealed_values.about_values(row[3]),
+            lambda row: sealed_values.values_context(row[3]),
             more=_OF_STEP,
             sign=sealed_values.TEXT,
         )
@@ -174,7 +174,7 @@ PLACES = (
     Place(
         *("jobs", "arguments", ("id",)),
         _job,
-        lambda row: sealed_values.about_values(row[1]),
+        lambda row: sealed_values.values_context(row[1]),
         more=("customer_id", "task_id", "task_version"),
         sign=f"%{sealed_values.OBJECT}",
         copy="output",

@@ -60,8 +60,8 @@ SEALED = (
 def add(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     """A new key that nothing is sealed with yet; one that is there already is as good."""
     known = _file(runtime)
-    if known.newest == runtime.keyring.name:
-        known = key_file.with_new(known)
+    if known.newest == runtime.keyring.key_name:
+        known = key_file.with_new_key(known)
         if runtime.settings.secret_key:
             raise Conflict(
                 "The key comes from BELVEDERE_SECRET_KEY. Set it to this on every server, restart"
@@ -69,20 +69,20 @@ def add(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, An
                 code="key_in_setting",
             )
         key_file.write(runtime.settings.folder, known)
-    runtime.keyring.know(known.seals)
-    return {"key": known.newest, "in_use": runtime.keyring.name}
+    runtime.keyring.set_keys(known.seals)
+    return {"key": known.newest, "in_use": runtime.keyring.key_name}
 
 
 def rotate(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     """Seal with the newest key from now on, and a batch of what is there anew."""
     known = _file(runtime)
-    runtime.keyring.know(known.seals)
+    runtime.keyring.set_keys(known.seals)
     tx.execute(
         "insert into meta (name, value) values ('seal_key', ?)"
         " on conflict (name) do update set value = excluded.value",
         known.newest,
     )
-    runtime.keyring.use(known.newest)
+    runtime.keyring.use_key(known.newest)
     done = 0
     for place in SEALED:
         if done < BATCH:
@@ -95,8 +95,8 @@ def drop(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, A
     """Forget the keys that nothing is sealed with any more. Values that no key opens keep them,
     unless the operator says that these do not count; the values stay where they are."""
     known = _file(runtime)
-    runtime.keyring.follow(tx)
-    name = runtime.keyring.name
+    runtime.keyring.load_current_key(tx)
+    name = runtime.keyring.key_name
     values = _find_unreadable(tx, runtime.keyring)
     if values and not payload.get("skip_unreadable"):
         raise Conflict(
@@ -118,7 +118,7 @@ def drop(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, A
 
 def check(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     """The values that no key opens, once everything else is sealed with the newest key."""
-    runtime.keyring.follow(tx)
+    runtime.keyring.load_current_key(tx)
     values = _find_unreadable(tx, runtime.keyring)
     return {"unreadable": len(values), "values": [asdict(v) for v in values[:MAX_LISTED]]}
 
@@ -128,7 +128,7 @@ def _find_unreadable(tx: Tx, keys: Keyring) -> list[UnreadableValue]:
     values = []
     for place in SEALED:
         columns = (place.column, unreadable.customer_name(place.table))
-        where, params = _other(place), _by(keys.name)
+        where, params = _other(place), _by(keys.key_name)
         for row in unreadable.pages(tx, place.table, place.names, columns, where, *params):
             *names, box, organization = row
             unreadable.check_unreadable(unreadable.is_readable(keys, box, place.about(*names)))
@@ -143,13 +143,13 @@ def _forget(runtime: ServerRuntime, old: Set[str]) -> None:
     kept = {name: key for name, key in known.seals.items() if name not in old}
     if not runtime.settings.secret_key:
         key_file.write(runtime.settings.folder, KeyFile(known.hash, kept))
-    runtime.keyring.know(kept)
+    runtime.keyring.set_keys(kept)
 
 
 def show(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     known = _file(runtime)
     return {
-        "in_use": runtime.keyring.name,
+        "in_use": runtime.keyring.key_name,
         "keys": [{"name": name, "sealed": _count(tx, name)} for name in known.seals],
     }
 
@@ -167,8 +167,8 @@ def left(tx: Tx, name: str) -> int:
 
 
 def _count(tx: Tx, name: str) -> int:
-    mine = "{0} not like '%.%'" if name == key_file.FIRST else "{0} like ?"
-    params = () if name == key_file.FIRST else (f"{name}.%",)
+    mine = "{0} not like '%.%'" if name == key_file.FIRST_KEY else "{0} like ?"
+    params = () if name == key_file.FIRST_KEY else (f"{name}.%",)
     return sum(
         int(
             tx.value(
@@ -193,7 +193,7 @@ def _by(name: str) -> tuple[str]:
 
 def _reseal(tx: Tx, runtime: ServerRuntime, place: Sealed, most: int) -> int:
     rows = unreadable.pages(
-        tx, place.table, place.names, (place.column,), _other(place), *_by(runtime.keyring.name)
+        tx, place.table, place.names, (place.column,), _other(place), *_by(runtime.keyring.key_name)
     )
     pairs = (pair for row in rows if (pair := _fresh(runtime.keyring, place, row)) is not None)
     fresh = list(islice(pairs, most))

@@ -139,7 +139,7 @@ def reseal(tx: Tx, keys: Keyring, most: int) -> int:
 
 def _reseal(tx: Tx, keys: Keyring, place: Place, most: int) -> int:
     columns = (*place.more, place.column)
-    rows = unreadable.pages(tx, place.table, place.names, columns, _other(place, keys.name))
+    rows = unreadable.pages(tx, place.table, place.names, columns, _other(place, keys.key_name))
     done = 0
     for *names, text in rows:
         if done == most:
@@ -157,12 +157,12 @@ def find_unreadable(tx: Tx, keys: Keyring) -> list[UnreadableValue]:
 
 def _unreadable_in(tx: Tx, keys: Keyring, place: Place) -> Iterator[UnreadableValue]:
     columns = (*place.more, place.column, unreadable.customer_name(place.table))
-    where = _other(place, keys.name)
+    where = _other(place, keys.key_name)
     for *names, text, organization in unreadable.pages(
         tx, place.table, place.names, columns, where
     ):
         about = place.about(tuple(names))
-        others = [box for _, box in _BOX.findall(text) if not box.startswith(f"{keys.name}.")]
+        others = [box for _, box in _BOX.findall(text) if not box.startswith(f"{keys.key_name}.")]
         unreadable.check_unreadable(any(unreadable.is_readable(keys, b, about) for b in others))
         row = dict(zip(place.names, names, strict=False))
         yield UnreadableValue(place.table, place.column, row, organization)

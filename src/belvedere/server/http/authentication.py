@@ -80,7 +80,7 @@ def bearer(headers: dict[bytes, bytes]) -> str | None:
 def cookie(headers: dict[bytes, bytes], *, secure: bool) -> str | None:
     pairs = headers.get(b"cookie", b"").decode("latin-1").split(";")
     split = (pair.strip().partition("=") for pair in pairs)
-    return cookies.token_in({name: value for name, _, value in split}, secure=secure)
+    return cookies.session_token({name: value for name, _, value in split}, secure=secure)
 
 
 def check_origin(method: str, headers: dict[bytes, bytes]) -> None:

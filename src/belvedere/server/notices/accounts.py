@@ -102,7 +102,7 @@ def _account(tx: Tx, event: Event) -> Account | None:
     if event.object == "token":
         sql = "select created_by from tokens where id = ?"
         user_id = tx.value(sql, event.object_id) or ""
-        member = memberships.of_user(tx, event.customer_id, user_id)
+        member = memberships.for_user(tx, event.customer_id, user_id)
     else:
         try:
             member = memberships.find(tx, event.customer_id, event.object_id)

@@ -51,8 +51,8 @@ class Turn:
         if customer_id not in self._members:
             customer = self.customer(customer_id)
             self._members[customer_id] = [
-                memberships.acting(one, customer.name)
-                for one in memberships.everybody(self.tx, service.operator(customer))
+                memberships.actor_for(one, customer.name)
+                for one in memberships.list_members(self.tx, service.operator(customer))
                 if one.enabled and one.user_enabled and one.invited_at is None
             ]
         return self._members[customer_id]

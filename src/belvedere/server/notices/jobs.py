@@ -117,7 +117,7 @@ def note_of(tx: Tx, job: JobRow) -> tuple[str, str, frozenset[str]]:
     """Subject, body and recipients: from the arguments, where they are empty from the task."""
     spec = specs.of_job(tx, job)
     kept = tx.value("select arguments from jobs where id = ?", job.id)
-    values = sealed_values.shown_values(msgspec.json.decode(kept or "[]"))
+    values = sealed_values.mask_values(msgspec.json.decode(kept or "[]"))
     given = [str(one or "") for one in values]
     subject, body, to = (*given, "", "", "")[:3]
     return subject or spec.subject, body or spec.body, _addresses(to) or _lower(spec.recipients)

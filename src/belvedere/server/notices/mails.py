@@ -58,7 +58,7 @@ def _invitation(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
     if member is None or member.invited_at is None:
         return
     whose = (one_time_links.INVITATION, member.user_id, event.customer_id, "operator")
-    _, token = one_time_links.make(
+    _, token = one_time_links.create(
         tx, runtime.keyring, *whose, proof=one_time_links.MAIL, beside=True
     )
     name = service.find(tx, event.customer_id).name
@@ -72,12 +72,14 @@ def _recovery(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
     """To the person's own address, so it may open all of the person's organizations. One is told
     of each: the first of them writes."""
     member = _member(tx, event)
-    if member is None or sessions.memberships(tx, member.user_id)[0].member_id != member.id:
+    if member is None or sessions.list_memberships(tx, member.user_id)[0].member_id != member.id:
         return
     whose = (one_time_links.RESET, member.user_id, event.customer_id, "operator")
-    _, token = one_time_links.make(tx, runtime.keyring, *whose, proof=one_time_links.MAIL)
+    _, token = one_time_links.create(tx, runtime.keyring, *whose, proof=one_time_links.MAIL)
     by = service.operator(service.find(tx, event.customer_id))
-    memberships.tell(tx, by, "link", "link_made", member.id, None, {"kind": one_time_links.RESET})
+    memberships.record_change(
+        tx, by, "link", "link_made", member.id, None, {"kind": one_time_links.RESET}
+    )
     letter = SealedMail("A new password for Belvedere", _RESET.format(link=_link(runtime, token)))
     whose_mail = (event.customer_id, member.email)
     dispatcher.write_mail(tx, runtime.keyring, *whose_mail, letter, is_account=True)

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from belvedere.access.api import doors
-from belvedere.access.api.sessions import LoginAnswer, agent_of, answered
-from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.api import route_builders
+from belvedere.access.api.sessions import LoginAnswer, agent_of, login_reply
+from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import Request
 from belvedere.base.errors import Forbidden
 from belvedere.rest.route import Reply, Route
@@ -26,18 +26,18 @@ async def look(request: Request[None]) -> SetUpNeeded:
 async def set_up(request: Request[SetUpBody]) -> Reply:
     runtime, body, address = runtime_of(request), request.body, request.actor.address
     limits = runtime.passwords.limits
-    limits.check(address, Kind.SETUP)
+    limits.check(address, AttemptKind.SETUP)
     try:
         await runtime.db.read(setup_code.check, runtime.keyring, body.code)
     except Forbidden:
-        limits.wrong(address, kind=Kind.SETUP)
+        limits.record_failure(address, kind=AttemptKind.SETUP)
         raise
     about = (body.email, body.organization)
     kept = await runtime.passwords.digest(address, body.password, about)
     entered = await runtime.db.write(
         setup_code.set_up, runtime, body, kept, address, agent_of(request)
     )
-    done = answered(request, entered)
+    done = login_reply(request, entered)
     done.status = 201
     return done
 
@@ -61,7 +61,7 @@ ROUTES: tuple[Route, ...] = (
         "Make the first organization and its owner, with the code from the server's log",
         style="plain",
         body=SetUpBody,
-        **doors.anonymous(Kind.SETUP),
+        **route_builders.anonymous_options(AttemptKind.SETUP),
         answer=LoginAnswer,
         codes=("already_set_up", "too_many_requests"),
         known=False,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from belvedere.access.credentials import tokens
 from belvedere.access.crypto import password_hash as passwords
 from belvedere.access.customers import service
-from belvedere.access.customers.service import Founded
+from belvedere.access.customers.service import NewCustomer
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.events import Event
@@ -47,10 +47,10 @@ def set_up(runtime: ServerRuntime) -> Welcome | None:
     return Welcome(settings.customer, settings.admin_email, None if given else password)
 
 
-def found(tx: Tx, runtime: ServerRuntime, name: str, email: str, password_hash: str) -> Founded:
+def found(tx: Tx, runtime: ServerRuntime, name: str, email: str, password_hash: str) -> NewCustomer:
     """The first organization and its owner, with whatever the settings want there."""
     settings = runtime.settings
-    made = service.create_organization(
+    made = service.create_customer(
         tx,
         runtime.keyring,
         name,

@@ -6,7 +6,7 @@ import msgspec
 
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.signin import login
-from belvedere.access.signin.login import Entered
+from belvedere.access.signin.login import LoginResult
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.db import Tx
 from belvedere.server.runtime import ServerRuntime
@@ -57,7 +57,7 @@ def check(tx: Tx, keys: Keyring, code: str) -> None:
 
 def set_up(
     tx: Tx, runtime: ServerRuntime, body: SetUpBody, password_hash: str, address: str, agent: str
-) -> Entered:
+) -> LoginResult:
     """The first organization, and its owner signed in. Only one ever gets through."""
     check(tx, runtime.keyring, body.code)
     # Two at once, with one code or two: the second waits here and finds that it is late.
@@ -69,4 +69,6 @@ def set_up(
         raise Conflict("This server is set up already; sign in.", code="already_set_up")
     made = first_start.found(tx, runtime, body.organization, body.email, password_hash)
     tx.execute(f"delete from meta where name like '{_NAME}%'")
-    return login.enter(tx, runtime.keyring, made.owner.user_id, made.customer.name, address, agent)
+    return login.open_session(
+        tx, runtime.keyring, made.owner.user_id, made.customer.name, address, agent
+    )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Protocol
 
-from belvedere.access.limits.networks import network
+from belvedere.base.networks import client_network
 
 log = logging.getLogger("belvedere.connections")
 
@@ -66,7 +66,7 @@ def room() -> int:
 
 def key_of(address: str) -> str:
     """An IPv4 address, or the /64 network of an IPv6 address."""
-    return network(address)
+    return client_network(address)
 
 
 class Connections:

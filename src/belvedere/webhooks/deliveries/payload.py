@@ -22,15 +22,15 @@ def elements(content_type: str, raw: bytes) -> list[Any]:
         return []
     kind = run_arguments.media_type(content_type)
     if run_arguments.is_json(kind):
-        return _listed(json_text.parse(raw))
+        return _as_list(json_text.parse(raw))
     if kind == FORM:
         return _from_form(raw)
     if kind == "text/plain":
-        return [_decoded(raw)]
+        return [_decode(raw)]
     raise BadMediaType(f"{kind} cannot be read here; send {JSON}.")
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
@@ -38,11 +38,11 @@ def _from_form(raw: bytes) -> list[Any]:
     fields = run_arguments.form(raw)
     if set(fields) == {"payload"} and len(fields["payload"]) == 1:
         # GitHub's form: one field with the whole JSON.
-        return _listed(json_text.parse(fields["payload"][0]))
+        return _as_list(json_text.parse(fields["payload"][0]))
     return [{name: values[0] if len(values) == 1 else values for name, values in fields.items()}]
 
 
-def _decoded(raw: bytes) -> str:
+def _decode(raw: bytes) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError as fault:

@@ -10,17 +10,17 @@ from belvedere.webhooks import store
 from belvedere.webhooks.deliveries import payload
 from belvedere.webhooks.deliveries import store as inbox
 from belvedere.webhooks.deliveries.receive import Call
-from belvedere.webhooks.model import Delivery, Door
+from belvedere.webhooks.model import CallAuthorization, Delivery
 
 
-def listed(
+def list_page(
     tx: Tx, actor: Actor, webhook_id: str, listing: Listing
 ) -> tuple[list[Delivery], int | None]:
     """A page of what came in, newest first."""
     require(actor, Level.ADMIN)
     store.find(tx, actor.customer_id, webhook_id)
-    total = inbox.total(tx, actor.customer_id, webhook_id, listing) if listing.count else None
-    return inbox.page(tx, actor.customer_id, webhook_id, listing), total
+    total = inbox.count_rows(tx, actor.customer_id, webhook_id, listing) if listing.count else None
+    return inbox.select_page(tx, actor.customer_id, webhook_id, listing), total
 
 
 def show(tx: Tx, actor: Actor, webhook_id: str, delivery_id: str) -> tuple[Delivery, str]:
@@ -29,19 +29,19 @@ def show(tx: Tx, actor: Actor, webhook_id: str, delivery_id: str) -> tuple[Deliv
     return inbox.find(tx, actor.customer_id, webhook_id, delivery_id)
 
 
-def again(tx: Tx, keys: Keyring, actor: Actor, webhook_id: str, delivery_id: str) -> Call:
+def replay_call(tx: Tx, keys: Keyring, actor: Actor, webhook_id: str, delivery_id: str) -> Call:
     """The call that runs a delivery once more; no key stands in its way."""
-    found, body = show(tx, actor, webhook_id, delivery_id)
+    delivery, body = show(tx, actor, webhook_id, delivery_id)
     raw = body.encode()
     return Call(
         actor=actor,
         webhook_id=webhook_id,
-        door=Door.REPLAY,
+        authorization=CallAuthorization.REPLAY,
         keys=keys,
         raw=raw,
-        content_type=found.content_type,
+        content_type=delivery.content_type,
         headers={},
         redacted=msgspec.json.encode({}).decode(),
-        payload=payload.read(found.content_type, raw),
-        replay_of=found.id,
+        payload=payload.read(delivery.content_type, raw),
+        replay_of=delivery.id,
     )

@@ -22,9 +22,9 @@ def delivery_id(kind: str, headers: Mapping[str, str], payload: list[Any]) -> st
     """
     if kind not in _ID_FIELDS:
         return None
-    found = _member(payload, _ID_FIELDS[Signature(kind)])
-    if found is not None and 1 <= len(found) <= MAX_ID:
-        return found
+    event_id = _member(payload, _ID_FIELDS[Signature(kind)])
+    if event_id is not None and 1 <= len(event_id) <= MAX_ID:
+        return event_id
     signature = headers.get(_SIGNED[Signature(kind)], "")
     return hashlib.sha256(signature.encode("utf-8", "replace")).hexdigest()
 
@@ -33,13 +33,13 @@ def challenge(kind: str, payload: list[Any]) -> str | None:
     """What Slack wants to hear back before it believes that an address is its owner's."""
     if kind != Signature.SLACK or _member(payload, "type") != "url_verification":
         return None
-    asked = _member(payload, "challenge")
-    return asked if asked is not None and 1 <= len(asked) <= MAX_CHALLENGE else None
+    text = _member(payload, "challenge")
+    return text if text is not None and 1 <= len(text) <= MAX_CHALLENGE else None
 
 
 def _member(payload: list[Any], name: str) -> str | None:
     """A text of the one object that the body is."""
     if len(payload) != 1 or not isinstance(payload[0], dict):
         return None
-    found = payload[0].get(name)
-    return found if isinstance(found, str) and not isinstance(found, Number) else None
+    value = payload[0].get(name)
+    return value if isinstance(value, str) and not isinstance(value, Number) else None

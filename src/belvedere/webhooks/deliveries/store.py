@@ -14,10 +14,10 @@ from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.webhooks.model import Delivery
 
-LIFE: Millis = 30 * DAY
+RETENTION: Millis = 30 * DAY
 # Of each webhook.
-MOST, MOST_BYTES = 500, 16 << 20
-BATCH = 200
+MAX_DELIVERIES, MAX_BYTES = 500, 16 << 20
+BATCH_SIZE = 200
 MAX_HEADERS, MAX_HEADER = 64, 1_024
 DELIVERIES = Listable(
     fields={
@@ -34,36 +34,39 @@ DELIVERIES = Listable(
 _ROW = columns(Delivery)
 
 
-def redacted(headers: Iterable[tuple[str, str]]) -> str:
+def redact_headers(headers: Iterable[tuple[str, str]]) -> str:
     """Headers as they may be kept, as JSON: what looks like a secret is blotted out."""
-    kept = {
+    values = {
         name: MASK if is_credential(name) else value[:MAX_HEADER]
         for name, value in list(headers)[:MAX_HEADERS]
     }
-    return msgspec.json.encode(kept).decode()
+    return msgspec.json.encode(values).decode()
 
 
-def text_of(raw: bytes) -> str:
+def body_text(raw: bytes) -> str:
     """A body as it can be kept; what is no text could not be read anyway."""
     return json_text.clean(raw.decode("utf-8", "replace"))
 
 
-def about(delivery_id: str) -> str:
+def context(delivery_id: str) -> str:
     return f"delivery/{delivery_id}"
 
 
-def sealed_body(tx: Tx, one: Delivery, body: str) -> str:
+def seal_body(tx: Tx, delivery: Delivery, body: str) -> str:
     """A body as the database keeps it: in its box where a part of it is masked."""
-    if one.masked == "[]" and not body.startswith(sealed_values.TEXT):
+    if delivery.masked == "[]" and not body.startswith(sealed_values.TEXT):
         return body
-    return sealed_values.seal_text(tx, about(one.id), body)
+    return sealed_values.seal_text(tx, context(delivery.id), body)
 
 
-def insert(tx: Tx, found: Sequence[tuple[Delivery, str]]) -> None:
+def insert(tx: Tx, deliveries: Sequence[tuple[Delivery, str]]) -> None:
     marks = ", ".join("?" for _ in Delivery.__struct_fields__)
     tx.execute_many(
         f"insert into deliveries ({_ROW}, body) values ({marks}, ?)",
-        [(*msgspec.structs.astuple(one), sealed_body(tx, one, body)) for one, body in found],
+        [
+            (*msgspec.structs.astuple(delivery), seal_body(tx, delivery, body))
+            for delivery, body in deliveries
+        ],
     )
 
 
@@ -78,11 +81,11 @@ def find(tx: Tx, customer_id: str, webhook_id: str, delivery_id: str) -> tuple[D
     if row is None:
         raise NotFound("There is no such delivery.", code="delivery_not_found")
     *fields, body = row
-    found = Delivery(*fields)
-    return found, sealed_values.open_text(tx, about(found.id), body, "")
+    delivery = Delivery(*fields)
+    return delivery, sealed_values.open_text(tx, context(delivery.id), body, "")
 
 
-def page(tx: Tx, customer_id: str, webhook_id: str, listing: Listing) -> list[Delivery]:
+def select_page(tx: Tx, customer_id: str, webhook_id: str, listing: Listing) -> list[Delivery]:
     sql = clauses(listing)
     return tx.all(
         Delivery,
@@ -95,7 +98,7 @@ def page(tx: Tx, customer_id: str, webhook_id: str, listing: Listing) -> list[De
     )
 
 
-def total(tx: Tx, customer_id: str, webhook_id: str, listing: Listing) -> int:
+def count_rows(tx: Tx, customer_id: str, webhook_id: str, listing: Listing) -> int:
     sql = clauses(listing)
     return int(
         tx.value(
@@ -110,29 +113,29 @@ def total(tx: Tx, customer_id: str, webhook_id: str, listing: Listing) -> int:
 # What time does to them
 
 
-def forget_old(tx: Tx) -> bool:
+def purge_old(tx: Tx) -> bool:
     """Drop a batch of what is too old; whether there may be more. Ids begin with their time."""
     gone = tx.execute(
         "delete from deliveries where id in"
         " (select id from deliveries where id < ? order by id limit ?)",
-        f"{max(0, tx.now - LIFE):012x}",
-        BATCH,
+        f"{max(0, tx.now - RETENTION):012x}",
+        BATCH_SIZE,
     )
-    return gone == BATCH
+    return gone == BATCH_SIZE
 
 
-def forget_many(tx: Tx, after: str) -> str | None:
+def purge_excess(tx: Tx, after: str) -> str | None:
     """Drop what is too much of the webhook behind this one; its id, None when there is none."""
     webhook_id: str | None = tx.value(
         "select id from webhooks where id > ? order by id limit 1", after
     )
     if webhook_id is None:
         return None
-    last = _last_kept(
+    last = _oldest_retained(
         tx.rows(
             "select id, size from deliveries where webhook_id = ? order by id desc limit ?",
             webhook_id,
-            MOST + 1,
+            MAX_DELIVERIES + 1,
         )
     )
     if last is not None:
@@ -140,11 +143,11 @@ def forget_many(tx: Tx, after: str) -> str | None:
     return webhook_id
 
 
-def _last_kept(newest_first: Sequence[tuple[str, int]]) -> str | None:
+def _oldest_retained(newest_first: Sequence[tuple[str, int]]) -> str | None:
     """The oldest delivery that may stay, None when all may."""
     total = 0
     for n, (_, size) in enumerate(newest_first):
         total += size
-        if n == MOST or (total > MOST_BYTES and n > 0):
+        if n == MAX_DELIVERIES or (total > MAX_BYTES and n > 0):
             return newest_first[n - 1][0]
     return None

@@ -122,7 +122,7 @@ def _output(tx: Tx, step: StepRow, step_job: JobRow) -> str | None:
 
 def _sealed(tx: Tx, step_job: JobRow, values: list[Any]) -> str:
     return sealed_values.seal_text(
-        tx, sealed_values.about_values(step_job.customer_id), json_text.compact(values)
+        tx, sealed_values.values_context(step_job.customer_id), json_text.compact(values)
     )
 
 

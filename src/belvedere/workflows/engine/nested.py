@@ -1,7 +1,7 @@
 """A workflow job as a step of another one: permission to start it, and its row."""
 
 from belvedere import access
-from belvedere.access.actor import Actor, Level, starter
+from belvedere.access.actor import Actor, Level, trigger_actor
 from belvedere.access.people import memberships, users
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.base.ids import new_id
@@ -58,18 +58,18 @@ def check_enabled(row: WorkflowRow) -> None:
 def _person(tx: Tx, parent: RunContext | JobRow) -> Actor:
     """Who started the outermost job, with current permissions. If no person did, all is allowed."""
     if not parent.user_id:
-        return starter(parent.customer_id, "")
+        return trigger_actor(parent.customer_id, "")
     user_id = users.current_account(tx, parent.customer_id, parent.user_id)
-    member = memberships.of_user(tx, parent.customer_id, user_id)
+    member = memberships.for_user(tx, parent.customer_id, user_id)
     if member is not None and member.enabled and member.user_enabled:
-        return memberships.acting(member, "")
+        return memberships.actor_for(member, "")
     is_token = tx.row(
         "select 1 from tokens where id = ? and customer_id = ? and revoked_at is null",
         parent.user_id,
         parent.customer_id,
     )
     if is_token is not None:
-        return starter(parent.customer_id, "")
+        return trigger_actor(parent.customer_id, "")
     return Actor(parent.customer_id, "", Level.ANONYMOUS, "anonymous")
 
 

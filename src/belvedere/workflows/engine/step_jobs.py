@@ -215,5 +215,5 @@ def _step(tx: Tx, step_job: StepJob) -> StepRow:
 
 def _sealed_values(tx: Tx, request: StepRequest) -> str:
     """Values that are passed on; they may come from masked arguments."""
-    context = sealed_values.about_values(request.parent.customer_id)
+    context = sealed_values.values_context(request.parent.customer_id)
     return sealed_values.seal_text(tx, context, msgspec.json.encode(request.values).decode())

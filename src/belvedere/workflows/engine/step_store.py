@@ -120,7 +120,7 @@ def open_output(tx: Tx, customer_id: str, output: str | None) -> list[Any]:
     text = output or "[]"
     if text.startswith(sealed_values.TEXT):
         # Everything in it is in clear already. What looks like a sealed value came in a request.
-        context = sealed_values.about_values(customer_id)
+        context = sealed_values.values_context(customer_id)
         values: list[Any] = msgspec.json.decode(
             sealed_values.open_text(tx, context, text, default="[]")
         )

@@ -42,7 +42,7 @@ export function LinkPage() {
 }
 
 /** Where passwords are off, whoever comes through a provider is in: an invitation counts by that. */
-function WithoutPassword({ link }: { link: Shape<'LinkShown'> }) {
+function WithoutPassword({ link }: { link: Shape<'LinkDetailsRecord'> }) {
   const t = useText()
   const methods = useMethods(link.customer_name)
   const isInvitation = link.kind === 'invitation'
@@ -59,7 +59,7 @@ function WithoutPassword({ link }: { link: Shape<'LinkShown'> }) {
   )
 }
 
-function Redeem({ link, token }: { link: Shape<'LinkShown'>; token: string }) {
+function Redeem({ link, token }: { link: Shape<'LinkDetailsRecord'>; token: string }) {
   const t = useText()
   const [password, setPassword] = useState('')
   const [request, setRequest] = useState<SecondStepRequest | null>(null)

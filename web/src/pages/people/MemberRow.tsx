@@ -18,7 +18,7 @@ function useChange(member: Member) {
   const t = useText()
   const params = { path: { id: member.id } }
   return useMutation({
-    mutationFn: (body: Shape<'Patch'>) => ok(api.PATCH('/api/member/{id}', { params, body })),
+    mutationFn: (body: Shape<'MemberChange'>) => ok(api.PATCH('/api/member/{id}', { params, body })),
     onError: showError,
     onSuccess: () => showSuccess(t.changed),
     onSettled: () => client.invalidateQueries({ queryKey: ['member'] }),
@@ -84,7 +84,7 @@ interface MenuProps {
   member: Member
   mayEdit: boolean
   onLink: (link: Shape<'LinkRecord'>) => void
-  change: (body: Shape<'Patch'>) => void
+  change: (body: Shape<'MemberChange'>) => void
 }
 
 function MemberMenu({ member, mayEdit, onLink, change }: MenuProps) {

@@ -16,7 +16,7 @@ export function SecondFactor() {
   const t = useText()
   const client = useQueryClient()
   const factor = useQuery({ queryKey: KEY, queryFn: () => ok(api.GET('/api/auth/second-factor')) })
-  const [begun, setBegun] = useState<Shape<'SecretShown'> | null>(null)
+  const [begun, setBegun] = useState<Shape<'TotpSecretRecord'> | null>(null)
   const [codes, setCodes] = useState<string[] | null>(null)
   const settle = () => client.invalidateQueries({ queryKey: KEY })
   const showCodes = (newCodes: string[]) => {
@@ -135,7 +135,7 @@ function Confirming({
   begun,
   onDone,
 }: {
-  begun: Shape<'SecretShown'>
+  begun: Shape<'TotpSecretRecord'>
   onDone: (codes: string[]) => void
 }) {
   const t = useText()

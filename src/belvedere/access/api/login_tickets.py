@@ -2,12 +2,12 @@
 
 import msgspec
 
-from belvedere.access.api import doors
-from belvedere.access.api.doors import plain
-from belvedere.access.api.second_factor import SecretShown, shown
-from belvedere.access.api.sessions import LoginAnswer, agent_of, answered
+from belvedere.access.api import route_builders
+from belvedere.access.api.route_builders import plain_route
+from belvedere.access.api.second_factor import TotpSecretRecord, totp_secret
+from belvedere.access.api.sessions import LoginAnswer, agent_of, login_reply
 from belvedere.access.limits import known_browsers
-from belvedere.access.limits.rate_limits import Kind
+from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import Request
 from belvedere.access.signin import login, login_tickets
 from belvedere.base.errors import Unauthenticated
@@ -24,12 +24,12 @@ class TicketAndCode(msgspec.Struct, forbid_unknown_fields=True):
     code: str
 
 
-async def trade(request: Request[TicketAndCode]) -> Reply:
+async def exchange_ticket(request: Request[TicketAndCode]) -> Reply:
     services, body, address = request.services, request.body, request.actor.address
-    limits, browser = services.passwords.limits, known_browsers.of(request)
-    limits.check(address, Kind.CODE)
+    limits, browser = services.passwords.limits, known_browsers.from_request(request)
+    limits.check(address, AttemptKind.CODE)
     entered = await services.db.write(
-        login.trade,
+        login.exchange_ticket,
         services.keyring,
         body.ticket,
         body.code,
@@ -40,47 +40,47 @@ async def trade(request: Request[TicketAndCode]) -> Reply:
     if entered is None:
         # Beside the tries that the ticket and the person have, which all servers count together.
         user_id = await services.db.read(login_tickets.owner, services.keyring, body.ticket)
-        limits.wrong(address, kind=Kind.CODE, user_ids=[user_id])
+        limits.record_failure(address, kind=AttemptKind.CODE, user_ids=[user_id])
         raise Unauthenticated(
             "The code is wrong, or was used before; wait for the next one.", code="wrong_code"
         )
-    return answered(request, entered)
+    return login_reply(request, entered)
 
 
-async def set_up(request: Request[TicketOnly]) -> SecretShown:
+async def set_up_second_factor(request: Request[TicketOnly]) -> TotpSecretRecord:
     services = request.services
-    services.passwords.limits.check(request.actor.address, Kind.CODE)
-    digest = known_browsers.of(request).digest
+    services.passwords.limits.check(request.actor.address, AttemptKind.CODE)
+    digest = known_browsers.from_request(request).digest
     user, secret = await services.db.write(
-        login.set_up, services.keyring, request.body.ticket, digest
+        login.set_up_second_factor, services.keyring, request.body.ticket, digest
     )
-    return shown(secret, user.email)
+    return totp_secret(secret, user.email)
 
 
 _CODES = ("ticket_gone", "too_many_requests")
 
 ROUTES = (
-    plain(
+    plain_route(
         "POST",
         "/api/auth/login/second-factor",
         "anonymous",
-        trade,
+        exchange_ticket,
         "Sign in: the ticket of the password, and a code",
         body=TicketAndCode,
-        **doors.anonymous(Kind.CODE),
+        **route_builders.anonymous_options(AttemptKind.CODE),
         answer=LoginAnswer,
         codes=("wrong_code", *_CODES),
         known=False,
     ),
-    plain(
+    plain_route(
         "POST",
         "/api/auth/login/second-factor/setup",
         "anonymous",
-        set_up,
+        set_up_second_factor,
         "Set up a second factor where the organization requires one",
         body=TicketOnly,
-        **doors.anonymous(Kind.CODE),
-        answer=SecretShown,
+        **route_builders.anonymous_options(AttemptKind.CODE),
+        answer=TotpSecretRecord,
         codes=(*_CODES, "second_factor_on"),
         known=False,
     ),
