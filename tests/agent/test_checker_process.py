@@ -156,7 +156,7 @@ async def test_a_process_that_reports_nothing_is_killed(
             monkeypatch.setattr(checker_process, "STUCK_S", 60.0)
             await seen.until(lambda one: True)
             assert not is_alive(pid)
-    assert "check process is stuck; killing it" in caplog.text
+    assert "checker process is stuck; killing it" in caplog.text
 
 
 def test_a_process_without_checks_reports_that_it_is_alive(tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ async def test_one_that_talks_nonsense_is_replaced(
         with door() as port:
             post.configure([knock(port)])
             await seen.until(lambda one: True)
-    assert "The process of checks failed." in caplog.text
+    assert "checker process failed" in caplog.text
 
 
 def program(*said: bytes) -> "subprocess.CompletedProcess[bytes]":

@@ -33,7 +33,7 @@ def test_the_first_that_is_over_its_limit_decides(name: str) -> None:
     limit = dict.fromkeys(("cpu", "mem", "cache", "disk"), 90.0)
     outcome = dstat._evaluate(limit, data)
     assert (outcome.state, outcome.event) == ("failure", f"host:stats:{name}:high")
-    assert outcome.message == f"{name} 95 %, at most 90 are good"
+    assert outcome.message == f"{name} 95 %, limit 90 %"
 
 
 @pytest.mark.alone

@@ -81,7 +81,9 @@ async def test_a_json_value_is_compared() -> None:
         assert (await scrape(found.url, json_path="$.queue[0].n")).state == "normal"
         wrong = await scrape(found.url, json_path="$.queue[0].n", json_value="4")
         assert wrong.message == "$.queue[0].n is 3, expected 4"
-        assert (await scrape(found.url, json_path="$.nothing")).message == "there is no $.nothing"
+        assert (
+            await scrape(found.url, json_path="$.nothing")
+        ).message == "$.nothing does not exist in the response"
 
 
 async def test_redirects_are_followed_unless_they_are_expected() -> None:
@@ -132,7 +134,7 @@ async def test_one_deadline_covers_everything() -> None:
         began = time.monotonic()
         outcome = await scrape(found.url, timeout=200)
         assert time.monotonic() - began < 15
-        assert (outcome.event, outcome.message) == ("scraper:timeout", "Nothing within 0.2 s.")
+        assert (outcome.event, outcome.message) == ("scraper:timeout", "No result within 0.2 s.")
 
 
 async def test_a_slow_answer_can_count_as_a_miss() -> None:

@@ -297,7 +297,7 @@ def test_a_second_keeper_refuses_with_one_sentence(keeping: Keeping) -> None:
     words = [sys.executable, "-m", "belvedere.agent.keeper.program", "--state", keeping.folder.root]
     second = subprocess.run(words, capture_output=True, text=True, check=False)
     assert second.returncode == 3
-    assert second.stdout == f"Another keeper holds {keeping.folder.root}.\n"
+    assert second.stdout == f"Another keeper uses {keeping.folder.root}.\n"
 
 
 def test_it_retires_when_nothing_runs(keeping: Keeping) -> None:

@@ -159,7 +159,7 @@ async def test_a_second_agent_refuses_with_one_sentence(tmp_path: Path) -> None:
         )
         assert second.returncode == 1
         assert second.stderr.count("\n") == 1
-        assert f"Another agent runs with the state folder {agency.folder.root}." in second.stderr
+        assert f"another agent uses this state folder folder={agency.folder.root}" in second.stderr
 
 
 async def test_a_credential_that_is_not_good_is_said_clearly(tmp_path: Path) -> None:
@@ -174,9 +174,9 @@ async def test_a_server_that_stops_is_quoted_and_nobody_else(tmp_path: Path) -> 
     async with office(tmp_path) as (server, agency):
         server.close_with = (1012, "the server stops")
         server.cut()
-        await agency.logged("No connection to")
+        await agency.logged("no connection to the server")
         # Nothing behind it on the line; the next tries may find another reason.
-        await agency.logged(": the server stops\n")
+        await agency.logged("error=the server stops\n")
 
 
 async def test_agent_and_keeper_stay_small(tmp_path: Path) -> None:

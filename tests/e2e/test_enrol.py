@@ -67,7 +67,7 @@ def test_an_agent_waits_for_a_server_that_is_not_there_yet(site: Site, second: A
     token = site.world.enrolment()
     site.world.proxy.cut()
     second.start(site.world.url, BELVEDERE_ENROLMENT_TOKEN=token)
-    until(lambda: "does not answer" in second.said(), 15, second.said)
+    until(lambda: "enrolment failed" in second.said(), 15, second.said)
     site.world.proxy.mend()
     site.world.connected(second)
 

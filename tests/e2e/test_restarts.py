@@ -192,7 +192,7 @@ def test_two_agents_cannot_share_a_folder(site: Site) -> None:
     second = Agent(site.agent.state, "web")
     second.start(site.world.url)
     assert second.process.wait(20) == 1
-    assert "Another agent runs with the state folder" in second.said()
+    assert "another agent uses this state folder" in second.said()
     assert site.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
 
 

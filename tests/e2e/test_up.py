@@ -114,7 +114,7 @@ def test_it_is_two_processes(up: Site) -> None:
 def test_another_agent_cannot_have_its_folder(up: Site) -> None:
     ran = run("agent", "--server", up.world.url, "--state", str(up.agent.state))
     assert ran.returncode == 1
-    assert "Another agent runs with the state folder" in ran.stderr
+    assert "another agent uses this state folder" in ran.stderr
 
 
 def test_a_second_server_on_the_same_file_refuses_with_one_sentence(up: Site) -> None:

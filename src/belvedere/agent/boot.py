@@ -1,4 +1,4 @@
-"""How the agent starts processes of its own kind."""
+"""The command line of helper processes of the agent."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ BOOT = "import sys; sys.path.insert(0, sys.argv.pop(1)); from {} import main; sy
 
 
 def command(module: str) -> list[str]:
-    """The `main` of this module, without site packages, the person's settings and whatever lies in
-    the folder where somebody stood: a smaller process that nothing else gets into."""
+    """Run `main` of this module without site packages, user settings and the current folder: a
+    smaller process that loads no code from elsewhere."""
     package = str(Path(belvedere.__file__).parent.parent)
     return [sys.executable, "-I", "-S", "-X", "utf8", "-c", BOOT.format(module), package]

@@ -1,4 +1,4 @@
-"""Whether the agent's disk can take more work: free space, free inodes, and writes that failed."""
+"""Whether the agent's disk has space for more work: free bytes, free inodes, and failed writes."""
 
 import contextlib
 import os
@@ -7,19 +7,19 @@ from time import monotonic
 
 MIN_FREE_BYTES = 16 * 1024 * 1024
 MIN_FREE_INODES = 500
-# Work is taken again when there is half as much more than the minimum: a host whose scripts use up
-# the rest at once would otherwise stop and go on with every one of them.
+# Work is accepted again with half as much more than the minimum: a host whose scripts use up the
+# space at once would otherwise stop and resume with every script.
 RESUME_AT = 1.5
-# Before an order the disk is looked at, but not more often than this.
+# Before an order the disk is checked, but not more often than this.
 LOOK_S = 1.0
 PROBE = bytes(64 * 1024)
-# The word in a report of an order that was not started for this reason; the server returns the
-# job to its queue.
+# The reason in the report of an order that was not started because of this; the server requeues
+# the job.
 DISK_FULL = "disk_full"
 
 
 class DiskSpace:
-    """`message` says what is lacking; empty: the host takes work."""
+    """`message` says what is missing; empty: the host accepts work."""
 
     def __init__(
         self,
@@ -31,12 +31,12 @@ class DiskSpace:
         self._min_bytes = min_bytes
         self._min_inodes = min_inodes
         self._looked_at = -LOOK_S
-        # A write failed: free space proves nothing (a quota, a broken disk) until one succeeds.
+        # A write failed (a quota, a broken disk): free space does not help until a write succeeds.
         self._has_failed = False
         self.message = ""
 
     def check(self) -> None:
-        """Cheap; before an order."""
+        """A cheap check before an order."""
         now = monotonic()
         if not self.message and now - self._looked_at >= LOOK_S:
             self._looked_at = now
@@ -48,7 +48,7 @@ class DiskSpace:
         self.message = self.message or message
 
     def refresh(self) -> None:
-        """With every heartbeat; in a thread, since it may write."""
+        """Check with every heartbeat; in a thread, because it may write."""
         if not self.message:
             self.message = self._shortage(1.0)
         elif not self._shortage(RESUME_AT) and (not self._has_failed or self._can_write()):

@@ -1,4 +1,4 @@
-"""Scripts and file arguments by their SHA-256: checked when they come and before each use."""
+"""Scripts and file arguments by their SHA-256, verified when they arrive and before each use."""
 
 import contextlib
 import os
@@ -11,13 +11,13 @@ from typing import Any, BinaryIO
 from belvedere.agent.workdir import removal
 
 LIMIT = 512 * 1024 * 1024
-# What was asked for within this time may be about to start: it is never removed.
+# A file that was requested within this time may be about to start: it is never removed.
 IN_USE_S = 60.0
 
 
 @dataclass(slots=True)
 class Download:
-    """A blob on its way."""
+    """A file that is being downloaded."""
 
     file: BinaryIO
     digest: Any = field(default_factory=sha256)
@@ -31,7 +31,7 @@ class FileCache:
         # Oldest use first.
         self._sizes: dict[str, int] = {}
         self._used_at: dict[str, float] = {}
-        # A file whose change time and size are still those of its last check is still that file.
+        # A file with the change time and size of its last check was not changed.
         self._checked: dict[tuple[str, str], tuple[int, int]] = {}
         self._downloads: dict[str, Download] = {}
         # Why the last piece could not be stored.
@@ -49,7 +49,7 @@ class FileCache:
         self._sizes = {name: size for _, name, size in sorted(entries)}
 
     def path(self, digest: str, filename: str) -> str | None:
-        """Where these bytes lie under this name, or None when they must be fetched."""
+        """The path of this content under this name, or None if it must be downloaded."""
         if digest not in self._sizes:
             return None
         path = f"{self._folder}/{digest}/{filename}"
@@ -70,7 +70,7 @@ class FileCache:
         return known_status == (now.st_ctime_ns, now.st_size)
 
     def _check(self, digest: str, filename: str) -> bool:
-        """A script can write to its own file; one that was changed is fetched again."""
+        """A script can write to its own file; a changed file is downloaded again."""
         path = self._root / digest / filename
         try:
             if not path.exists():
@@ -87,7 +87,7 @@ class FileCache:
         return True
 
     def keep(self, data: bytes) -> str:
-        """Bytes that came otherwise; their digest. OSError when there is no room to write."""
+        """Store content that did not come from the server; its digest. OSError without space."""
         digest = sha256(data).hexdigest()
         if self.path(digest, "blob") is None and not self.is_downloading(digest):
             self.expect(digest)
@@ -98,11 +98,11 @@ class FileCache:
         return digest in self._downloads
 
     def expect(self, digest: str) -> None:
-        """Someone was asked for it; OSError when there is no room to write."""
+        """Start a download; OSError without space."""
         self._downloads[digest] = Download(open(self._root / f"{digest}.part", "wb"))  # noqa: SIM115
 
     def feed(self, digest: str, data: bytes, *, last: bool) -> bool | None:
-        """One piece; true when it is now here and whole, false when it is not what it should be."""
+        """Add one piece. True: the file is complete; False: its digest is wrong; None: go on."""
         download = self._downloads.get(digest)
         if download is None:
             return None
@@ -151,7 +151,7 @@ class FileCache:
             removal.remove(f"{self._folder}/{digest}")
 
     def give_up(self, digest: str) -> None:
-        """It will not come: refused, or the connection is gone."""
+        """Abandon a download: refused, or the connection is lost."""
         download = self._downloads.pop(digest, None)
         if download is not None:
             with contextlib.suppress(OSError):

@@ -1,7 +1,7 @@
-"""A call that may hang, on a thread that nobody waits for at the end.
+"""Calls that may hang, on threads that the program does not wait for at its end.
 
-Threads of an executor are few, shared and joined when the program goes: a `stat` on a network disk
-that is away would take them one by one, and keep the program from ending.
+Threads of an executor are few, shared and joined at exit: a `stat` on an unreachable network disk
+would block them one by one, and keep the program from ending.
 """
 
 import asyncio
@@ -15,14 +15,14 @@ R = TypeVar("R")
 
 async def run_detached(call: Callable[..., R], *args: Any) -> R:
     answer: Future[R] = Future()
-    # From now on nobody can call it off, only stop waiting.
+    # From now on the call cannot be cancelled; the caller can only stop waiting.
     answer.set_running_or_notify_cancel()
 
     def run() -> None:
         try:
             answer.set_result(call(*args))
         except StopIteration as fault:
-            # asyncio's futures do not take it.
+            # asyncio's futures do not accept StopIteration.
             answer.set_exception(RuntimeError(repr(fault)))
         except BaseException as fault:
             answer.set_exception(fault)

@@ -1,7 +1,7 @@
-"""JSON as the standard library writes and reads it, in one step each.
+"""Faster JSON with the encoder and decoder of the standard library.
 
-`json` makes its encoder anew for every text that it writes, and looks for spaces around every text
-that it reads: of a small message that is half the cost.
+`json` creates an encoder for every text that it writes, and skips spaces around every text that it
+reads: for a small message that is half of the cost.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
 
 def writer(default: Callable[[Any], Any] | None = None) -> Callable[[Any], str]:
-    """json.dumps without spaces; `default` for what JSON does not know."""
+    """json.dumps without spaces; `default` converts types that JSON does not have."""
     standard = json.JSONEncoder(separators=(",", ":"), default=default)
     if make_encoder is None:
         return standard.encode
@@ -30,7 +30,7 @@ def writer(default: Callable[[Any], Any] | None = None) -> Callable[[Any], str]:
     try:
         pieces = make_encoder(None, standard.default, escape, None, ":", ",", False, False, True)
     except TypeError:
-        # A Python whose encoder wants to be made differently.
+        # A Python version whose encoder has other parameters.
         return standard.encode
     return lambda value: "".join(pieces(value, 0))
 
@@ -39,7 +39,7 @@ to_json = writer()
 
 
 def from_json(text: str) -> Any:
-    """json.loads, which is asked only about texts that are not a value from end to end."""
+    """json.loads, which is called only if the text has more than one plain value."""
     try:
         value, end = _scan(text, 0)
     except StopIteration:

@@ -1,4 +1,4 @@
-"""The agent's side of the keeper: find it or start it, hand it messages, hear what it says."""
+"""The agent's connection to the keeper: find or start it, send and receive messages."""
 
 import asyncio
 import contextlib
@@ -16,28 +16,28 @@ from belvedere.base.failpoints import VARIABLE as FAILPOINT
 from belvedere.base.unix_sockets import short_path
 
 Message = dict[str, Any]
-# The keeper writes only when something is wrong; an old complaint is not kept for ever.
+# The keeper logs only problems; a longer log is deleted at its next start.
 MAX_LOG = 256 * 1024
 
 
 class KeeperFailed(Exception):
-    """The keeper would not start; the text says why."""
+    """The keeper did not start; the text says why."""
 
 
 class KeeperClient(asyncio.Protocol):
-    """One connection to the keeper. What one frame of the server gives it leaves in one write."""
+    """One connection to the keeper. Messages of one frame of the server leave in one write."""
 
     def __init__(self) -> None:
         self.lost = asyncio.Event()
         self.listener: Callable[[Message], None] | None = None
-        # Called when all that the keeper said at once was handed over.
+        # Called after all messages that arrived together were handled.
         self.pause_listener: Callable[[], None] | None = None
-        # Checks go on while there is no session.
+        # Results of checks also arrive without a session.
         self.check_listener: Callable[[Message], None] | None = None
         self._lines = wire.JsonLines()
         self._out: list[bytes] = []
         self._transport: asyncio.Transport | None = None
-        # The keeper's process, when it was we who started it.
+        # The keeper's process, if this agent started it.
         self.process: subprocess.Popen[bytes] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -56,11 +56,11 @@ class KeeperClient(asyncio.Protocol):
             self.pause_listener()
 
     def send(self, *messages: Message) -> None:
-        """Leaves with the next `flush`."""
+        """Queue messages; they are sent with the next `flush`."""
         self._out.extend(map(wire.pack, messages))
 
     def flush(self) -> None:
-        """Nothing where the keeper is gone: uvloop would not take it silently."""
+        """Send what is queued; nothing if the connection is closing, where uvloop would raise."""
         out, self._out = self._out, []
         transport = self._transport
         if out and transport is not None and not transport.is_closing():
@@ -72,13 +72,13 @@ class KeeperClient(asyncio.Protocol):
             self._transport.close()
 
     async def collect(self) -> None:
-        """After the keeper's end: leave no zombie of it."""
+        """Reap the keeper's process after its end."""
         if self.process is not None:
             await run_detached(_collect, self.process)
 
 
 async def connect_keeper(folder: StateFolder) -> KeeperClient:
-    """The running keeper, or a new one."""
+    """Connect to the running keeper, or start a new one."""
     connection, process = await run_detached(_connect_or_start, folder)
     loop = asyncio.get_running_loop()
     _, client = await loop.create_unix_connection(KeeperClient, sock=connection)
@@ -89,8 +89,8 @@ async def connect_keeper(folder: StateFolder) -> KeeperClient:
 def _connect_or_start(
     folder: StateFolder,
 ) -> tuple[socket.socket, "subprocess.Popen[bytes] | None"]:
-    """A connection, and the process where it is a new one; not on the loop, since it may take its
-    time."""
+    """A connection, and the process if it is a new one. Runs in a thread, because it may take
+    long."""
     try:
         return _connect(folder), None
     except OSError:
@@ -119,7 +119,7 @@ def _connect(folder: StateFolder) -> socket.socket:
 
 
 def _start(folder: StateFolder) -> subprocess.Popen[bytes]:
-    """Returns once it listens, after some 60 ms."""
+    """Start the keeper and wait until it listens, about 60 ms."""
     path = f"{folder.root}/keeper.log"
     if os.path.exists(path) and os.path.getsize(path) > MAX_LOG:
         os.unlink(path)
@@ -138,17 +138,17 @@ def _start(folder: StateFolder) -> subprocess.Popen[bytes]:
         word = output.readline().decode().strip()
     if word != "ready":
         process.wait()
-        raise KeeperFailed(word or f"The keeper did not start; {folder.root}/keeper.log says why.")
+        raise KeeperFailed(word or f"The keeper did not start; see {folder.root}/keeper.log.")
     return process
 
 
 def _private(path: str, flags: int) -> int:
-    """Others can walk through the state folder where scripts run as other users."""
+    """Other users can pass through the state folder if scripts run as other users."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o600)
 
 
 def _environment() -> dict[str, str]:
-    """What the keeper needs; a point at which it shall die in a test is meant for one keeper."""
+    """The keeper's environment; a fail point of a test is meant for one keeper only."""
     names = ("PATH", "TZ", "BELVEDERE_FAILPOINT")
     environment = {name: os.environ[name] for name in names if name in os.environ}
     if os.environ.get(FAILPOINT, "").startswith("keeper."):

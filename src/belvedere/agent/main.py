@@ -1,4 +1,4 @@
-"""The agent's program: enrol if need be, then serve until told to stop."""
+"""The agent's program: enrol if needed, then run until it is stopped."""
 
 import asyncio
 import logging
@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def perform(settings: AgentSettings) -> int:
-    """Run here, or become a service of this machine."""
+    """Run in this process, or install the agent as a service."""
     secret_environment.remove([TOKEN_VARIABLE])
     if settings.action == "run":
         return run(settings)
@@ -41,13 +41,13 @@ def perform(settings: AgentSettings) -> int:
 
 
 def run(settings: AgentSettings) -> int:
-    """Until SIGTERM or SIGINT; 1 when it cannot begin. Scripts and keeper go on without us."""
+    """Run until SIGTERM or SIGINT; 1 if the agent cannot start. Scripts and keeper keep running."""
     os.umask(0o077)
     warn_of_plain_http(settings)
     state = state_folder.prepare(settings.state)
     lock_fd = state_folder.lock(state, "agent")
     if lock_fd is None:
-        log.error("Another agent runs with the state folder %s.", state.root)
+        log.error("another agent uses this state folder folder=%s", state.root)
         return 1
     try:
         asyncio.run(_serve(settings, state))
@@ -60,7 +60,7 @@ def run(settings: AgentSettings) -> int:
 
 
 def warn_of_plain_http(settings: AgentSettings) -> None:
-    """Whoever is between this host and the server could read the credential and run scripts."""
+    """Everybody between this host and the server could read the credential and run scripts."""
     if settings.is_unprotected:
         log.warning(
             "the connection to the server is not encrypted: others on the network can read it and"
@@ -78,7 +78,7 @@ async def _serve(settings: AgentSettings, state: StateFolder) -> None:
     try:
         await task
     except asyncio.CancelledError:
-        log.info("Stopped. Scripts that run go on; the next start takes them over.")
+        log.info("agent stopped; running scripts continue and the next start adopts them")
 
 
 async def _enrol_and_link(
@@ -100,6 +100,6 @@ async def _credential(
         try:
             saved = await asyncio.to_thread(enrolment.enrol, settings, state, trusted)
         except Unreachable as fault:
-            log.warning("%s does not answer (%s); trying again.", settings.server, fault)
+            log.warning("enrolment failed; retrying server=%s error=%s", settings.server, fault)
             await asyncio.sleep(RETRY_ENROLMENT_S)
     return saved

@@ -1,4 +1,4 @@
-"""The server's messages into the protocol's shapes, and ours into its frames."""
+"""Decoding messages of the server, and encoding messages of the agent."""
 
 from collections.abc import Sequence
 from operator import attrgetter
@@ -26,7 +26,7 @@ MESSAGE_TYPES: dict[str, type[FromServer]] = {
 
 
 def decode(raw: dict[str, Any]) -> FromServer | None:
-    """The message, without fields that a later server may have added; None for a later kind."""
+    """The message without fields that this version does not know; None for an unknown kind."""
     message_type = MESSAGE_TYPES.get(raw.get("kind", ""))
     if message_type is None:
         return None
@@ -40,13 +40,13 @@ def decode(raw: dict[str, Any]) -> FromServer | None:
 
 
 def watch(raw: dict[str, Any]) -> protocol.Watch:
-    """As one process of this agent says it to another."""
+    """A list of monitors that the agent sends to its checker process."""
     monitors = [_build(protocol.Watched, item) for item in raw["monitors"]]
     return protocol.Watch(raw["number"], monitors, raw["since"], raw["removed"])
 
 
 def report(raw: dict[str, Any]) -> protocol.Report:
-    """As the keeper wrote it, which may be older or newer than this agent."""
+    """A report of the keeper, which may be older or newer than this agent."""
     return _build(protocol.Report, raw)
 
 
@@ -62,7 +62,7 @@ def _blob(raw: dict[str, Any]) -> protocol.BlobArgument:
     return protocol.BlobArgument(raw["index"], raw["sha256"], raw["filename"])
 
 
-# How to read all fields of a shape at once, by the shape: a report has fourteen.
+# Reads all fields of a message type in one call: a report has fourteen.
 _READ = {
     message_type: attrgetter(*message_type.__slots__)
     for message_type in (protocol.Entry, protocol.Report, protocol.Sample, *get_args(FromAgent))

@@ -1,4 +1,4 @@
-"""The state folder: what lies where, and who may hold it."""
+"""The state folder: its paths, permissions and locks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import errno
 import fcntl
 import os
 
-# Errors of a disk that cannot be written; nothing that a script or its task could cause.
+# Errors of a disk that cannot be written; scripts and tasks cannot cause them.
 DISK_ERRORS = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EFBIG))
 
 
@@ -29,7 +29,7 @@ class StateFolder:
         self.root = os.path.abspath(root)
         self.cache = self.root + "/cache"
         self.credential = self.root + "/credential.json"
-        # What scripts left for the server, by fence, until it has it.
+        # Artifacts of scripts by fence, until the server has them.
         self.files = self.root + "/files"
         self.journal = self.root + "/journal"
         self.samples = self.root + "/samples"
@@ -39,10 +39,10 @@ class StateFolder:
 
 
 def prepare(root: str) -> StateFolder:
-    """Make what is missing, closed to everybody else.
+    """Create missing folders, closed to other users.
 
-    Only root can run scripts as other users, and those must be able to walk to their working
-    folder: then the way there is passable, though not readable.
+    Only root can run scripts as other users, and these must be able to reach their working folder:
+    then the path is passable (0711), but not readable.
     """
     folder = StateFolder(root)
     passable = 0o711 if os.geteuid() == 0 else 0o700
@@ -59,7 +59,7 @@ def prepare(root: str) -> StateFolder:
 
 
 def _secure(path: str, mode: int, *, follow: bool) -> None:
-    """Ours alone to change. The state folder itself may be a link that an administrator made."""
+    """Set owner and mode. The state folder itself may be a link of an administrator."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | (0 if follow else os.O_NOFOLLOW))
     try:
         if os.geteuid() == 0 and os.fstat(fd).st_uid != 0:
@@ -70,7 +70,7 @@ def _secure(path: str, mode: int, *, follow: bool) -> None:
 
 
 def lock(folder: StateFolder, who: str) -> int | None:
-    """Hold the folder as `agent` or `keeper` until this process ends; None when another does."""
+    """Lock the folder as `agent` or `keeper` until this process ends; None if it is locked."""
     fd = os.open(f"{folder.root}/{who}.lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -81,7 +81,7 @@ def lock(folder: StateFolder, who: str) -> int | None:
 
 
 def cookie(folder: StateFolder) -> str:
-    """Tells our scripts from those of another agent on this machine."""
+    """Distinguishes scripts of this agent from those of another agent on the same machine."""
     place = os.stat(folder.root)
     return f"{place.st_dev:x}-{place.st_ino:x}"
 

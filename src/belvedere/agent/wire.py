@@ -1,4 +1,4 @@
-"""Between agent and keeper: one JSON object per line over a socket in the state folder.
+"""Protocol between agent and keeper: one JSON object per line over a socket in the state folder.
 
 From the agent (`do`): hello, open, order, refuse, cancel, stop, ack, kept, retire, check, uncheck.
 From the keeper (`say`): state, started, output, ended, gone, checked.
@@ -15,11 +15,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from belvedere.agent.journal.state import Message
 
-# 2: orders carry masks. 3: it runs the scripts of monitors. 4: those as another user, too.
-# 5: it starts a new journal when it is told that the old one was rolled back.
-# 6: its state names the jobs of entries, and the process itself.
+# 2: orders have masks. 3: the keeper runs the scripts of monitors. 4: these as another user, too.
+# 5: it starts a new journal (`renew`) after the old one was rolled back.
+# 6: its state has the jobs of entries, and an id of the process.
 VERSION = 6
-# An agent that is this far behind is not listening; it gets the whole state when it returns.
+# An agent that is this far behind does not read; it gets the complete state when it reconnects.
 TOO_FAR_BEHIND = 16 * 1024 * 1024
 
 
@@ -28,7 +28,7 @@ def pack(message: Message) -> bytes:
 
 
 class JsonLines:
-    """Bytes in, whole messages out."""
+    """Splits a byte stream into messages."""
 
     __slots__ = ("_rest",)
 

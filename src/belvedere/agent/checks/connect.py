@@ -14,14 +14,14 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 async def connect(
     config: dict[str, Any], host: str, port: int, tls: ssl.SSLContext | None = None
 ) -> Streams:
-    """OSError when there is no way."""
+    """Open a connection; OSError if that is not possible."""
     name = host if tls is not None else None
     if not config.get("outer_only"):
         return await asyncio.open_connection(host, port, ssl=tls, server_hostname=name)
     fault: OSError | None = None
     for _, address in await resolve(config, host):
         try:
-            # To the address that was looked at: a second look-up might find another one.
+            # To the address that was checked: a second look-up might return another one.
             return await asyncio.open_connection(address, port, ssl=tls, server_hostname=name)
         except ssl.SSLError:
             raise
@@ -32,7 +32,7 @@ async def connect(
 
 
 async def resolve(config: dict[str, Any], host: str) -> list[tuple[int, str]]:
-    """The families and addresses behind a name, as far as they may be called."""
+    """Families and addresses of a name that the organization allows."""
     loop = asyncio.get_running_loop()
     entries = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     addresses = [(entry[0].value, str(entry[4][0])) for entry in entries]

@@ -1,4 +1,4 @@
-"""One HTTP request over asyncio's streams: small, bounded, without a library."""
+"""A small HTTP client over asyncio's streams, with limits and without a library."""
 
 import asyncio
 import ssl
@@ -15,7 +15,7 @@ MOST_HEADERS = 64 * 1024
 
 
 class BadAnswer(Exception):
-    """What came is no HTTP."""
+    """The response is not valid HTTP."""
 
 
 @dataclass(slots=True)
@@ -23,20 +23,20 @@ class Answer:
     status: int
     headers: dict[str, str]
     body: bytes
-    # Whether there was more than we read.
+    # Whether the body was longer than the limit.
     is_cut: bool = False
 
 
 @lru_cache(maxsize=1)
 def trust() -> ssl.SSLContext:
-    """Loading the system's authorities takes tens of milliseconds, so once."""
+    """The system's certificate authorities, cached: loading takes tens of milliseconds."""
     return ssl.create_default_context()
 
 
 async def fetch(
     config: dict[str, Any], url: str, method: str, headers: dict[str, str], body: bytes
 ) -> Answer:
-    """Whatever the server answers; the caller keeps the deadline."""
+    """The response of the server; the caller enforces the timeout."""
     parts = urlsplit(url)
     is_tls = parts.scheme == "https"
     port = parts.port or (443 if is_tls else 80)
@@ -46,7 +46,7 @@ async def fetch(
         writer.write(_request(parts, method, headers, body, gzip=config["gzip"]))
         return await _read(reader, method)
     finally:
-        # No waiting for a peer that does not close: what we wanted to know we know.
+        # Do not wait for a peer that does not close the connection.
         writer.transport.abort()
 
 
@@ -72,7 +72,7 @@ def _request(
 
 async def _read(reader: asyncio.StreamReader, method: str) -> Answer:
     status, headers = await _head(reader)
-    # An interim answer comes before the true one.
+    # Skip interim responses before the final one.
     while 100 <= status < 200 and status != 101:
         status, headers = await _head(reader)
     if method == "HEAD" or status in (101, 204, 304):
@@ -87,13 +87,13 @@ async def _head(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError as cut:
-        raise BadAnswer("The connection ended before an answer.") from cut
+        raise BadAnswer("The connection was closed before a response.") from cut
     except asyncio.LimitOverrunError as fault:
-        raise BadAnswer("The headers of the answer have no end.") from fault
+        raise BadAnswer("The headers of the response are too long.") from fault
     first, *lines = head.decode("latin-1").split("\r\n")
     words = first.split(" ", 2)
     if len(words) < 2 or not words[0].startswith("HTTP/") or not words[1].isdecimal():
-        raise BadAnswer("The answer is not HTTP.")
+        raise BadAnswer("The response is not HTTP.")
     pairs = (line.partition(":") for line in lines if line)
     return int(words[1]), {name.strip().lower(): value.strip() for name, _, value in pairs}
 
@@ -138,10 +138,10 @@ async def _chunks(reader: asyncio.StreamReader) -> tuple[bytes, bool]:
 
 
 def _decompress(body: bytes, is_cut: bool) -> tuple[bytes, bool]:
-    """Never more than we would read unpacked: a few bytes can hold gigabytes of nothing."""
+    """At most MAX_BODY bytes: a few compressed bytes can expand to gigabytes."""
     unpacker = zlib.decompressobj(wbits=47)
     try:
         data = unpacker.decompress(body, MAX_BODY)
     except zlib.error as fault:
-        raise BadAnswer("The answer cannot be unpacked.") from fault
+        raise BadAnswer("The response cannot be decompressed.") from fault
     return data, is_cut or bool(unpacker.unconsumed_tail)

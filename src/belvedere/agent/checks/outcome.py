@@ -1,4 +1,4 @@
-"""What a check saw."""
+"""The result of a check."""
 
 import json
 from collections.abc import Sequence
@@ -10,24 +10,24 @@ from belvedere.base.errors import Invalid
 from belvedere.base.text.json_text import check_depth, clean
 from belvedere.base.text.masking import Masker
 
-# More is kept of no check anyway.
+# Larger data of a check is dropped.
 MAX_DATA = 64 * 1024
 
 
 @dataclass(slots=True)
 class Outcome:
     state: Literal["normal", "failure", "changed"]
-    # A word such as scraper:mismatch:status_code, and a sentence.
+    # An event name such as scraper:mismatch:status_code, and a sentence.
     event: str = ""
     message: str = ""
     data: dict[str, Any] = field(default_factory=dict)
-    # What is kept over time.
+    # Numbers that are stored over time.
     measured: dict[str, float] = field(default_factory=dict)
 
 
 def sanitize(outcome: Outcome) -> Outcome:
-    """As it can be sent and kept. What strangers and scripts say may hold halves of letters,
-    numbers that are none, and depths that nobody means; what cannot be kept must not come back with
+    """The outcome as it can be sent and stored. Responses and scripts may contain unpaired
+    surrogates, NaN and deep nesting; a result that the server refuses would be sent again with
     every connection."""
     outcome.event, outcome.message = clean(outcome.event), clean(outcome.message)
     outcome.measured = {name: x for name, x in outcome.measured.items() if isfinite(x)}
@@ -42,7 +42,7 @@ def sanitize(outcome: Outcome) -> Outcome:
 
 
 def masked(text: str, values: Sequence[str]) -> str:
-    """An answer, or the output of a script, may repeat the credentials that were sent."""
+    """The text without credentials, which a response or the output of a script may repeat."""
     if not values:
         return text
     masker = Masker(values)
@@ -51,6 +51,6 @@ def masked(text: str, values: Sequence[str]) -> str:
 
 
 def explain(fault: BaseException) -> str:
-    """A sentence, also for exceptions that carry none."""
+    """A sentence, also for exceptions without a message."""
     text = str(getattr(fault, "strerror", None) or fault) or type(fault).__name__
     return text if text.endswith(".") else f"{text}."

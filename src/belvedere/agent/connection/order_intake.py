@@ -1,4 +1,4 @@
-"""Orders and the bytes they need: what is here goes to the keeper, what is not is fetched first."""
+"""Orders and their files: missing files are downloaded before an order goes to the keeper."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +27,7 @@ class OrderIntake:
         self._cache = cache
         self._send = send
         self._waiting: dict[int, Order] = {}
-        # An older keeper that still has scripts cannot hide what must not be seen.
+        # An older keeper that still has scripts cannot mask secrets.
         self.can_mask = True
 
     def order(self, order: Order) -> None:
@@ -35,10 +35,14 @@ class OrderIntake:
         if self._space.message:
             self._refuse_for_disk(order)
         elif order.masks and not self.can_mask:
-            text = "The agent was just upgraded; it takes scripts with secrets once others ended."
+            text = (
+                "The agent was upgraded; scripts with secrets run when the running ones have ended."
+            )
             self._refuse(order, {"ending": "error", "reason": "keeper_outdated", "message": text})
         elif self._scripts_user and order.os_user not in ("", self._scripts_user):
-            text = f"Scripts here run as {self._scripts_user!r} only, not as {order.os_user!r}."
+            text = (
+                f"Scripts on this host run only as {self._scripts_user!r}, not {order.os_user!r}."
+            )
             self._refuse(
                 order, {"ending": "error", "reason": "no_right_to_run_as", "message": text}
             )
@@ -47,7 +51,7 @@ class OrderIntake:
             self._fetch(order)
 
     def _pass_to_keeper(self, order: Order) -> bool:
-        """To the keeper, when all of its bytes are here."""
+        """Pass the order to the keeper if all of its files are here."""
         script = self._cache.path(order.sha256, basename(order.filename))
         if script is None:
             return False
@@ -79,7 +83,7 @@ class OrderIntake:
         return True
 
     def _fetch(self, order: Order) -> None:
-        """Ask once for what is missing, however many orders wait for it."""
+        """Request each missing file once, however many orders wait for it."""
         for digest in _digests(order):
             if self._cache.is_downloading(digest) or self._cache.path(digest, "blob") is not None:
                 continue
@@ -100,11 +104,11 @@ class OrderIntake:
         elif is_whole is False and self._cache.fault is not None:
             self._fail_to_store(digest, self._cache.fault)
         elif is_whole is False:
-            self.fail(digest, "What came is not what was asked for.")
+            self.fail(digest, "The received file has a wrong digest.")
 
     def _fail_to_store(self, digest: str, fault: OSError) -> None:
         if fault.errno not in DISK_ERRORS:
-            self.fail(digest, f"It cannot be stored: {fault}.")
+            self.fail(digest, f"The file cannot be stored: {fault}.")
             return
         self._space.fail(f"A script cannot be stored: {fault.strerror}.")
         self._cache.give_up(digest)
@@ -113,7 +117,7 @@ class OrderIntake:
             self._refuse_for_disk(order)
 
     def _refuse_for_disk(self, order: Order) -> None:
-        """Nothing ran, and the server gives it out again when there is space."""
+        """Nothing ran; the server requeues the job and sends it again when there is space."""
         message = self._space.message
         self._refuse(order, {"ending": "error", "reason": DISK_FULL, "message": message})
 
@@ -121,28 +125,28 @@ class OrderIntake:
         return [order for order in self._waiting.values() if digest in _digests(order)]
 
     def fail(self, digest: str, reason: str) -> None:
-        """These bytes cannot be had."""
+        """This file is not available: refuse all orders that need it."""
         self._cache.give_up(digest)
         for order in self._waiting_for(digest):
             del self._waiting[order.fence]
-            text = f"{order.filename or 'The script'} ({digest[:12]}) cannot be had. {reason}"
+            text = f"{order.filename or 'The script'} ({digest[:12]}) is not available. {reason}"
             self._refuse(
                 order, {"ending": "error", "reason": "script_unavailable", "message": text}
             )
 
     def cancel(self, fence: int) -> bool:
-        """Whether it was still waiting here; then it never begins."""
+        """Whether the order was still waiting here; then it never starts."""
         order = self._waiting.pop(fence, None)
         if order is not None:
             self._refuse(order, {"ending": "canceled", "reason": "not_started"})
         return order is not None
 
     def forget(self, fence: int) -> bool:
-        """The same without a word to the server."""
+        """The same without a report to the server."""
         return self._waiting.pop(fence, None) is not None
 
     def _refuse(self, order: Order, report: dict[str, Any]) -> None:
-        """Through the keeper's journal, like every end: so it is told until it is acknowledged."""
+        """Through the keeper's journal, like every end: it is sent until it is acknowledged."""
         message = {"do": "refuse", "session": order.session, "fence": order.fence}
         self._keeper.send({**message, "job_id": order.job_id, "report": report})
 

@@ -1,4 +1,4 @@
-"""The agent's one outgoing connection: opened, kept, opened again."""
+"""The agent's connection to the server: connect, run a session, reconnect."""
 
 import asyncio
 import json
@@ -33,21 +33,21 @@ from belvedere.protocol import INLINE_LOG, Entry, Hello, Refusal, Welcome
 log = logging.getLogger("belvedere.agent")
 
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.2, 10.0
-# The credential is not good: asking more often would not make it better.
+# The pause after the server rejected the credential.
 REFUSED_PAUSE_S = 30.0
-# A server that welcomes us and then hangs up at once is not to be called five times a second.
+# A connection counts as stable after this time; before, the pauses between attempts keep growing.
 STABLE_AFTER_S = 1.0
 PING_EVERY_S, PING_TIMEOUT_S = 10.0, 20.0
 HANDSHAKE_S = 15.0
 MAX_FRAME = 64 * 1024 * 1024
 UNAUTHORIZED, FORBIDDEN = 4401, 4403
-# The refusal of a hello that is older than one the server has seen; keepers from this version of
-# their protocol on then give their journal a new identity.
+# The refusal of a Hello that is older than one the server has seen. Keepers from this protocol
+# version on can then give their journal a new identity.
 STALE_HELLO, CAN_RENEW = "4410", 5
 
 
 class ServerConnection(OutgoingSocket, Protocol):
-    """To the server: websocket.py, or in_process.py where that is this very process."""
+    """A connection to the server: websocket.py, or in_process.py inside the server's process."""
 
     @property
     def local_address(self) -> tuple[Any, ...]: ...
@@ -61,19 +61,19 @@ Dial = Callable[[], AbstractAsyncContextManager[ServerConnection]]
 
 
 class AgentRefused(Exception):
-    """The server knows who we are not."""
+    """The server rejected the credential of this agent."""
 
 
 def network_dialer(
     settings: AgentSettings, credential: Credential, tls: ssl.SSLContext | None
 ) -> Dial:
-    """How a server elsewhere is called."""
+    """Opens connections to a server over the network."""
     return lambda: connect(
         settings.server.replace("http", "ws", 1) + "/-/agent",
         additional_headers={"Authorization": f"Bearer {credential.token}"},
         user_agent_header=f"belvedere-agent/{__version__}",
         ssl=tls,
-        # Output is compressed where it is kept; here it would cost more than it saves.
+        # Output is compressed by the server's storage; here it would cost more than it saves.
         compression=None,
         max_size=MAX_FRAME,
         open_timeout=HANDSHAKE_S,
@@ -107,7 +107,7 @@ class ServerLink:
         )
 
     async def run(self) -> None:
-        """For ever, and once. KeeperFailed when there is no keeper to be had from the start."""
+        """Run until cancelled; call it once. KeeperFailed if the first keeper does not start."""
         try:
             await self._reconnect_loop(await self._attach())
         finally:
@@ -121,21 +121,25 @@ class ServerLink:
         while True:
             try:
                 if keeper.lost.is_set():
-                    log.info("The keeper is gone; starting another.")
+                    log.info("keeper ended; starting another")
                     await keeper.collect()
                     keeper = await self._attach()
                 await self._run_connection(keeper)
             except AgentRefused as error:
-                log.error("The server refuses this agent: %s", error)
+                log.error("server rejected this agent reason=%s", error)
                 await asyncio.sleep(REFUSED_PAUSE_S)
                 continue
             except (OSError, InvalidHandshake, ConnectionClosed) as fault:
-                log.warning("No connection to %s: %s", self._settings.server, _describe(fault))
+                log.warning(
+                    "no connection to the server server=%s error=%s",
+                    self._settings.server,
+                    _describe(fault),
+                )
             except KeeperFailed as fault:
                 log.error("%s", fault)
             except Exception:
-                # A fault in what the server said must not end the agent of a host.
-                log.exception("The connection failed; trying again.")
+                # An unexpected message of the server must not end the agent.
+                log.exception("connection failed; reconnecting")
             await asyncio.sleep(self._pause())
 
     async def _attach(self) -> KeeperClient:
@@ -144,7 +148,7 @@ class ServerLink:
         return keeper
 
     def _pause(self) -> float:
-        """Full jitter: a thousand agents that lost one server do not return in one wave."""
+        """Full jitter: many agents that lost a server must not reconnect at the same time."""
         ceiling = min(MAX_PAUSE_S, FIRST_PAUSE_S * 2**self._failures)
         self._failures = min(self._failures + 1, 16)
         return random.uniform(0, ceiling)
@@ -153,7 +157,7 @@ class ServerLink:
         self._failures = 0
 
     async def _run_connection(self, keeper: KeeperClient) -> None:
-        """One connection, from its first byte to its last."""
+        """Run one connection from start to end."""
         try:
             async with self._dial() as socket:
                 session = self._session(keeper)
@@ -167,7 +171,7 @@ class ServerLink:
             raise
         except ConnectionClosed as error:
             if error.rcvd is not None and error.rcvd.code in (UNAUTHORIZED, FORBIDDEN):
-                raise AgentRefused(error.rcvd.reason or "its credential is not good.") from None
+                raise AgentRefused(error.rcvd.reason or "The credential is invalid.") from None
             raise
 
     def _session(self, keeper: KeeperClient) -> ServerSession:
@@ -196,7 +200,7 @@ class ServerLink:
             self._space.fail("The journal cannot be written.")
         self._scripts.keeper_version = state.get("version", 1)
         if _is_outdated(state):
-            log.info("The keeper is of version %s; a new one takes over.", state["build"])
+            log.info("replacing keeper of another version version=%s", state["build"])
             keeper.send({"do": "retire"})
             keeper.flush()
             await asyncio.wait_for(keeper.lost.wait(), HANDSHAKE_S)
@@ -210,16 +214,18 @@ class ServerLink:
         welcome = messages.decode(first)
         if isinstance(welcome, Refusal):
             if welcome.code == STALE_HELLO:
-                # The server knows a later hello of this journal: it was rolled back since.
+                # The server has seen a later Hello of this journal: the journal was rolled back.
                 log.warning("journal is older than the server's record; starting a new one")
                 keeper.send({"do": "renew"})
                 keeper.flush()
             raise _refusal_error(welcome)
         if not isinstance(welcome, Welcome):
-            raise OSError("it does not speak our protocol")
+            raise OSError("the server does not support the agent protocol")
         session.open(welcome)
         session.receive_messages(others)
-        log.info("Connected to %s as %s.", self._settings.server, self._credential.hostname)
+        log.info(
+            "agent connected server=%s host=%s", self._settings.server, self._credential.hostname
+        )
         stable_timer = asyncio.get_running_loop().call_later(STABLE_AFTER_S, self._reset_failures)
         try:
             await _until_one_ends(
@@ -271,13 +277,13 @@ class ServerLink:
 
 
 def _refusal_error(refusal: Refusal) -> Exception:
-    """For good, or only for now (a server that is about to stop, a database that is away)."""
+    """Final, or temporary (the server is stopping, its database is unavailable)."""
     is_final = refusal.code in (str(UNAUTHORIZED), str(FORBIDDEN))
     return AgentRefused(refusal.message) if is_final else OSError(refusal.message)
 
 
 def _is_outdated(state: dict[str, Any]) -> bool:
-    """An upgrade changes the keeper too, as soon as no script needs the old one."""
+    """After an upgrade the keeper is replaced too, as soon as no script needs the old one."""
     return state["build"] != __version__ and all(entry["report"] for entry in state["entries"])
 
 
@@ -289,12 +295,12 @@ async def _unless_lost(
     await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
     lost.cancel()
     if not state.done():
-        raise KeeperFailed("The keeper is gone; starting another.")
+        raise KeeperFailed("The keeper ended; starting another.")
     return state.result()
 
 
 async def _until_one_ends(*parts: Coroutine[Any, Any, Any]) -> None:
-    """Run all; when the first one ends, or fails, the others are called off."""
+    """Run all; when the first one ends or fails, cancel the others."""
     tasks: list[asyncio.Task[Any]] = [asyncio.create_task(part) for part in parts]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -311,11 +317,11 @@ def _reason(error: InvalidStatus) -> str:
     try:
         return str(json.loads(error.response.body or b"")["message"])
     except (ValueError, KeyError, TypeError):
-        return f"it answered {error.response.status_code}."
+        return f"the server responded with status {error.response.status_code}"
 
 
 def _describe(fault: BaseException) -> str:
     if isinstance(fault, ConnectionClosed) and fault.rcvd is not None and fault.rcvd.reason:
-        # The server's own words, not how the library puts them.
+        # The reason of the server, not the text of the library.
         return fault.rcvd.reason
     return str(fault) or type(fault).__name__

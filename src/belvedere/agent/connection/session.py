@@ -1,4 +1,4 @@
-"""One connection to the server, from Hello on: what either side says, handed to the other."""
+"""One session with the server, after Hello: passes messages between server and keeper."""
 
 import asyncio
 import logging
@@ -43,7 +43,7 @@ SAMPLE_DELAY_S = 0.2
 # Characters of reports in one frame. JSON takes at most 12 bytes for one, and the server refuses
 # messages of more than 4 MiB.
 MAX_ENDS_SIZE = 128 * 1024
-# What a report has beside its texts, and a name in one of its lists.
+# Estimated size of a report without its texts, and of a name in one of its lists.
 REPORT_SIZE, NAME_SIZE = 400, 250
 
 
@@ -58,7 +58,7 @@ class OutgoingSocket(Protocol):
 
 
 class RunningChecks(Checks, Protocol):
-    """Checks that go on without a connection, until they are closed."""
+    """Checks that also run without a connection, until they are closed."""
 
     def close(self) -> None: ...
 
@@ -79,31 +79,31 @@ class ServerSession:
     ) -> None:
         self._keeper = keeper
         self._space = space or DiskSpace(())
-        # What the server was last told of the disk.
+        # The disk message that was last sent to the server.
         self._disk = self._space.message
         self._orders = OrderIntake(keeper, cache, self._send, scripts_user, self._space)
         self._streams = OutputUpload(spool, files)
         self._monitor_list = MonitorList(checks, lambda number: self._send(WatchAgain(number)))
         self._samples = samples
-        # Samples of one moment leave together.
+        # Samples of a short time are sent together.
         self._samples_timer: asyncio.TimerHandle | None = None
         self._outbox: list[FromAgent] = []
         self._socket: OutgoingSocket | None = None
         self._wake = asyncio.Event()
         self._number = 0
-        # Not ended yet, as far as we were told.
+        # Fences that have not ended yet.
         self._live: set[int] = set()
         self._unknown: set[str] = set()
-        # What the keeper said between its state and the server's Welcome.
+        # Messages of the keeper between its state and the server's Welcome.
         self._early: list[dict[str, Any]] = []
         self.state: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self.refusal: Refusal | None = None
 
     def receive_from_keeper(self, message: dict[str, Any]) -> None:
-        """Until its state arrives, what it says belongs to an earlier session."""
+        """Messages before the keeper's state belong to an earlier session."""
         send_messages = message["say"]
         if send_messages == "state":
-            # A second one answers a Hello that was given up before the keeper could.
+            # A second one answers an earlier Hello that timed out.
             if not self.state.done():
                 self.state.set_result(message)
         elif self._number:
@@ -129,12 +129,12 @@ class ServerSession:
             self._streams.drop(fence)
 
     def _hold(self, message: dict[str, Any]) -> None:
-        """Output that the keeper could not write to disk; keepers of earlier versions drop it."""
+        """Output that the keeper could not write to disk; older keepers drop it."""
         if message.get("held"):
             self._streams.hold(message["fence"], memory_buffer.unpack(message["held"]))
 
     def open(self, welcome: Welcome) -> None:
-        """Go on where the last connection broke off, with everything that is not acknowledged."""
+        """Resume after the last connection, with everything that is not acknowledged."""
         self._number = welcome.session
         self._orders.can_mask = self.state.result().get("version", 1) >= 2
         self._streams.credit = welcome.credit
@@ -145,7 +145,7 @@ class ServerSession:
             self._resume(entry, welcome.resume.get(str(entry["fence"]), 0))
         self._samples.reopen()
         self._samples.listener = self._schedule_samples
-        # After the state, which is older: an end that came meanwhile must not be lost.
+        # After the state, which is older: an end that arrived since must not be lost.
         for message in self._early:
             self._handle_keeper_message(message["say"], message)
         self._wake.set()
@@ -163,7 +163,7 @@ class ServerSession:
             self._outbox.append(Started(fence, entry["age_ms"]))
 
     def receive(self, frame: str | bytes | list[dict[str, Any]]) -> None:
-        """One frame of the server, or what it would say."""
+        """One frame of the server: text, bytes or decoded messages."""
         if isinstance(frame, str):
             self.receive_messages(from_json(frame))
         elif isinstance(frame, bytes):
@@ -172,7 +172,7 @@ class ServerSession:
             self.receive_messages(frame)
 
     def receive_messages(self, messages: list[dict[str, Any]]) -> None:
-        """All that came in one frame."""
+        """Handle all messages of one frame."""
         for raw in messages:
             message = messages_codec.decode(raw)
             if message is None:
@@ -184,7 +184,7 @@ class ServerSession:
     def _note_unknown(self, kind: str) -> None:
         if kind not in self._unknown:
             self._unknown.add(kind)
-            log.warning("The server said %r, which this agent does not know; ignored.", kind)
+            log.warning("unknown message of the server ignored kind=%r", kind)
 
     def _handle_server_message(self, message: FromServer) -> None:
         match message:
@@ -211,7 +211,7 @@ class ServerSession:
                 else:
                     self._keeper.send({"do": "stop", "fence": fence})
             case Missing(sha256):
-                self._orders.fail(sha256, "The server does not have it.")
+                self._orders.fail(sha256, "The server does not have the file.")
             case Watch():
                 self._monitor_list.take(message)
             case Noted(stream, number):
@@ -251,7 +251,7 @@ class ServerSession:
             await asyncio.sleep(every_s)
             await run_detached(self._space.refresh)
             if not self._space.message and not self.state.result().get("is_saved", True):
-                raise OSError("The journal can be written again; saying hello with a new number.")
+                raise OSError("the journal can be written again; reconnecting with a new greeting")
             self._send_heartbeat()
 
     def _send_heartbeat(self) -> None:
@@ -259,13 +259,13 @@ class ServerSession:
         self._send(Beat(sorted(self._live), self._monitor_list.number, self._disk))
 
     def _report_disk(self) -> None:
-        """At once, before an order that was not taken is returned: it must not come again."""
+        """Report at once, before a refused order is returned: it must not be sent again."""
         if self._disk != self._space.message:
             self._send_heartbeat()
 
     async def send_loop(self, socket: OutgoingSocket) -> None:
-        """Everything that waits goes into one frame; output takes turns with it, so that a flood
-        delays no other job's end."""
+        """Send all waiting messages in one frame, in turns with output, so that much output does
+        not delay the ends of other jobs."""
         self._socket = socket
         while True:
             await self._wake.wait()
@@ -275,14 +275,14 @@ class ServerSession:
                 await socket.room()
 
     def send_now(self) -> None:
-        """What the keeper gave us, at once where there is room: a lone end wakes no task."""
+        """Send messages of the keeper at once if possible: a single end need not wake a task."""
         socket = self._socket
         if socket is None or not socket.has_room() or self._send_next(socket):
             self._wake.set()
 
     def _send_next(self, socket: OutgoingSocket) -> bool:
-        """Whether there may be more. Nothing is taken here that does not leave here, so whoever
-        speaks next goes on behind it."""
+        """Send the next messages and frame; True if there may be more. Everything that is taken
+        from a queue is sent here, so the next call continues after it."""
         frame = self._streams.next()
         has_ends = isinstance(frame, Ended)
         size = 0
@@ -302,7 +302,7 @@ class ServerSession:
         return frame is not None or size >= MAX_ENDS_SIZE
 
     def close(self) -> None:
-        """Orders that still wait were never accepted; the server hears so from the next Hello."""
+        """Orders that still wait were never accepted; the next Hello shows that to the server."""
         self._keeper.listener = self._keeper.pause_listener = None
         self._samples.listener = None
         if self._samples_timer is not None:
@@ -311,7 +311,7 @@ class ServerSession:
 
 
 def _size(ended: Ended) -> int:
-    """Characters of a report, roughly."""
+    """The approximate number of characters of a report."""
     report = ended.report
     named = len(report.files) + len(report.files_skipped) + len(report.survivors)
     texts = len(report.log or "") + len(report.lastline) + len(report.message)

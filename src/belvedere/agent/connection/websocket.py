@@ -1,4 +1,4 @@
-"""The agent's WebSocket: opened by `websockets` (TLS, proxies, handshake), spoken by ourselves."""
+"""The agent's WebSocket: `websockets` opens it (TLS, proxies, handshake), this module runs it."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ from belvedere.protocol import FromAgent
 
 
 class AgentSocket(asyncio.Protocol):
-    """Frames to and fro. ConnectionClosed from whatever is tried after its end."""
+    """Sends and receives frames. Every call after the end raises ConnectionClosed."""
 
     def __init__(self, transport: Any, options: dict[str, Any]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -28,20 +28,20 @@ class AgentSocket(asyncio.Protocol):
         self._ping_interval: float = options["ping_interval"]
         self._ping_timeout: float = options["ping_timeout"]
         self._inbox: deque[str | bytes] = deque()
-        # Where messages go: here until somebody takes each as it comes.
+        # The receiver of messages: the inbox until `listen` is called.
         self._take: Callable[[str | bytes], None] = self._enqueue
         self._waiter: asyncio.Future[None] | None = None
-        # Pending while the server takes nothing.
+        # Pending while the server does not read.
         self._full: asyncio.Future[None] | None = None
         self._heard_at = monotonic()
         self._ping_due = self._loop.call_later(self._ping_interval, self._ping)
-        # What the server closed with, and the end of it all.
+        # The close frame of the server, and the end of the connection.
         self._close_frame: Close | None = None
         self.lost: asyncio.Future[None] = self._loop.create_future()
         self.local_address = transport.get_extra_info("sockname")
         transport.set_protocol(self)
 
-    # Below: bytes
+    # Transport level
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._ping_due.cancel()
@@ -69,7 +69,7 @@ class AgentSocket(asyncio.Protocol):
             )
             self._transport.close()
         except Exception as fault:
-            # Whoever listens could not bear it, and learns so where it waits.
+            # The receiver failed; the exception is raised in `listen`.
             if self._waiter is None or self._waiter.done():
                 raise
             self._take = self._enqueue
@@ -98,7 +98,7 @@ class AgentSocket(asyncio.Protocol):
         self._wake()
 
     def _ping(self) -> None:
-        """Whatever the server says is a sign of life; only silence has an end."""
+        """Send a ping, or abort if the server has sent nothing for too long."""
         if monotonic() - self._heard_at > self._ping_interval + self._ping_timeout:
             self._transport.abort()
             return
@@ -109,7 +109,7 @@ class AgentSocket(asyncio.Protocol):
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-    # Above: messages
+    # Message level
 
     def is_over(self) -> bool:
         return self._close_frame is not None or self.lost.done()
@@ -118,14 +118,14 @@ class AgentSocket(asyncio.Protocol):
         return self._full is None and self._close_frame is None and not self.lost.done()
 
     async def room(self) -> None:
-        """Wait until the server takes what we say."""
+        """Wait until the server reads again."""
         while self._full is not None:
             await self._full
         if self.is_over():
             raise self._closed_error()
 
     def send_messages(self, messages: Sequence[FromAgent]) -> None:
-        """Only while there is room, like `send`."""
+        """Call it only while there is room, like `send`."""
         text = messages_codec.frame(messages).encode()
         self._transport.write(websocket_frames.pack(websocket_frames.TEXT, text, masked=True))
 
@@ -141,8 +141,8 @@ class AgentSocket(asyncio.Protocol):
         return self._inbox.popleft()
 
     async def listen(self, receive: Callable[[str | bytes], None]) -> None:
-        """Every message straight to `hear`, without a task to wake for it, until the server says
-        goodbye. Fails with the connection, and with whatever `hear` raises."""
+        """Pass every message to `receive` directly, without waking a task, until the server closes
+        the connection. Raises the error of the connection, or of `receive`."""
         while self._inbox:
             receive(self._inbox.popleft())
         if not self.is_over():
@@ -160,7 +160,7 @@ class AgentSocket(asyncio.Protocol):
         return closed_error(self._close_frame)
 
     async def close(self, timeout_s: float) -> None:
-        """Say so, and wait a moment for the server to see it."""
+        """Send a close frame, and wait a moment for the server to close."""
         if not self.is_over():
             self._transport.write(
                 websocket_frames.pack_close(websocket_frames.NORMAL, "", masked=True)
@@ -171,27 +171,27 @@ class AgentSocket(asyncio.Protocol):
 
 
 def closed_error(close_frame: Close | None) -> ConnectionClosed:
-    """What is raised behind the end: after these words of the server, or without any."""
+    """The exception after the end, with the close frame of the server or without one."""
     code = None if close_frame is None else close_frame.code
     kind = ConnectionClosedOK if code in (1000, 1001) else ConnectionClosedError
     return kind(close_frame, None)
 
 
 class _HandshakeConnection(ClientConnection):
-    """The library's connection, up to the end of the handshake and not a byte further: a goodbye
-    that comes in one packet with it would be heard there, and never by us."""
+    """The library's connection until the end of the handshake, and not a byte further: otherwise it
+    would consume a close frame in the same packet."""
 
     beyond = b""
 
     def data_received(self, data: bytes) -> None:
         while data and self.protocol.state is not State.OPEN:
-            # What the server answers to a handshake ends with a line.
+            # The handshake response ends with a newline.
             line, end, data = data.partition(b"\n")
             super().data_received(line + end)
         self.beyond += data
 
     def eof_received(self) -> None:
-        """The transport closes by itself; the library would close it for writing at once."""
+        """The transport closes itself; the library would close it for writing at once."""
         if self.protocol.state is not State.OPEN:
             super().eof_received()
 
@@ -214,7 +214,7 @@ class connect:  # noqa: N801  (used like the library's own, in whose place it st
         assert isinstance(opened, _HandshakeConnection)
         self._socket = AgentSocket(opened.transport, self._options)
         if opened.state is State.CLOSED:
-            # The library was told, before we were there.
+            # The connection was lost before this object existed.
             self._socket.connection_lost(None)
         if opened.beyond:
             self._socket.data_received(opened.beyond)

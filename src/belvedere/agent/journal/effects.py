@@ -1,7 +1,7 @@
-"""The steps that the rules ask for; the keeper takes them, a simulator plays them.
+"""Effects that the rules return; the keeper performs them, a simulator simulates them.
 
-Every `Write` of a turn is in the journal before any other step of that turn is taken, and those
-with `sync` are on stable storage.
+Every `WriteRecord` is in the journal before any other effect of the same batch is performed, and
+those with `sync` are on stable storage.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class WriteRecord:
-    """Append to the journal. With `sync` nothing else may happen until it is durable."""
+    """Append to the journal. With `sync`, nothing else may happen until it is durable."""
 
     __slots__ = ("record", "sync")
 
@@ -41,7 +41,7 @@ class EndScript:
 
 
 class SendMessage:
-    """Send this to the agent, if one is there."""
+    """Send this message to the agent, if one is connected."""
 
     __slots__ = ("message",)
 
@@ -50,13 +50,13 @@ class SendMessage:
 
 
 class SendState:
-    """Tell the agent all there is, as it stands by then: what was told before it is part of it."""
+    """Send the agent the complete state at that time, including everything sent before."""
 
     __slots__ = ()
 
 
 class ClearOutput:
-    """Nobody needs the output of these fences any more."""
+    """Delete the output of these fences; the server has it."""
 
     __slots__ = ("fences",)
 
@@ -65,7 +65,7 @@ class ClearOutput:
 
 
 class RewriteJournal:
-    """Write the journal afresh, under its new identity."""
+    """Write a new journal file, with its new identity."""
 
     __slots__ = ()
 

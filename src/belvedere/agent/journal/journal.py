@@ -1,10 +1,10 @@
 """The journal on disk: lines of JSON behind a checksum, appended and made durable in groups.
 
-Zeros lie ahead of the last line: a write that only changes bytes that are there already can be made
-durable without a commit of the file system's own journal.
+The file is filled with zeros behind the last line: a write that only changes existing bytes can be
+made durable without a commit of the file system's own journal.
 
-The ledger in memory is always ahead of the file, so writing the file afresh from the ledger is
-both how it is kept short and how it is mended after a failed write.
+The state in memory is always ahead of the file. So writing a new file from the state both keeps it
+short and repairs it after a failed write.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from belvedere.agent.journal.state import Record
 
 VERSION = 1
-# How far the file may grow beyond what a fresh one would need.
+# How far the file may grow beyond the size of a new one.
 SLACK = 4 * 1024 * 1024
-# So much is laid out ahead at a time.
+# Bytes of zeros that are written ahead at a time.
 PREALLOCATED = 64 * 1024
 
 sync_data = getattr(os, "fdatasync", os.fsync)
@@ -35,7 +35,7 @@ def line(record: Record) -> bytes:
 
 
 def parse(text: bytes) -> Record | None:
-    """The record of one line, or None when its checksum does not fit."""
+    """The record of one line, or None if its checksum is wrong."""
     try:
         if int(text[:8], 16) != crc32(text[9:]):
             return None
@@ -46,19 +46,19 @@ def parse(text: bytes) -> Record | None:
 
 
 def read(data: bytes, new_id: str) -> tuple[JournalState, bool]:
-    """The ledger that these bytes tell, and whether they are whole.
+    """The state that these bytes describe, and whether they are undamaged.
 
-    What follows the last newline is what a crash left of the last write, whose steps were never
-    taken: it is cut off. Any whole line that is broken is damage: the entries that can be read are
-    kept, but under a new identity, because a damaged journal proves nothing about the fences it
-    lacks, and the last line may well be the one that accepted a script.
+    Bytes after the last newline are an incomplete write before a crash, whose effects were never
+    performed: they are dropped. An invalid complete line is damage: readable entries are kept, but
+    under a new identity, because a damaged journal cannot prove that it never had a fence, and the
+    last line may be the one that accepted a script.
     """
     parsed = [parse(text) for text in data.split(b"\n")[:-1]]
     head = parsed[0] if parsed else None
     if head is None or head[0] != "journal":
         state, is_complete = JournalState(new_id), not data
     elif head[1] > VERSION:
-        raise ValueError("The journal was written by a newer agent; start that version again.")
+        raise ValueError("The journal was written by a newer agent version; start that version.")
     else:
         is_complete = None not in parsed
         state = JournalState(head[2] if is_complete else new_id, owner=head[3])
@@ -88,9 +88,9 @@ class Journal:
         self._must_sync = False
         self.is_sound = False
         self._size = self._base = 0
-        # Where the zeros end.
+        # The end of the zeros.
         self._room = 0
-        # Something is written that a power cut could still take back.
+        # A power failure could still lose what was written last.
         self.unsynced = False
 
     def load(self, new_id: str) -> JournalState:
@@ -109,7 +109,7 @@ class Journal:
         self._must_sync = self._must_sync or sync
 
     def commit(self, state: JournalState) -> None:
-        """Write what waits; OSError when it could not be made as durable as asked."""
+        """Write pending records; OSError if they are not as durable as required."""
         if not self._pending:
             return
         if not self.is_sound or self._size > self._base + SLACK:
@@ -125,7 +125,7 @@ class Journal:
         self._size += len(data)
         if must_sync:
             sync_data(self._fd)
-        # Left false by any failure above: the file's end is then unknown, only a new file will do.
+        # Any failure above leaves it false: the end of the file is unknown, a new file is needed.
         self.is_sound = True
         self.unsynced = not must_sync
 
@@ -136,7 +136,7 @@ class Journal:
         self.is_sound = True
 
     def renew(self, state: JournalState) -> None:
-        """Replace the file by the shortest one that tells the same, all or nothing."""
+        """Replace the file atomically by the shortest one with the same state."""
         head = ["journal", VERSION, state.journal_id, state.owner]
         data = b"".join(line(record) for record in [head, *records(state)])
         self._forget_pending()
@@ -158,12 +158,12 @@ class Journal:
         self.unsynced = False
 
     def _preallocate(self, size: int) -> None:
-        # Without room to spare some of what was written may lie behind the zeros.
+        # If preallocation failed before, records may be behind the zeros.
         start = max(self._room, self._size)
         try:
             self._room = start + os.pwrite(self._fd, bytes(size), start)
         except OSError:
-            # There may still be enough for what must be written.
+            # There may still be enough space for the records themselves.
             return
 
     def _forget_pending(self) -> None:

@@ -1,6 +1,6 @@
-"""What the keeper decides, as plain functions: a ledger and a message give the steps to take.
+"""Decisions of the keeper as pure functions: a state and a message give effects to perform.
 
-No clock, socket, disk or randomness lives here, so that a simulator runs exactly this code.
+There is no clock, socket, disk or randomness here, so that a simulator runs exactly this code.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def greet(state: JournalState, owner: str, new_id: str) -> Effects:
-    """An agent is about to say Hello. Until `welcome`, orders are refused: the server will take
-    what this ledger does not hold for never accepted, so nothing may slip in behind it. Its number
-    is durable first: after any crash the next Hello has a higher one."""
+    """An agent is about to send Hello. Until `welcome`, orders are refused: the server treats what
+    this state does not have as never accepted, so nothing may be added afterwards. The number of
+    the greeting is durable first: after any crash the next Hello has a higher one."""
     state.session = 0
     state.greetings += 1
     if state.owner == owner:
@@ -34,7 +34,7 @@ def greet(state: JournalState, owner: str, new_id: str) -> Effects:
     had_owner, state.owner = state.owner, owner
     if not had_owner:
         return [RewriteJournal()]
-    # Enrolled as another host: what the former server ordered is nobody's business any more.
+    # Enrolled as another host: orders of the former server no longer count.
     state.journal_id = new_id
     state.seen.clear()
     state.floor = 0
@@ -45,7 +45,7 @@ def greet(state: JournalState, owner: str, new_id: str) -> Effects:
 
 
 def renew(state: JournalState, new_id: str) -> Effects:
-    """This journal was rolled back: it must not prove that what it lacks was never accepted."""
+    """This journal was rolled back: it must not prove that missing fences were never accepted."""
     state.journal_id = new_id
     return [RewriteJournal()]
 
@@ -59,7 +59,7 @@ def _is_current(state: JournalState, message: Message) -> bool:
 
 
 def order(state: JournalState, message: Message) -> Effects:
-    """Accept an order of the current session whose fence was never seen; drop any other."""
+    """Accept an order of the current session with a new fence; drop any other."""
     fence: int = message["fence"]
     if not _is_current(state, message) or state.knows(fence):
         return [] if fence in state.entries else [_gone(fence)]
@@ -71,7 +71,7 @@ def order(state: JournalState, message: Message) -> Effects:
     accepted = WriteRecord(["accepted", fence, job_id], sync=True)
     if not older:
         return [accepted, *_begin(state, message, _stuck(state, job_id))]
-    # A newer attempt supersedes the older ones, but the two must never run side by side.
+    # A newer attempt replaces the older ones, but they must never run at the same time.
     entry.waiting = message
     effects: Effects = [accepted]
     for attempt in older:
@@ -80,7 +80,7 @@ def order(state: JournalState, message: Message) -> Effects:
 
 
 def refuse(state: JournalState, message: Message) -> Effects:
-    """The agent cannot run this order (its script cannot be had, or it was cancelled before)."""
+    """The agent cannot run this order (its script is unavailable, or it was cancelled before)."""
     fence: int = message["fence"]
     if not _is_current(state, message) or state.knows(fence):
         return []
@@ -91,10 +91,10 @@ def refuse(state: JournalState, message: Message) -> Effects:
 
 
 def unwritable(state: JournalState, fence: int, message: str) -> Effects:
-    """The acceptance could not be made durable: it is certain that nothing ran."""
+    """The acceptance could not be made durable: nothing ran for certain."""
     entry = state.entries[fence]
     entry.report = failure("disk_full", message)
-    # It is in no journal: a hello must not say so, which would look like a rollback later.
+    # It is in no journal: a Hello must not include it, or that looks like a rollback later.
     state.seen.discard(fence)
     message_effect = SendMessage({"say": "ended", "fence": fence, "report": entry.report})
     return [message_effect, *_follow(state, entry.job_id)]
@@ -112,7 +112,7 @@ def cancel(state: JournalState, fence: int) -> Effects:
 
 
 def stop(state: JournalState, fence: int) -> Effects:
-    """End it and forget it without a report."""
+    """End the script and drop its entry without a report."""
     entry = state.entries.get(fence)
     if entry is None or entry.wish == "stopped":
         return []
@@ -124,7 +124,7 @@ def stop(state: JournalState, fence: int) -> Effects:
 
 
 def ended(state: JournalState, fence: int, report: Report) -> Effects:
-    """Every process of the fence is gone, or is named in the report as one that will not go."""
+    """Every process of the fence has ended, or is a survivor in the report."""
     entry = state.entries[fence]
     entry.report = report
     effects: Effects
@@ -144,7 +144,7 @@ def _attempts(state: JournalState, job_id: str) -> list[JournalEntry]:
 
 
 def _follow(state: JournalState, job_id: str, survivors: Sequence[int] = ()) -> Effects:
-    """Start the attempt that waited for the older ones of its job, once all of them are gone."""
+    """Start the attempt that waited for older ones of its job, once all of them ended."""
     live = _attempts(state, job_id)
     if len(live) != 1 or live[0].waiting is None:
         return []
@@ -153,7 +153,7 @@ def _follow(state: JournalState, job_id: str, survivors: Sequence[int] = ()) -> 
 
 
 def _stuck(state: JournalState, job_id: str) -> list[int]:
-    """What ended attempts of the job left behind, since not even KILL ends it."""
+    """Processes of ended attempts of the job that not even SIGKILL ended."""
     reports = [entry.report or {} for entry in state.entries.values() if entry.job_id == job_id]
     return sorted({pid for report in reports for pid in report.get("survivors", [])})
 
@@ -161,14 +161,14 @@ def _stuck(state: JournalState, job_id: str) -> list[int]:
 def _begin(state: JournalState, message: Message, stuck: list[int]) -> Effects:
     if not stuck:
         return [SpawnScript(message)]
-    text = f"Processes of an earlier attempt still live and cannot be ended: {stuck}."
-    # Named again, so that nobody tries once more beside them.
+    text = f"Processes of an earlier attempt are still running and cannot be killed: {stuck}."
+    # Reported again, so that no further attempt starts beside them.
     report = {**failure("cannot_prepare", text), "survivors": stuck}
     return ended(state, message["fence"], report)
 
 
 def ack(state: JournalState, fences: list[int]) -> Effects:
-    """The server holds these ends; one that is still live here was not what it acknowledged."""
+    """The server has these ends; it cannot mean a fence that is still live here."""
     ended_fences = [f for f in fences if f in state.entries and state.entries[f].report is not None]
     return _forget(state, ended_fences) if ended_fences else []
 
@@ -180,23 +180,23 @@ def _forget(state: JournalState, fences: list[int]) -> Effects:
 
 
 def _gone(fence: int) -> SendMessage:
-    """The agent may still be sending its output or its end."""
+    """Tells the agent to stop sending output or the end of this fence."""
     return SendMessage({"say": "gone", "fence": fence})
 
 
 def orphaned(state: JournalState, boot_id: str) -> list[int]:
-    """After a crash of the keeper: live fences whose processes may still be there."""
+    """After a crash of the keeper: live fences whose processes may still run."""
     return [entry.fence for entry in state.live() if _is_of_boot(entry, boot_id)]
 
 
 def _is_of_boot(entry: JournalEntry, boot_id: str) -> bool:
-    # A damaged journal may not know its boot any more: then nothing says that there was another.
+    # A damaged journal may have lost its boot id; then a reboot cannot be assumed.
     return entry.boot_id in ("", boot_id)
 
 
 def recover(state: JournalState, boot_id: str, reports: dict[int, Report]) -> None:
-    """After a crash of the keeper no live entry's end can be known any more; `found` holds what
-    the disk and the process table still told about some of them."""
+    """After a crash of the keeper, the end of every live entry is unknown; `reports` has what the
+    disk and the process table still show for some of them."""
     for entry in state.live():
         reason = "keeper_lost" if _is_of_boot(entry, boot_id) else "host_rebooted"
         entry.report = {"ending": "unknown", "reason": reason, **reports.get(entry.fence, {})}
@@ -204,5 +204,5 @@ def recover(state: JournalState, boot_id: str, reports: dict[int, Report]) -> No
 
 
 def failure(reason: str, message: str) -> Report:
-    """The report of an order that certainly did not run."""
+    """The report of an order that did not run for certain."""
     return {"ending": "error", "reason": reason, "message": message}

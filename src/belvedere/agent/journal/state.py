@@ -1,4 +1,4 @@
-"""What the journal knows, in memory: which fences were accepted and how far each one is.
+"""The state of the journal in memory: accepted fences and the progress of each.
 
 Plain classes instead of dataclasses in every file that the keeper loads: the dataclasses module
 alone would cost it two megabytes.
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
     Report = dict[str, Any]
     Record = list[Any]
-    # What the agent hands over: the fields of protocol.Order and where its script lies.
+    # A message of the agent: the fields of protocol.Order and the path of its script.
     Message = dict[str, Any]
 
-# So many accepted fences are remembered one by one. Fences grow for ever, so everything below the
-# oldest of them counts as known: memory stays flat and no fence is ever forgotten.
+# The number of accepted fences that are stored one by one. Fences only grow, so everything below
+# the oldest of them counts as known: memory is bounded and no fence is accepted twice.
 MAX_REMEMBERED = 8_192
 
 
@@ -30,9 +30,9 @@ class JournalEntry:
         self.job_id = job_id
         self.boot_id = boot_id
         self.report: Report | None = None
-        # Accepted, but an older attempt of the same job must be gone first.
+        # Accepted, but an older attempt of the same job must end first.
         self.waiting: Message | None = None
-        # What the server asked for meanwhile: canceled, stopped, or nothing.
+        # What the server requested since: canceled, stopped, or nothing.
         self.wish = ""
 
 
@@ -51,11 +51,11 @@ class JournalState:
     def __init__(self, journal_id: str, boot_id: str = "", owner: str = "") -> None:
         self.journal_id = journal_id
         self.boot_id = boot_id
-        # The host record this journal belongs to; another one's fences mean nothing here.
+        # The host record that this journal belongs to; fences of another host do not apply.
         self.owner = owner
-        # The open session's number; zero while none is open, and then no order is accepted.
+        # The number of the open session; zero without one, and then no order is accepted.
         self.session = 0
-        # How many times an agent has said Hello with this journal.
+        # How many times an agent has sent Hello with this journal.
         self.greetings = 0
         self.entries: dict[int, JournalEntry] = {}
         self.seen: set[int] = set()
@@ -80,7 +80,7 @@ class JournalState:
 
 
 def replay(state: JournalState, record: Record) -> None:
-    """Apply one journal record; records of a later version's kinds are passed over."""
+    """Apply one journal record; unknown kinds of later versions are skipped."""
     kind = record[0]
     if kind == "accepted":
         fence = record[1]
@@ -102,7 +102,7 @@ def replay(state: JournalState, record: Record) -> None:
 
 
 def records(state: JournalState) -> list[Record]:
-    """The shortest journal (after its head) that replays to this ledger."""
+    """The shortest journal (after its head) that replays to this state."""
     journal_records: list[Record] = [
         ["boot", state.boot_id],
         ["greeted", state.greetings],

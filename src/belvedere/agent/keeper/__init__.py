@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 
 def __getattr__(name: str) -> Callable[..., int]:
-    """`main` is what an agent of the previous version, still running after an upgrade, imports."""
+    """A running agent of the previous version imports `main` from here after an upgrade."""
     if name == "main":
         from belvedere.agent.keeper.program import main
 

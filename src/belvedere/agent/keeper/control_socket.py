@@ -1,4 +1,4 @@
-"""The keeper's side of the socket: one agent at a time, the newest wins."""
+"""The keeper's side of the socket: one agent at a time, the newest one wins."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PIECE = 64 * 1024
 
 
 def write_log(text: str) -> None:
-    """For the person who reads keeper.log; a full disk must not turn it into a crash."""
+    """Write to keeper.log; a full disk must not crash the keeper."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
@@ -48,20 +48,20 @@ class ControlSocket:
         poll.register(self.listening_fd, select.POLLIN)
         self._agent: socket.socket | None = None
         self.fd = -1
-        # How often an agent was lost.
+        # How often the connection to an agent was lost.
         self.losses = 0
         self._lines = wire.JsonLines()
         self._out: list[bytes] = []
-        # Whether the agent has yet to take some of it.
+        # Whether the agent has not read all of it yet.
         self._is_behind = False
 
     def accept(self) -> None:
-        """What the former agent sent and we did not read is dropped unread: the new agent is
-        about to hear what was accepted, and nothing may be accepted behind its back."""
+        """Unread messages of the former agent are dropped: the new agent is about to get the
+        accepted orders, and nothing may be accepted after that without its knowledge."""
         try:
             agent, _ = self._listening.accept()
         except OSError:
-            # It was gone again before we came to the door.
+            # It disconnected before the connection was accepted.
             return
         self.close()
         agent.setblocking(False)
@@ -83,12 +83,12 @@ class ControlSocket:
             if data:
                 return self._lines.feed(data)
         except ValueError:
-            write_log("The agent said something that is not JSON; hanging up.")
+            write_log("message of the agent is not JSON; closing the connection")
         self.close()
         return []
 
     def send(self, message: Message) -> None:
-        """Goes out at the end of the turn, with everything else."""
+        """Queue the message; it is sent at the end of the loop iteration."""
         if self._agent is not None:
             self._out.append(wire.pack(message))
 
@@ -122,13 +122,13 @@ class ControlSocket:
         self._out = []
 
     def is_gone(self) -> bool:
-        """Whether somebody removed the state folder: then no agent can ever find us again."""
+        """Whether the state folder was removed: then no agent can connect any more."""
         return not os.path.exists(self._path)
 
 
 def _listen(folder: StateFolder) -> socket.socket:
     path, fd = short_path(folder.root, "keeper.sock")
-    # We hold the lock, so a socket that lies there is a dead keeper's.
+    # This process has the lock, so an existing socket belongs to a dead keeper.
     if os.path.lexists(folder.socket):
         os.unlink(folder.socket)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -1,7 +1,7 @@
-"""The keeper: the small process that holds the scripts and the journal and outlives the agent.
+"""The keeper: the small process that owns the scripts and the journal and outlives the agent.
 
-One thread, one poll. A turn reads everything that waits (the agent's messages, children that
-ended, output), lets the rules decide, writes the journal once for all of it, and only then acts.
+One thread, one poll. Each iteration reads everything that is ready (messages of the agent, ended
+children, output), lets the rules decide, writes the journal once for all of it, and then acts.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ if TYPE_CHECKING:
     from belvedere.agent.journal.effects import Effect, Effects
     from belvedere.agent.journal.state import Message
 
-# An end is told at once and made durable a little later, unless the server has it by then: until
-# it does, a power cut within this time costs no more than one a moment earlier would have.
+# An end is sent at once and made durable a little later, unless the server has it by then: a power
+# failure within this time costs no more than one just before the end.
 SYNC_AFTER = 20 * MS
-# A journal that could not be written is tried again this often.
+# A journal that could not be written is rewritten after this time.
 REWRITE_AFTER = 5_000 * MS
-# So many steps are taken before those that ended meanwhile are told: many scripts that are ordered
-# together would otherwise all be started before the end of the first is heard of.
+# The number of effects that are performed before new ends are sent: otherwise, of many scripts that
+# are ordered together, all would start before the end of the first one is reported.
 BATCH_SIZE = 8
 IDLE_EXIT = 60_000 * MS
-# Deadlines count sleep of the machine, a poll does not: so it is never longer than this.
+# Deadlines include suspend time of the machine, a poll does not: so it is never longer than this.
 MAX_POLL = 30_000 * MS
 
 
@@ -68,7 +68,7 @@ class Keeper:
     def __init__(
         self, folder: StateFolder, journal: Journal, state: JournalState, rebooted: bool
     ) -> None:
-        # In memory only: it must not survive in a snapshot of the disk.
+        # In memory only: it must not be part of a snapshot of the disk.
         self._id = os.urandom(12).hex()
         self._journal = journal
         self._journal_state = state
@@ -105,11 +105,11 @@ class Keeper:
                 self._make_durable()
 
     def retire(self) -> None:
-        """Go as soon as nothing runs; checks are made by the next one."""
+        """Exit as soon as nothing runs; the next keeper runs the checks."""
         self._retiring = True
 
     def _poll_timeout(self) -> int | None:
-        """Milliseconds to sleep; None when only a message can bring work."""
+        """Milliseconds to sleep; None if only a message can cause work."""
         due = min(self._scripts.due, self._write_at, self._exit_at)
         if due == NEVER and self._scripts.is_idle():
             return None
@@ -132,7 +132,7 @@ class Keeper:
         state = self._journal_state
         match message["do"]:
             case "order":
-                # Checked before it is accepted: after that it must be possible to start it.
+                # Validated before it is accepted: afterwards it must be possible to start it.
                 if not ORDER_FIELDS.issubset(message):
                     write_log(
                         f"An order without {sorted(ORDER_FIELDS.difference(message))}; dropped."
@@ -166,9 +166,9 @@ class Keeper:
         return []
 
     def _check(self, message: Message) -> Effects:
-        """A monitor's script. It is not in the journal: one that is lost is made again anyway."""
+        """Start the script of a monitor. It is not in the journal: a lost check is repeated."""
         if not CHECK_FIELDS.issubset(message):
-            write_log(f"A check without {sorted(CHECK_FIELDS.difference(message))}; dropped.")
+            write_log(f"check dropped missing={sorted(CHECK_FIELDS.difference(message))}")
             return []
         defaults = {"env": {}, "grace_ms": 0, "daemonize": False, "blobs": []}
         defaults["os_user"] = message.get("os_user", "")
@@ -213,7 +213,7 @@ class Keeper:
                 self._todo.append(effect)
 
     def _settle(self) -> None:
-        """Write first, act then; acting may give more to write."""
+        """Write the journal first, then perform effects; these may cause further writes."""
         while True:
             try:
                 self._journal.commit(self._journal_state)
@@ -231,24 +231,24 @@ class Keeper:
             if self._write_at == NEVER:
                 self._write_at = now_ns() + SYNC_AFTER
         elif self._journal.is_sound:
-            # An order made durable what was written before it, too.
+            # The write of an order also made earlier records durable.
             self._write_at = NEVER
 
     def _report_ends(self) -> None:
-        """Of scripts that ended while others of the same turn began: before yet others begin."""
+        """Send ends of scripts that ended while others of the same batch were started."""
         self._take(self._scripts.reap())
         self._settle()
         self._flush()
 
     def _flush(self) -> None:
-        """Everything that was said leaves; then comes what nobody waits for."""
+        """Send queued messages; then do the work that nothing waits for."""
         self._socket.flush()
         self._scripts.tidy()
 
     def _refuse_to_start(self, fault: OSError) -> None:
         spawns = [effect for effect in self._todo if isinstance(effect, SpawnScript)]
         self._todo = [effect for effect in self._todo if not isinstance(effect, SpawnScript)]
-        text = f"The journal of the agent cannot be written: {fault}."
+        text = f"The agent's journal cannot be written: {fault}."
         for effect in spawns:
             self._take(rules.unwritable(self._journal_state, effect.order["fence"], text))
         self._write_at = now_ns() + REWRITE_AFTER
@@ -272,7 +272,7 @@ class Keeper:
                 self._make_durable(rewrite=True)
 
     def _make_durable(self, *, rewrite: bool = False) -> None:
-        """What was written in passing, now for good; and mend what could not be written."""
+        """Sync earlier writes; rewrite the file after a failed write."""
         self._write_at = NEVER
         try:
             if rewrite or not self._journal.is_sound:
@@ -280,11 +280,11 @@ class Keeper:
             elif self._journal.unsynced and self._journal_state.entries:
                 self._journal.sync()
         except OSError as fault:
-            write_log(f"The journal cannot be written: {fault}")
+            write_log(f"journal cannot be written error={fault}")
             self._write_at = now_ns() + REWRITE_AFTER
 
     def _is_over(self) -> bool:
-        """Nothing runs, nobody listens and nothing is left to report; or a newer keeper waits."""
+        """Nothing runs, no agent is connected and nothing is left to report; or it is retired."""
         if self._socket.fd >= 0 or not self._scripts.is_idle():
             self._exit_at = NEVER
             return self._retiring and self._scripts.is_idle()
@@ -310,7 +310,7 @@ def _wake_on_signals() -> int:
 
 
 def _lock(folder: StateFolder) -> bool:
-    """A keeper that is about to end may hold the folder for a moment longer."""
+    """A keeper that is about to exit may have the lock for a moment longer."""
     for _ in range(50):
         if folders.lock(folder, "keeper") is not None:
             return True
@@ -324,9 +324,9 @@ def main() -> int:
         return 2
     folder = folders.prepare(sys.argv[2])
     if not _lock(folder):
-        print(f"Another keeper holds {folder.root}.")
+        print(f"Another keeper uses {folder.root}.")
         return 3
-    # Scripts inherit it; our own files are made with modes of their own.
+    # Scripts inherit the umask; the keeper's own files have explicit modes.
     os.umask(0o022)
     journal = Journal(folder.journal)
     try:
@@ -337,7 +337,7 @@ def main() -> int:
     keeper = Keeper(folder, journal, state, rebooted)
     signal.signal(signal.SIGTERM, lambda *_: keeper.retire())
     print("ready", flush=True)
-    # The agent that reads our words may go; nothing is written there from now on.
+    # The agent that reads standard output may exit; nothing more is written to it.
     os.dup2(os.open(os.devnull, os.O_RDWR), 1)
     keeper.run()
     return 0

@@ -1,4 +1,4 @@
-"""The keeper's start: what the journal holds, and what a crash of the former keeper left behind."""
+"""The keeper's start: read the journal, and clean up after a crash of the former keeper."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ PAUSE_S = 0.01
 
 
 def recover(folder: StateFolder, journal: Journal) -> tuple[JournalState, bool]:
-    """A ledger in which every attempt whose keeper is gone has ended, on disk again; and whether
-    the machine was started anew since. OSError when the journal cannot be written."""
+    """A state in which every attempt of a former keeper has ended, written to disk; and whether the
+    machine was rebooted since. OSError if the journal cannot be written."""
     new_id = os.urandom(12).hex()
     state = journal.load(new_id)
     boot = boot_id()
@@ -35,8 +35,8 @@ def recover(folder: StateFolder, journal: Journal) -> tuple[JournalState, bool]:
         elif end:
             reports[fence] = {"bytes_total": end}
     orphaned = rules.orphaned(state, boot)
-    # Whatever still works here is nobody's: what a lost journal had accepted, or a check, which no
-    # journal names.
+    # Processes that still run here have no owner: a lost journal had accepted them, or they are
+    # checks, which are in no journal.
     if (not rebooted or state.journal_id == new_id) and os.path.isdir("/proc/self"):
         _end_leftovers(folder, orphaned, reports)
     rules.recover(state, boot, reports)
@@ -45,8 +45,8 @@ def recover(folder: StateFolder, journal: Journal) -> tuple[JournalState, bool]:
 
 
 def _end_leftovers(folder: StateFolder, fences: list[int], reports: dict[int, Report]) -> None:
-    """Nobody reads their output or waits for them any more: they are killed, and if some will not
-    go, they are named."""
+    """Kill processes without a keeper to read their output; those that cannot be killed are
+    reported."""
     cookies = {f"{cookie(folder)}.{fence}".encode(): fence for fence in fences}
     checks = f"{cookie(folder)}.-".encode()
     give_up_at = time.monotonic() + KILL_TIMEOUT_S

@@ -1,4 +1,4 @@
-"""The life of scripts in the keeper: start, output, deadline, end. Rules decide, this does."""
+"""Running scripts in the keeper: start, output, deadline, end. The rules decide what to do."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ class ScriptRunner:
         self._pipes = Pipes(poll, folder.spool)
         self._account = accounts.own_account()
         self._spooled = set(spool.list_spools(folder.spool))
-        # Of scripts that are over: spools with output in memory that the server lacks.
+        # Spools of ended scripts with output in memory that the server does not have.
         self._held: dict[int, spool.Spool] = {}
         self._room = MemoryBudget()
         self._with_artifacts = {int(name) for name in os.listdir(folder.files) if name.isdigit()}
-        # Those that are over, and whose folder, pipe and mark can serve others.
+        # Ended scripts whose folder, pipe and mark can be reused.
         self._finished: list[RunningScript] = []
         self.inline = 0
         self.due = NEVER
@@ -81,7 +81,7 @@ class ScriptRunner:
             account = self._account_for(order["os_user"])
             place = self._place_for(account)
             script = stage(order, account, place)
-            # Before anything runs: what cannot be hidden must not be said.
+            # Before anything runs: output that cannot be masked must not be sent.
             output = self._output_for(order)
             started_at = now_ns()
             pid, pipe = self._spawner.start(order, account, place, script, mark)
@@ -92,7 +92,7 @@ class ScriptRunner:
             reason = fault.reason if isinstance(fault, CannotStart) else _reason(fault)
             return self._report_end(fence, rules.failure(reason, str(fault)))
         started = RunningScript(order, pid, pipe, place, output, mark, started_at)
-        # Nobody waits for the start of a check.
+        # The start of a check is not announced.
         started.announced = is_check(fence)
         self._groups.add(started)
         self.due = min(self.due, started.due)
@@ -105,7 +105,7 @@ class ScriptRunner:
         return OutputCapture(self.inline, order.get("masks"), self._room)
 
     def _report_end(self, fence: int, report: Message) -> Effects:
-        """A check is told and forgotten; everything else goes through the ledger."""
+        """The end of a check is only sent; everything else goes through the journal."""
         if is_check(fence):
             return [SendMessage({"say": "checked", "number": -fence, "report": report})]
         return rules.ended(self._journal_state, fence, report)
@@ -115,11 +115,11 @@ class ScriptRunner:
             return self._account
         account = accounts.find_account(os_user)
         if account is None:
-            raise CannotStart("no_such_user", f"There is no user {os_user!r} on this host.")
+            raise CannotStart("no_such_user", f"The user {os_user!r} does not exist on this host.")
         if account.switch and not accounts.may_switch():
             raise CannotStart(
                 "no_right_to_run_as",
-                f"The agent may not run scripts as {os_user!r}; only an agent of root may.",
+                f"The agent cannot run scripts as {os_user!r}; it has to run as root for that.",
             )
         return account
 
@@ -129,7 +129,7 @@ class ScriptRunner:
         return self._workdirs.take()
 
     def end(self, fence: int, why: str) -> Effects:
-        """Cancel or stop; one that ended by itself just before has ended by itself."""
+        """Cancel or stop; a script that has just ended by itself keeps its own end."""
         effects = self.reap()
         script = self._groups.scripts.get(fence)
         if script is not None and not script.why:
@@ -137,7 +137,7 @@ class ScriptRunner:
         return effects
 
     def end_checks(self) -> Effects:
-        """Nobody waits for them any more."""
+        """End all checks; the agent that wanted their results is gone."""
         effects: Effects = []
         for fence in [fence for fence in self._groups.scripts if is_check(fence)]:
             effects += self.end(fence, "stopped")
@@ -152,7 +152,7 @@ class ScriptRunner:
         self.due = min(self.due, script.due)
 
     def reap(self) -> Effects:
-        """Collect what ended; a script is over when nothing of it is left."""
+        """Reap ended processes; a script has ended when none of its processes is left."""
         effects: Effects = []
         now = now_ns()
         over, others = self._groups.reap()
@@ -169,7 +169,7 @@ class ScriptRunner:
         return effects
 
     def _check_soon(self, now: int) -> None:
-        """Processes ended that were nobody's main one: scripts that are being ended may be over."""
+        """Other processes than main ones ended: scripts that are being ended may be done."""
         for script in self._groups.scripts.values():
             if script.why:
                 script.look_at = min(script.look_at, now + MS)
@@ -193,7 +193,7 @@ class ScriptRunner:
         return []
 
     def tick(self, now: int) -> Effects:
-        """Look after every script whose time has come."""
+        """Update every script that is due."""
         effects = self.reap()
         for script in list(self._groups.scripts.values()):
             if script.due <= now:
@@ -229,7 +229,7 @@ class ScriptRunner:
             self._plan(script)
 
     def _show(self, script: RunningScript) -> SendMessage:
-        """Put its output where the agent finds it, and say how far it goes."""
+        """Write the output to the spool for the agent, and report how far it goes."""
         if script.output.spool is None:
             script.output.spill(self._spool, script.fence)
         script.shown = script.output.total
@@ -237,7 +237,7 @@ class ScriptRunner:
         return self._output_message(script)
 
     def _output_message(self, script: RunningScript) -> SendMessage:
-        """With what could not be written to disk."""
+        """The message about new output, with the bytes that could not be written to disk."""
         message: Message = {"say": "output", "fence": script.fence, "total": script.shown}
         if script.output.spool is not None and (news := script.output.spool.held.news()):
             message["held"] = news
@@ -248,7 +248,7 @@ class ScriptRunner:
         fence = script.fence
         del self._groups.scripts[fence]
         if not self._groups.scripts:
-            # The look that this one was still due would find nobody.
+            # A check that is still planned for this script would find nothing.
             self.due = NEVER
         fields = report(script)
         if not is_check(fence):
@@ -261,7 +261,7 @@ class ScriptRunner:
                 script.shown = script.output.total
                 effects.append(self._output_message(script))
         if script.survivors or (script.daemonize and self._groups.members(script)):
-            # Processes stay that need them.
+            # Remaining processes still need pipe and folder.
             self._pipes.sink(script)
             self._workdirs.keep(script.place)
         else:
@@ -269,22 +269,22 @@ class ScriptRunner:
         return effects + self._report_end(fence, fields)
 
     def _collect_artifacts(self, script: RunningScript) -> Message:
-        """What it left for the server lies apart from now on, until the server has it."""
+        """Move the artifacts to a folder of their own until the server has them."""
         fields: Message = {}
         try:
             fields = collect_artifacts(
                 script.place, f"{self._files}/{script.fence}", script.output.masker
             )
         except OSError as fault:
-            # It removed the folder, or the disk is in trouble: then there are none.
-            write_log(f"Files of fence {script.fence} cannot be had: {fault}")
+            # The script removed the folder, or the disk is broken: then there are none.
+            write_log(f"artifacts cannot be collected fence={script.fence} error={fault}")
         if not script.place.files:
             self._with_artifacts.add(script.fence)
         return fields
 
     def tidy(self) -> None:
-        """Give back what scripts needed that are over. Nobody waits for this, but many may wait
-        for their ends, so it comes after these were told."""
+        """Release resources of ended scripts. Nothing waits for this, but others wait for the ends
+        of scripts, so it runs after those were sent."""
         while self._finished:
             script = self._finished.pop()
             self._pipes.close(script)
@@ -297,7 +297,7 @@ class ScriptRunner:
         return {s.fence: age(s) for s in self._groups.scripts.values() if s.announced}
 
     def output_totals(self) -> dict[int, int]:
-        """Up to which byte the output of each fence lies on disk."""
+        """Up to which byte the output of each fence is on disk."""
         live = {s.fence: s.shown for s in self._groups.scripts.values()}
         return {fence: total for fence, total in live.items() if total}
 
@@ -332,7 +332,7 @@ class ScriptRunner:
 
 
 def _reason(fault: Exception) -> str:
-    """An order that a full disk kept from starting can be given out again."""
+    """An order that could not start because of a full disk can be requeued."""
     is_disk = isinstance(fault, OSError) and fault.errno in DISK_ERRORS
     return "disk_full" if is_disk else "cannot_prepare"
 

@@ -1,7 +1,7 @@
-"""The checks of a host in a process of their own: see checker_process.py, which starts it.
+"""The program of the checker process, which checker_process.py starts.
 
-Standard input says what to check, standard output what was seen, each one JSON object per line. It
-ends with its standard input, and it is killed when it no longer reports that it is alive.
+Standard input has the configuration, standard output the results, one JSON object per line. The
+process ends with its standard input, and it is killed if it does not report that it is alive.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ HEARTBEAT_S = 5.0
 
 
 class StdoutSamples:
-    """What was seen leaves at once."""
+    """Writes each result to standard output at once."""
 
     def add(self, monitor_id: str, version: int, outcome: Outcome) -> None:
         fields = {name: getattr(outcome, name) for name in Outcome.__slots__}
@@ -48,8 +48,8 @@ class StdinConfig(asyncio.Protocol):
             for message in self._lines.feed(data):
                 self._configure(watch(message))
         except Exception:
-            # Better none than one that checks nothing: another is started.
-            log.exception("What shall be checked could not be understood.")
+            # The agent then starts another process; this one would check nothing.
+            log.exception("monitor configuration cannot be read; checker process exits")
             os._exit(1)
 
     def _configure(self, watch: Watch) -> None:
@@ -59,17 +59,17 @@ class StdinConfig(asyncio.Protocol):
             self._scheduler.change(watch.monitors, watch.removed)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        # Not by the usual way, which waits for threads.
+        # A normal exit would wait for threads.
         os._exit(0)
 
 
 async def _serve() -> None:
     loop = asyncio.get_running_loop()
-    # Names are looked up on threads: as many as there are checks at once.
+    # Names are resolved on threads: one for each concurrent check.
     loop.set_default_executor(ThreadPoolExecutor(MAX_CONCURRENT_CHECKS))
     await loop.connect_read_pipe(StdinConfig, sys.stdin)
     while True:
-        # From the event loop: a check that blocks it also stops these.
+        # Sent from the event loop: a check that blocks it also stops the heartbeats.
         await asyncio.sleep(HEARTBEAT_S)
         _report({"alive": True})
 

@@ -1,6 +1,6 @@
-"""The lookout in a process of its own: what checks take, what they are stuck in and what strangers
-answer them does not stop the agent, nor a server that it shares its process with. A process that
-reports nothing for `STUCK_S` is killed and replaced."""
+"""Checks in a separate process: slow or blocked checks and hostile responses cannot stop the agent,
+nor a server in the same process. A process that reports nothing for `STUCK_S` is killed and
+replaced."""
 
 import asyncio
 import contextlib
@@ -21,33 +21,33 @@ from belvedere.protocol import Watch, Watched
 
 log = logging.getLogger("belvedere.agent")
 
-# A process that nobody speaks to any more has this long to go by itself.
+# Time for the process to exit by itself after its input was closed.
 EXIT_TIMEOUT_S = 1.0
 BACK_OFF_S = (0.5, 1.0, 2.0, 5.0, 10.0)
-# Nothing else of the server's environment, which may hold secrets of any name.
+# Variables of the environment that are passed on; others may contain secrets.
 PASSED_ON = (
     *("PATH", "HOME", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR"),
     *("RES_OPTIONS", "LOCALDOMAIN"),
 )
-# One that lived for so long was a good one.
+# A process that ran this long resets the back-off.
 STABLE_AFTER_S = 60.0
-# The process reports at least every BEAT_S (checks/program.py), whatever there is to check; a
-# busy machine may delay that, but not for so long.
+# The process reports at least every HEARTBEAT_S (checker_main.py); a busy machine may delay that,
+# but not for this long.
 STUCK_S = 60.0
 
 
 class CheckerProcess:
-    """There is a process while there is something to check. Scripts are the keeper's, and stay."""
+    """Runs the process while there are monitors. Scripts are run by the keeper, not by it."""
 
     def __init__(self, state: str, samples: SampleSink, scripts: ScriptChecks) -> None:
         self._state = state
         self._samples = samples
         self._scripts = CheckScheduler(samples, scripts)
         self._monitors: dict[str, Watched] = {}
-        # Whether the process knows what is wanted, but for what changed since.
+        # Whether the process has the list of monitors, except for `_changed`.
         self._is_configured = False
         self._changed: dict[str, None] = {}
-        # Set when that changes, and when the process is over.
+        # Set when the list changes, and when the process ends.
         self._changed_event = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -78,23 +78,23 @@ class CheckerProcess:
             try:
                 is_well = await self._run()
             except Exception:
-                log.exception("The process of checks failed.")
+                log.exception("checker process failed")
                 is_well = False
             if self._monitors and not is_well:
-                log.warning("The process of checks is gone; starting another.")
+                log.warning("checker process ended; starting another")
                 tries = 0 if monotonic() - began > STABLE_AFTER_S else tries
                 await self._back_off(BACK_OFF_S[min(tries, len(BACK_OFF_S) - 1)])
                 tries += 1
         self._task = None
 
     async def _back_off(self, seconds: float) -> None:
-        """Until other things are wished for, at most so long."""
+        """Wait until the list changes, at most this long."""
         self._changed_event.clear()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._changed_event.wait(), seconds)
 
     async def _run(self) -> bool:
-        """One process, until there is nothing to check; False when it ended by itself."""
+        """Run one process until there is nothing to check; False if it ended by itself."""
         transport, child = await self._start()
         child.over.add_done_callback(self._note_end)
         self._is_configured = False
@@ -106,7 +106,7 @@ class CheckerProcess:
             is_well = not child.over.done()
             await child.end()
         finally:
-            # Whatever is left of it by now.
+            # Also kills the process if it is still running.
             transport.close()
         if not is_well:
             child.over.result()
@@ -123,10 +123,10 @@ class CheckerProcess:
             child.send(wire.pack(asdict(Watch(0, changed_monitors, 0, removed))))
 
     async def _wait(self, child: "CheckerChild") -> None:
-        """Until something changes; a process that is silent for too long is killed."""
+        """Wait until something changes; kill a process that reports nothing for too long."""
         left_s = child.heard_at + STUCK_S - monotonic()
         if left_s <= 0:
-            log.warning("check process is stuck; killing it silent_s=%g", STUCK_S)
+            log.warning("checker process is stuck; killing it silent_s=%g", STUCK_S)
             child.kill()
             await self._changed_event.wait()
             return
@@ -135,7 +135,7 @@ class CheckerProcess:
                 await self._changed_event.wait()
 
     def _note_end(self, over: "asyncio.Future[None]") -> None:
-        # Looked at, since on the way out nobody else does.
+        # Retrieve the exception, so that asyncio does not log it during shutdown.
         over.exception()
         self._changed_event.set()
 
@@ -154,7 +154,7 @@ class CheckerProcess:
 
     def _receive(self, message: dict[str, Any]) -> None:
         if "id" not in message:
-            # A sign of life.
+            # A heartbeat.
             return
         self._samples.add(message["id"], message["version"], Outcome(**message["outcome"]))
 
@@ -164,13 +164,13 @@ class CheckerProcess:
         self._changed_event.set()
 
     async def closed(self) -> None:
-        """Wait until the process is gone."""
+        """Wait until the process has ended."""
         if self._task is not None:
             await asyncio.wait([self._task])
 
 
 class CheckerChild(asyncio.SubprocessProtocol):
-    """Our end of the process."""
+    """The agent's end of the pipes to the process."""
 
     def __init__(self, receive: Callable[[dict[str, Any]], None]) -> None:
         loop = asyncio.get_running_loop()
@@ -179,7 +179,7 @@ class CheckerChild(asyncio.SubprocessProtocol):
         self._transport: Any = None
         # By the monotonic clock.
         self.heard_at = monotonic()
-        # Nothing comes any more, for good reasons or bad ones; and the process is gone.
+        # Done when there is no more output (with or without an error), and when the process ended.
         self.over: asyncio.Future[None] = loop.create_future()
         self._gone: asyncio.Future[None] = loop.create_future()
 
@@ -213,7 +213,7 @@ class CheckerChild(asyncio.SubprocessProtocol):
         self._transport.kill()
 
     async def end(self) -> None:
-        """It goes by itself once nobody speaks to it; one that is stuck is not waited for."""
+        """Close the input, so that the process exits; kill it if it does not."""
         self._transport.get_pipe_transport(0).close()
         await asyncio.wait([self._gone], timeout=EXIT_TIMEOUT_S)
         if not self._gone.done():

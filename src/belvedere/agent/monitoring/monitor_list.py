@@ -1,4 +1,4 @@
-"""The server's list of monitors, put together from what comes over one connection."""
+"""The server's list of monitors, assembled from the messages of one connection."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -15,18 +15,18 @@ class Checks(Protocol):
 
 
 class MonitorList:
-    """Applies whole lists and differences in the order of their numbers; asks for the whole list
-    when something is missing."""
+    """Applies complete lists and changes in the order of their numbers; requests a complete list if
+    something is missing."""
 
     def __init__(self, checks: Checks, request_list: Callable[[int], None]) -> None:
         self._checks = checks
         self._request_list = request_list
-        # Of the list that the agent has; -1: none on this connection.
+        # The number of the list that the agent has; -1: none on this connection.
         self.number = -1
-        # Parts of a whole list that is not complete, its number, and the next part.
+        # Parts of a list that is being received, its number, and the next part.
         self._monitors: list[Watched] = []
         self._listed, self._part = -1, 0
-        # Whether a whole list was asked for and has not begun to arrive.
+        # Whether a list was requested and has not begun to arrive.
         self._is_requested = False
 
     def take(self, watch: Watch) -> None:

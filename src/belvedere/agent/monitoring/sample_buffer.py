@@ -1,4 +1,4 @@
-"""What checks saw, until the server has it: numbered batches, bounded, in order."""
+"""Results of checks until the server has them: numbered batches, bounded, in order."""
 
 import json
 import logging
@@ -13,19 +13,19 @@ from belvedere.protocol import Sample, Samples
 
 log = logging.getLogger("belvedere.agent")
 
-# As many as one host gathers in hours; beyond that the oldest go, and are counted.
+# About some hours of samples of one host; above it, the oldest are dropped and counted.
 MAX_SAMPLES = 10_000
 BATCH_SIZE = 200
-# Of a batch: all that are on their way fit into one frame, which may have 4 MiB.
+# Size of a batch: all that are in flight fit into one frame, which may have 4 MiB.
 BATCH_BYTES = 512 * 1024
-# Batches that may be on their way without an answer.
+# Batches that may be sent without an acknowledgement.
 IN_FLIGHT = 4
 
 TimedSample = tuple[float, Sample]
 
 
 class SampleBuffer:
-    """Outlives connections and, by its journal, the agent's process."""
+    """Survives reconnects and, with its journal, restarts of the agent."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class SampleBuffer:
         self._wall = wall
         self._unbatched: deque[TimedSample] = deque()
         self._number = 0
-        # Batches without an answer, and how many of the first of them this connection has said.
+        # Batches without an acknowledgement, and how many of them this connection has sent.
         self._open: deque[tuple[int, list[TimedSample], int]] = deque()
         self._sent_batches = 0
         self._dropped = 0
@@ -54,14 +54,14 @@ class SampleBuffer:
             for line in lines:
                 self._replay(line)
         except (LookupError, TypeError, ValueError, RecursionError):
-            log.warning("The journal of samples cannot be read to its end; the rest is dropped.")
+            log.warning("sample journal is damaged; its end is dropped")
         if not self.stream:
             self.stream = str(stream_line()["stream"])
         self._journal.renew(self._lines())
 
     def _replay(self, line: Line) -> None:
         if "sample" in line:
-            # By the wall clock, which the next process and the next boot share with this one.
+            # By the wall clock, which stays valid across processes and reboots.
             ago_s = max(0.0, self._wall() - line["at"] / 1_000)
             self._unbatched.append((self._clock() - ago_s, Sample(**line["sample"])))
         elif "batch" in line:
@@ -77,7 +77,7 @@ class SampleBuffer:
             self.stream, self._number = line["stream"], line.get("number", 0)
 
     def _lines(self) -> Iterator[Line]:
-        """The journal that leads to exactly this buffer."""
+        """The journal lines that restore exactly this buffer."""
         first = self._open[0][0] - 1 if self._open else self._number
         yield {"stream": self.stream, "number": first}
         for number, samples, dropped in self._open:
@@ -116,7 +116,7 @@ class SampleBuffer:
         self._journal.close()
 
     def reopen(self) -> None:
-        """A new connection: whatever has no answer is said again."""
+        """A new connection: batches without an acknowledgement are sent again."""
         self._sent_batches = 0
 
     def next(self) -> Samples | None:
@@ -137,12 +137,12 @@ class SampleBuffer:
     def _next_batch(self) -> None:
         size = self._next_size()
         line = {"batch": self._number + 1, "size": size, "dropped": self._dropped}
-        # Before it goes: under this number nothing else may ever be said.
+        # Before it is sent: this number must never be used for other samples.
         self._journal.append(line)
         self._make_batch(self._number + 1, size, self._dropped)
 
     def _next_size(self) -> int:
-        """Samples of the next batch: at least one, and no more than a frame can hold."""
+        """The number of samples in the next batch: at least one, at most what fits in a frame."""
         count = size = 0
         for _, sample in islice(self._unbatched, BATCH_SIZE):
             size += len(sample.message) + (len(json.dumps(sample.data)) if sample.data else 0)

@@ -1,7 +1,7 @@
-"""The journal of samples that the server does not have yet: another agent process goes on with it.
+"""The journal of samples that the server does not have yet, for the next agent process.
 
-One JSON line for each thing that happened to the buffer: a sample was taken, so many of them became
-a batch, a batch was noted. It is not synced: a power cut may cost some samples, a restart none.
+One JSON line for each change of the buffer: a sample was added, samples became a batch, a batch was
+acknowledged. It is not synced: a power failure may lose some samples, a restart none.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from belvedere.protocol import Sample
 
 log = logging.getLogger("belvedere.agent")
 
-# Rewritten when it has grown by this much since; given up where even that leaves it larger.
+# The file is rewritten after this growth, and given up above this size.
 MAX_GROWTH = 4 * 1024 * 1024
 MAX_SIZE = 32 * 1024 * 1024
 
@@ -24,7 +24,7 @@ Line = dict[str, Any]
 
 
 class SampleJournal:
-    """Without a path it remembers nothing."""
+    """A journal without a path stores nothing."""
 
     def __init__(self, path: str = "") -> None:
         self._path = path
@@ -33,7 +33,7 @@ class SampleJournal:
         self._rewritten_size = 0
 
     def load(self) -> list[Line]:
-        """What happened, as far as it can be read; then it is written on."""
+        """The lines that can be read; afterwards the journal is open for appending."""
         if not self._path:
             return []
         try:
@@ -52,7 +52,7 @@ class SampleJournal:
         if self._fd < 0:
             return
         if self._size > MAX_SIZE:
-            self._give_up("there are too many")
+            self._give_up("the journal is too large")
             return
         data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
         try:
@@ -65,7 +65,7 @@ class SampleJournal:
         return self._fd >= 0 and self._size > self._rewritten_size + MAX_GROWTH
 
     def renew(self, lines: Iterable[Line]) -> None:
-        """Only what still counts."""
+        """Rewrite the file with these lines only."""
         if self._fd < 0:
             return
         try:
@@ -84,9 +84,9 @@ class SampleJournal:
         self._fd = -1
 
     def _give_up(self, fault: object) -> None:
-        """A disk in trouble must not end the checks. The journal goes: one that stops in the middle
-        would give numbers again that the server has seen."""
-        log.warning("Samples do not survive a restart any more: %s: %s", self._path, fault)
+        """A broken disk must not stop the checks. The journal is deleted: an incomplete one would
+        use numbers again that the server has seen."""
+        log.warning("sample journal is off until a restart path=%s error=%s", self._path, fault)
         self.close()
         with contextlib.suppress(OSError):
             os.unlink(self._path)
@@ -105,13 +105,13 @@ def _read(path: str) -> list[Line]:
     except FileNotFoundError:
         pass
     except (ValueError, RecursionError):
-        # Cut short while it was written: what came before counts.
-        log.warning("The journal of samples ends in the middle of a line; the rest is dropped.")
+        # Cut off during a write: the lines before are valid.
+        log.warning("sample journal ends in the middle of a line; its end is dropped")
     return lines
 
 
 def stream_line() -> Line:
-    """Another journal is another stream: its numbers begin anew."""
+    """A new journal is a new stream: its numbers start at 1."""
     return {"stream": secrets.token_hex(8)}
 
 

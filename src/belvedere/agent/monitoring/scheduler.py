@@ -1,4 +1,4 @@
-"""Makes the checks of this host: each in its own rhythm, never two of one monitor at once."""
+"""Runs the checks of this host periodically, never two of one monitor at once."""
 
 import asyncio
 import hashlib
@@ -15,7 +15,7 @@ from belvedere.protocol import Watched
 log = logging.getLogger("belvedere.agent")
 
 MAX_CONCURRENT_CHECKS = 32
-# A new monitor is looked at soon, though not together with a hundred others.
+# A new monitor is checked within this time, spread over it.
 FIRST_S = 2.0
 DEFAULT_TIMEOUT_MS = 10_000
 
@@ -25,7 +25,7 @@ class SampleSink(Protocol):
 
 
 class CheckScheduler:
-    """Lives as long as the agent, and goes on while there is no connection."""
+    """Runs as long as the agent, also without a connection."""
 
     def __init__(self, samples: SampleSink, scripts: ScriptChecks | None = None) -> None:
         self._samples = samples
@@ -34,12 +34,12 @@ class CheckScheduler:
         self._slots = asyncio.Semaphore(MAX_CONCURRENT_CHECKS)
 
     def configure(self, monitors: Sequence[Watched]) -> None:
-        """Exactly these from now on; one that stays the same is not disturbed."""
+        """Check exactly these monitors; unchanged ones continue."""
         monitor_ids = {monitor.id for monitor in monitors}
         self.change(monitors, [id_ for id_ in self._tasks if id_ not in monitor_ids])
 
     def change(self, monitors: Sequence[Watched], removed: Sequence[str]) -> None:
-        """These are new or different, and those are checked no longer; the others go on."""
+        """Add or change monitors and remove others; all other monitors continue."""
         for monitor_id in removed:
             self._drop(monitor_id)
         for monitor in monitors:
@@ -73,7 +73,7 @@ class CheckScheduler:
             async with self._slots:
                 outcome = sanitize(await perform(monitor, check, memory))
             self._samples.add(monitor.id, monitor.version, outcome)
-            # The next beat of its own rhythm: beats that passed meanwhile are not made up for.
+            # The next time of its own schedule: missed times are skipped.
             now = time.monotonic()
             next_at = (now // period_s) * period_s + share * period_s
             await asyncio.sleep(next_at - now if next_at > now else next_at + period_s - now)
@@ -84,29 +84,29 @@ class CheckScheduler:
         self._tasks = {}
 
     async def closed(self) -> None:
-        """Nothing of it is left to be waited for."""
+        """There is nothing to wait for."""
 
 
 def phase(monitor_id: str) -> float:
-    """Where in its period a monitor is checked, 0 to 1: spread evenly, always the same."""
+    """When in its period a monitor is checked, 0 to 1: evenly distributed and stable."""
     return int.from_bytes(hashlib.sha256(monitor_id.encode()).digest()[:4]) / 2**32
 
 
 async def perform(monitor: Watched, check: Check, memory: dict[str, Any]) -> Outcome:
-    """One check within its deadline, which covers all of it: names, connection, answer."""
+    """One check within its timeout, which includes name resolution, connection and response."""
     limit_ms = monitor.config.get("timeout") or DEFAULT_TIMEOUT_MS
     try:
         async with asyncio.timeout(limit_ms / 1_000):
             return await check(monitor.config, memory)
     except TimeoutError:
         return Outcome(
-            "failure", f"{monitor.type}:timeout", f"Nothing within {limit_ms / 1_000:g} s."
+            "failure", f"{monitor.type}:timeout", f"No result within {limit_ms / 1_000:g} s."
         )
     except Exception as fault:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
-            # Its monitor is gone or another by now: no reason to go on.
+            # The monitor was removed or changed.
             raise
-        # A host that lacks what a check needs, or our own mistake: said, and tried again.
+        # The host lacks something that the check needs, or a bug: reported and repeated.
         log.warning("The check of monitor %s failed: %s", monitor.id, explain(fault), exc_info=True)
         return Outcome("failure", "agent:worker:error", explain(fault))

@@ -1,8 +1,8 @@
-"""A script of a person, run as a check: its exit code and its last line say how it went.
+"""Stored scripts as checks: the exit code and the last line are the result.
 
-The keeper runs it, like the scripts of jobs: with every descendant in its hand, ended at its
-deadline, and when the agent is gone. It has the agent's rights, or those of the one user that every
-script of this agent runs as.
+The keeper runs them like the scripts of jobs: it ends all of their processes at the timeout, and
+when the agent disconnects. They run as the agent's user, or as the one user that all scripts of
+this agent run as.
 """
 
 import asyncio
@@ -20,30 +20,30 @@ from belvedere.agent.workdir.staging import basename
 GOOD = frozenset({"success", "normal", "ok"})
 BAD = frozenset({"failure", "fail", "error"})
 
-# The version of the keeper from which on checks can have another user.
+# Keepers from this version on can run checks as another user.
 RUNS_AS_OTHERS = 4
 
 Report = dict[str, Any]
 
 
 class ScriptChecks:
-    """Hands scripts to the keeper, whichever it is by now, and waits for their ends."""
+    """Passes scripts to the current keeper, and waits for their results."""
 
     def __init__(self, cache: FileCache, scripts_user: str = "") -> None:
         self._cache = cache
         self._scripts_user = scripts_user
-        # Of the keeper's protocol; an older one would run a check with the agent's rights.
+        # The keeper's protocol version; an older keeper would run checks as the agent's user.
         self.keeper_version = 0
         self._keeper: KeeperClient | None = None
         self._ends: dict[int, asyncio.Future[Report]] = {}
-        # Another process has other numbers: the keeper may still be busy with those of the last.
+        # Random start: the keeper may still run checks of a former agent process.
         self._numbers = itertools.count(random.randrange(1, 1 << 40))
 
     def attach(self, keeper: KeeperClient) -> None:
-        """What the last one had is lost with it."""
+        """Use this keeper; checks of the last one are lost."""
         for end in self._ends.values():
             if not end.done():
-                end.set_exception(OSError("the keeper was lost"))
+                end.set_exception(OSError("the connection to the keeper was lost"))
         self._keeper = keeper
         keeper.check_listener = self._receive
 
@@ -60,7 +60,7 @@ class ScriptChecks:
             case "timeout":
                 raise TimeoutError
             case "error":
-                message = f"It could not be started: {report['message']}"
+                message = f"The script could not be started: {report['message']}"
                 return Outcome("failure", "script:error:start", message)
         last_line = masked(report.get("lastline", ""), config.get("masks", ()))
         return evaluate(report.get("code", 0), last_line)
@@ -68,9 +68,9 @@ class ScriptChecks:
     async def _run(self, config: dict[str, Any]) -> Report:
         keeper = self._keeper
         if keeper is None or keeper.lost.is_set():
-            raise OSError("there is no keeper yet")
+            raise OSError("the keeper is not connected yet")
         if self._scripts_user and self.keeper_version < RUNS_AS_OTHERS:
-            raise OSError("the keeper is of an older version; it goes when its scripts have ended")
+            raise OSError("the keeper has an older version; it exits when its scripts have ended")
         number = next(self._numbers)
         end: asyncio.Future[Report] = asyncio.get_running_loop().create_future()
         self._ends[number] = end
@@ -101,7 +101,7 @@ class ScriptChecks:
 
 
 def evaluate(code: int, output: str) -> Outcome:
-    """By the rules of jobs: the exit code first, then the last line."""
+    """The result by the rules of jobs: the exit code first, then the last line."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     last = lines[-1] if lines else ""
     word, event, data = _parse_last_line(last)

@@ -1,8 +1,8 @@
-"""What is known of a script's output as it streams by: totals, digest, last line, the beginning.
+"""Capturing the output of a script: totals, digest, last line, the beginning.
 
-Secrets are hidden before anything else happens to it: what is counted, kept, spooled and told is
-what the server may have. Memory stays flat whatever the script writes: a short output is held, a
-longer one is spooled.
+Secrets are masked before anything else: only masked output is counted, stored, spooled and sent.
+Memory is bounded whatever the script writes: a short output stays in memory, a longer one is
+spooled.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ MAX_LAST_LINE = 256 * 1024
 EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 
-# From here on OpenSSL's SHA-256 is worth the four megabytes that it takes to load.
+# From this size on, OpenSSL's SHA-256 is worth the 4 MB of memory that it needs.
 FAST_DIGEST_FROM = 1024 * 1024
 PIECE = 64 * 1024
 
 
 def _light_sha256() -> Any:
-    """Python's own SHA-256: a tenth of OpenSSL's speed, but it is there already."""
+    """Python's own SHA-256: a tenth of OpenSSL's speed, but already loaded."""
     try:
         from _sha256 import sha256  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
@@ -36,7 +36,7 @@ def _light_sha256() -> Any:
 
 
 def text(data: bytes) -> str:
-    """As a report may carry it: invalid bytes and NUL become the replacement character."""
+    """The text for a report: invalid bytes and NUL become the replacement character."""
     return data.decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
@@ -63,7 +63,7 @@ class OutputCapture:
         self._room = room
         self.masker: Masker | None = None
         if masks:
-            # Only scripts with something to hide pay for it.
+            # Only scripts with secrets need this module.
             from belvedere.base.text.masking import Masker
 
             self.masker = Masker(masks)
@@ -83,7 +83,7 @@ class OutputCapture:
         self._add(data if self.masker is None else self.masker.feed(data), root, fence)
 
     def finish(self, root: str, fence: int) -> None:
-        """Nothing follows: what was held back as the possible beginning of a secret is none."""
+        """End of output: bytes that could have been the beginning of a secret are none."""
         if self.masker is not None:
             self._add(self.masker.finish(), root, fence)
 
@@ -103,7 +103,7 @@ class OutputCapture:
             self._quicken(root, fence)
 
     def spill(self, root: str, fence: int) -> None:
-        """From now on everything goes to disk, where the agent finds it; when that fails, a bounded
+        """From now on write everything to disk, where the agent reads it; if that fails, a limited
         amount stays in memory."""
         self._hash = _light_sha256()
         self._hash.update(self._held)
@@ -112,7 +112,7 @@ class OutputCapture:
         self._held = bytearray()
 
     def _quicken(self, root: str, fence: int) -> None:
-        """Go on with the faster digest, fed again from disk; if that fails, with the slower."""
+        """Continue with the faster digest, read again from disk; if that fails, with the slower."""
         from hashlib import sha256
 
         self._is_quick = True
@@ -131,7 +131,7 @@ class OutputCapture:
         complete_lines = data[:cut].rstrip()
         start = complete_lines.rfind(b"\n") + 1
         if start == 0:
-            # The last line with something on it began in an earlier piece.
+            # The last line that is not empty began in an earlier piece.
             line = bytes(self._partial) + complete_lines[: MAX_LAST_LINE - len(self._partial)]
         else:
             line = complete_lines[start : start + MAX_LAST_LINE]
@@ -163,7 +163,7 @@ class OutputCapture:
 
 
 class LastLineCapture(OutputCapture):
-    """Of a check only the last line counts: nothing else of it is held, or written to disk."""
+    """Of a check only the last line is used: nothing else is stored in memory or on disk."""
 
     __slots__ = ()
 

@@ -30,7 +30,7 @@ class OutputPiece:
 
 
 class MemoryBudget:
-    """What all scripts together may still hold."""
+    """Bytes that all scripts together may still keep in memory."""
 
     __slots__ = ("available",)
 
@@ -46,12 +46,12 @@ class MemoryBuffer:
     def __init__(self, room: MemoryBudget) -> None:
         self._room = room
         self._size = 0
-        # The agent that is connected has every piece below this byte.
+        # The connected agent has every piece below this byte.
         self._sent_end = 0
         self.pieces: list[OutputPiece] = []
 
     def add(self, at: int, line: int, data: bytes) -> None:
-        """As much of it as there is room for; the rest is dropped."""
+        """Keep as much as the limits allow; the rest is dropped."""
         size = min(len(data), MAX_HELD - self._size, self._room.available)
         if size > 0:
             self.pieces.append(OutputPiece(at, line, data[:size]))
@@ -71,12 +71,12 @@ class MemoryBuffer:
         self._room.available -= size
 
     def news(self) -> list[list[Any]]:
-        """What the connected agent was not given yet."""
+        """Pieces that were not sent to the connected agent yet."""
         fresh = [piece for piece in self.pieces if piece.at >= self._sent_end]
         return self._packed(fresh)
 
     def all(self) -> list[list[Any]]:
-        """For an agent that has just connected."""
+        """All pieces, for an agent that has just connected."""
         return self._packed(self.pieces)
 
     def _packed(self, pieces: list[OutputPiece]) -> list[list[Any]]:

@@ -1,4 +1,4 @@
-"""Output on disk until the server holds it: one folder per fence, one file per segment.
+"""Output on disk until the server has it: one folder per fence, one file per segment.
 
 Segments begin at fixed offsets (the first is 1 MiB, the others 4 MiB), so that reader and writer
 need no list of them. Each file begins with the number of newlines before it. A segment that is
@@ -17,7 +17,7 @@ from belvedere.agent.output.memory_buffer import MemoryBudget, MemoryBuffer, Out
 
 FIRST = 1024 * 1024
 LATER = 4 * 1024 * 1024
-# Per fence; beyond it the oldest segments go, but never the first.
+# Per fence; above it the oldest segments are deleted, but never the first.
 LIMIT = 100 * 1024 * 1024
 HEAD = 8
 # Files of one segment: a disk that is full again and again cannot fill the folder with them.
@@ -25,7 +25,7 @@ MAX_PARTS = 64
 
 
 def segment(offset: int) -> tuple[int, int]:
-    """Where the segment that holds this byte begins and where the next one does."""
+    """Start of the segment with this byte, and start of the next one."""
     if offset < FIRST:
         return 0, FIRST
     start = FIRST + (offset - FIRST) // LATER * LATER
@@ -33,7 +33,7 @@ def segment(offset: int) -> tuple[int, int]:
 
 
 class SpoolPosition:
-    """A byte of the output and the number of newlines before it; -1 when that is to be found."""
+    """A byte of the output and the number of newlines before it; -1 if that is not known yet."""
 
     __slots__ = ("line", "offset")
 
@@ -72,7 +72,7 @@ def read(
 
 
 def _from_part(folder: str, parts: list[int], position: SpoolPosition, size: int) -> bytes:
-    """From the file that was begun after a failed write."""
+    """From the file that was started after a failed write."""
     start = max([part for part in parts if part <= position.offset], default=-1)
     return b"" if start < 0 else _read(f"{folder}/{start}.seg", position, start, size)
 
@@ -133,7 +133,7 @@ def clear(spool: str, fence: int) -> None:
             os.unlink(f"{folder}/{name}")
         os.rmdir(folder)
     except OSError:
-        # Gone already, or a disk in trouble: what stays is removed at the keeper's next start.
+        # Already deleted, or a broken disk: the keeper's next start deletes what is left.
         return
 
 
@@ -141,12 +141,12 @@ def _unlink(path: str) -> None:
     try:
         os.unlink(path)
     except OSError:
-        # A disk in trouble must not end the keeper; clear comes by again.
+        # A broken disk must not end the keeper; `clear` tries again.
         return
 
 
 def trim(spool: str, fence: int, offset: int) -> None:
-    """The server holds everything below: whole segments below it may go."""
+    """The server has everything below the offset: delete complete segments below it."""
     folder = f"{spool}/{fence}"
     for start in _starts(folder):
         if segment(start)[1] <= offset:
@@ -194,18 +194,18 @@ class Spool:
             if fd >= 0:
                 os.close(fd)
         except OSError:
-            # Network file systems report here what they could not write; the reader finds a hole.
+            # Network file systems report failed writes here; the reader finds a hole.
             return
 
     def _next_segment(self) -> None:
         self.close()
         self._until, self._parts = segment(self.end)[1], 0
-        # One segment of room, so that the one that now begins fits below the limit.
+        # Space for one segment, so that the new one fits below the limit.
         while len(self._starts) > 2 and self._size() > self._limit - LATER:
             self._drop(self._starts[1] if self._starts[0] == 0 else self._starts[0])
 
     def _put(self, data: bytes, at: int, following: int, line: int) -> None:
-        """These bytes to disk, and what does not fit there to memory."""
+        """Write these bytes to disk, and what cannot be written to memory."""
         is_open = self._fd >= 0 or self._begin(line + data.count(b"\n", 0, at))
         stored = at + (self._store(memoryview(data)[at:following]) if is_open else 0)
         if stored < following:
@@ -220,12 +220,12 @@ class Spool:
             while size < len(piece):
                 size += os.write(self._fd, piece[size:])
         except OSError:
-            # The next write begins a file of its own, behind the hole.
+            # The next write starts a new file, behind the hole.
             self.close()
         return size
 
     def _begin(self, line: int) -> bool:
-        """A file for what comes next; false when there is no space for it."""
+        """Start a file for the next bytes; False if there is no space for it."""
         if self._parts == MAX_PARTS:
             return False
         path = f"{self._folder}/{self.end}.seg"

@@ -1,6 +1,6 @@
-"""Output on its way to the server: which fences have bytes to send, in fair turns, under credit.
+"""Sending output to the server: fences with output take turns, limited by credit.
 
-The files that a script left follow its output, and its report follows them.
+The artifacts of a script follow its output, and its report follows the artifacts.
 """
 
 import os
@@ -17,11 +17,11 @@ from belvedere.protocol import CHUNK, Ended, Report, pack_file, pack_output
 class OutputStream:
     # The first byte that is not sent yet.
     position: spool.SpoolPosition
-    # Up to this byte the output lies on disk.
+    # Up to this byte the output is on disk.
     total: int = 0
-    # Set once it ended; it follows the last byte.
+    # Set when the script has ended; it follows the last byte.
     report: Report | None = None
-    # The start of the segment up to which the keeper was told that the server has it.
+    # The start of the segment up to which the keeper knows that the server has it.
     kept_segment: int = 0
     # Which of its files is being sent, and from which byte on.
     number: int = 0
@@ -39,7 +39,7 @@ class OutputUpload:
         # Fences with something to send; each gets one frame before the next gets its own.
         self._turns: deque[int] = deque()
         self.credit = 0
-        # A server that does not take files hears of none.
+        # An older server does not accept artifacts.
         self.takes_files = True
 
     def resume(self, fence: int, offset: int) -> None:
@@ -47,7 +47,7 @@ class OutputUpload:
         self._streams[fence] = OutputStream(spool.SpoolPosition(offset, -1))
 
     def hold(self, fence: int, pieces: list[OutputPiece]) -> None:
-        """Output that is nowhere on disk. Pieces may be repeated, and come in order."""
+        """Add output that is not on disk. Pieces arrive in order and may be repeated."""
         stream = self._stream(fence)
         known_end = stream.held_pieces[-1].end if stream.held_pieces else stream.position.offset
         stream.held_pieces += [piece for piece in pieces if piece.end > known_end]
@@ -60,7 +60,7 @@ class OutputUpload:
             self._queue(fence)
 
     def end(self, fence: int, report: Report) -> None:
-        """Its report goes out after its last byte, at once when all is sent or lies inside."""
+        """Queue the report; it is sent after the last byte, at once if everything was sent."""
         stream = self._stream(fence)
         stream.report = report
         if not self.takes_files:
@@ -83,7 +83,7 @@ class OutputUpload:
         self._streams.pop(fence, None)
 
     def next(self) -> bytes | Ended | None:
-        """The next frame of output, or a report whose output is all out; None when none can go."""
+        """The next frame of output, or a report whose output was sent; None if nothing can go."""
         for _ in range(len(self._turns)):
             fence = self._turns[0]
             stream = self._streams.get(fence)
@@ -119,8 +119,8 @@ class OutputUpload:
         return frame
 
     def _piece(self, fence: int, stream: OutputStream) -> bytes | None:
-        """The next piece of its files; one that cannot be read any more is left out, and the
-        server sees that it is not whole."""
+        """The next piece of the artifacts; a file that cannot be read is left out, and the server
+        notices that it is incomplete."""
         while stream.report is not None and _has_files(stream):
             name, _ = stream.report.files[stream.number]
             data = self._read(fence, name, stream.at_byte, min(_min_credit(stream), self.credit))
@@ -147,8 +147,8 @@ class OutputUpload:
             os.close(fd)
 
     def keep(self, fence: int, offset: int) -> bool:
-        """Whether the keeper should hear of it: the server has a whole segment more, or the keeper
-        holds output in memory."""
+        """Whether to inform the keeper: the server has another complete segment, or the keeper has
+        output in memory."""
         stream = self._streams.get(fence)
         start = spool.segment(offset)[0]
         if stream is None or start <= stream.kept_segment:
@@ -162,8 +162,8 @@ def _has_files(stream: OutputStream) -> bool:
 
 
 def _min_credit(stream: OutputStream) -> int:
-    """The credit that its next frame needs. Output takes what there is; a file is always cut at
-    the same places, so that a piece that comes again is the same piece."""
+    """The credit that the next frame needs. Output uses what there is; a file is always cut at the
+    same offsets, so that a repeated piece is identical."""
     if stream.position.offset < stream.total or stream.report is None:
         return 1
     size: int = stream.report.files[stream.number][1]

@@ -1,8 +1,8 @@
-"""Finding every process that a script left in the world, and signalling exactly those.
+"""Finding every process of a script, and signalling exactly those.
 
-The keeper is a sub-reaper: whatever loses its parent below it becomes its own child. So the
-processes of a fence are the script's tree plus those orphans among the keeper's children that
-carry one of the fence's signs: session, mark, cookie, working folder or output pipe.
+The keeper is a sub-reaper: a process below it that loses its parent becomes its own child. So the
+processes of a fence are the script's tree plus those orphans among the keeper's children that have
+one of the fence's marks: session, resource limit, cookie, working folder or output pipe.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COOKIE = b"BELVEDERE_COOKIE="
 
 
 class ProcessMarks:
-    """What tells the processes of a fence from others."""
+    """What identifies the processes of a fence."""
 
     __slots__ = ("cookie", "folder", "mark", "pipe", "session")
 
@@ -34,7 +34,7 @@ class ProcessMarks:
         self.mark = mark
         self.cookie = cookie.encode()
         self.folder = folder
-        # Empty when the output is closed: then nobody holds it.
+        # Empty if the output is closed: then no process has it open.
         self.pipe = f"pipe:[{os.fstat(pipe).st_ino}]" if pipe >= 0 else ""
 
 
@@ -45,7 +45,7 @@ def become_subreaper() -> None:
 
 
 class OwnChildren:
-    """The keeper's children, read in 2 us from one descriptor that stays open."""
+    """The keeper's children, read in 2 µs from one descriptor that stays open."""
 
     __slots__ = ("_fd",)
 
@@ -63,14 +63,14 @@ class OwnChildren:
 
 
 def children(pid: int) -> list[int]:
-    """Of any thread of this process."""
+    """Children of all threads of this process."""
     pids: list[int] = []
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{thread}/children", "rb", buffering=0) as file:
                 pids += map(int, file.readall().split())
     except OSError:
-        # It ended while we looked; its children are now somebody's, the next walk meets them.
+        # It ended in the meantime; its children have another parent, and the next walk finds them.
         pass
     return pids
 
@@ -89,8 +89,8 @@ def tree(roots: Iterable[int]) -> dict[int, int]:
 
 
 def send(pid: int, parent: int, signal_number: signal.Signals) -> None:
-    """Signal a process of a tree. One that is not our child may have ended and its number may be
-    another's by now: the descriptor pins it, and then its parent must still be the one we saw."""
+    """Signal a process of a tree. A process that is not the keeper's child may have ended, and its
+    pid may be reused: the descriptor pins it, and its parent must still be the same."""
     try:
         if parent == 0:
             os.kill(pid, signal_number)
@@ -102,12 +102,12 @@ def send(pid: int, parent: int, signal_number: signal.Signals) -> None:
         finally:
             os.close(fd)
     except OSError:
-        # Gone, or not ours to signal (set-uid): the next walk tells which.
+        # It ended, or may not be signalled (set-uid): the next walk shows which.
         return
 
 
 def send_to_group(leader: int, signal_number: signal.Signals) -> bool:
-    """Whether it was sent. The leader must be a child of ours that was not reaped."""
+    """Whether the signal was sent. The leader must be a child that was not reaped."""
     try:
         os.killpg(leader, signal_number)
     except OSError:
@@ -116,7 +116,7 @@ def send_to_group(leader: int, signal_number: signal.Signals) -> bool:
 
 
 def group_of(pid: int) -> int:
-    """Zero when it is gone."""
+    """The process group; zero if the process has ended."""
     try:
         return os.getpgid(pid)
     except OSError:
@@ -131,21 +131,21 @@ def _stat(pid: int) -> list[bytes]:
     """The fields after the name: state, parent, group, session, terminal, ..."""
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
-            # The name stands in parentheses and may itself hold anything.
+            # The name is in parentheses and may contain any character.
             return file.readall().rpartition(b")")[2].split()
     except OSError:
         return []
 
 
 def has_mark(pid: int, marks: ProcessMarks) -> bool:
-    """Whether this process, a child of ours, carries a sign of the fence."""
+    """Whether this child of the keeper has a mark of the fence."""
     try:
         if os.getsid(pid) == marks.session:
             return True
         cookie = cookie_of(pid)
         if cookie:
             return cookie == marks.cookie
-        # It wiped its environment, or wrote its title over it as many daemons do.
+        # It cleared its environment, or overwrote it with its title as many daemons do.
         return (
             _has_limit(pid, marks.mark)
             or _has_folder(pid, marks.folder)
@@ -191,9 +191,9 @@ def _has_pipe(pid: int, pipe: str) -> bool:
 
 
 def find_leftovers(cookies: set[bytes], checks: bytes, folder: str) -> list[int]:
-    """Anywhere on this machine: processes with one of these cookies or with that of any check, or
-    in a working folder that was not kept, without a terminal (a person's shell may stand there, a
-    script's has none). Only for the start, when nothing is below us any more."""
+    """Processes on this machine with one of these cookies or that of a check, or without a terminal
+    in a working folder that was not kept (a person's shell may be in there, but has a terminal).
+    Only for the start, when the keeper has no children yet."""
     return [
         pid
         for pid in _all_pids()

@@ -1,4 +1,4 @@
-"""All processes below the keeper, and to which script each belongs."""
+"""All processes below the keeper, and the script that each belongs to."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from belvedere.agent.processes.spawn import Spawner
 
 
 class ProcessGroups:
-    """Scripts by fence until all of their processes are gone, by main process while that lives."""
+    """Scripts by fence until all of their processes ended, and by main process while it runs."""
 
     containment = ""
 
     def __init__(self, cleaner_pids: set[int], spawner: Spawner) -> None:
         self.scripts: dict[int, RunningScript] = {}
         self._mains: dict[int, RunningScript] = {}
-        # Whether the last reaping left no child at all.
+        # Whether no child at all was left after the last reaping.
         self._is_alone = False
         self._cleaner_pids = cleaner_pids
         self._spawner = spawner
@@ -30,8 +30,8 @@ class ProcessGroups:
         self.scripts[script.fence] = script
 
     def reap(self) -> tuple[list[RunningScript], bool]:
-        """Collect every child that ended; the scripts among them get their status. And whether
-        there were others."""
+        """Reap every ended child; returns the scripts whose main process ended, with their status
+        set, and whether other children ended."""
         over: list[RunningScript] = []
         others = False
         ended, self._is_alone = _ended_children()
@@ -47,15 +47,14 @@ class ProcessGroups:
         return over, others
 
     def _release(self, pid: int) -> None:
-        """A child that was no script's main process has ended."""
+        """A child that was not the main process of a script has ended."""
 
     def is_clear(self) -> bool:
-        """Whether nothing was below the keeper, once it had reaped, but the main processes of
-        scripts."""
+        """Whether the keeper has no other children than main processes of scripts."""
         return False
 
     def members(self, script: RunningScript) -> dict[int, int]:
-        """Every process of this script, each with its parent (zero for children of ours)."""
+        """Every process of this script with its parent (zero for children of the keeper)."""
         raise NotImplementedError
 
     def send(self, members: dict[int, int], signal_number: signal.Signals) -> None:
@@ -65,11 +64,11 @@ class ProcessGroups:
         self.send(members, signal.SIGTERM)
 
     def spare(self, script: RunningScript) -> None:
-        """Its background children may stay."""
+        """Background processes of the script may stay."""
 
 
 class TreeTracking(ProcessGroups):
-    """On Linux: every descendant, wherever it hides."""
+    """On Linux: all descendants, also those that left the process group."""
 
     containment = "subreaper"
 
@@ -77,7 +76,7 @@ class TreeTracking(ProcessGroups):
         super().__init__(cleaner_pids, spawner)
         discovery.become_subreaper()
         self._children = discovery.OwnChildren()
-        # Orphans whose fence is known: signs can be wiped later, so the first finding counts.
+        # Orphans with a known fence: marks can be removed later, so the first match counts.
         self._adopted: dict[int, int] = {}
         # Fences whose background children were allowed to stay.
         self._spared: dict[int, ProcessMarks] = {}
@@ -88,7 +87,7 @@ class TreeTracking(ProcessGroups):
             del self._spared[fence]
 
     def is_clear(self) -> bool:
-        # Who has no child has no other descendant, and only gets one by starting it.
+        # Without a child there is no descendant, and only the keeper can start one.
         if self._is_alone:
             return True
         return len(self._children.pids()) == len(self._mains) + len(self._cleaner_pids)
@@ -119,7 +118,7 @@ class TreeTracking(ProcessGroups):
         for fence, marks in self._spared.items():
             if discovery.has_mark(pid, marks):
                 return fence
-        # It wiped every sign. When only one script is left, whose else could it be?
+        # It removed every mark. If only one script is left, the process belongs to it.
         return 0 if others or self._spared else caller.fence
 
     def _marks_of(self, script: RunningScript) -> ProcessMarks:
@@ -127,20 +126,20 @@ class TreeTracking(ProcessGroups):
         return ProcessMarks(script.pid, script.mark, cookie, script.place.path, script.pipe)
 
     def send(self, members: dict[int, int], signal_number: signal.Signals) -> None:
-        # Children first: once its parent is gone a process has another parent than we saw.
+        # Children first: when its parent has ended, a process has another parent than recorded.
         for pid, parent in reversed(members.items()):
             discovery.send(pid, parent, signal_number)
 
     def ask_to_end(self, script: RunningScript, members: dict[int, int]) -> None:
-        """Its own group all at once: a shell that saw its child end first would go on, perhaps to
-        its last line, as if nobody had asked it anything."""
+        """Signal the process group at once: a shell whose child ends first would run its next
+        lines as if nothing had happened."""
         if script.status is None:
             outside = {
                 pid: parent
                 for pid, parent in members.items()
                 if discovery.group_of(pid) != script.pid
             }
-            # Before their parents go, and they have others than we saw.
+            # Before their parents end and they get other parents than recorded.
             self.send(outside, signal.SIGTERM)
             if discovery.send_to_group(script.pid, signal.SIGTERM):
                 return
@@ -152,12 +151,12 @@ class TreeTracking(ProcessGroups):
 
 
 class GroupTracking(ProcessGroups):
-    """Elsewhere: the process group only. A child that leaves its group escapes."""
+    """On other systems: only the process group. A child that leaves its group is not ended."""
 
     containment = "group"
 
     def members(self, script: RunningScript) -> dict[int, int]:
-        # The group stands for its processes.
+        # The group represents its processes.
         try:
             os.killpg(script.pid, 0)
         except OSError:
@@ -177,7 +176,7 @@ def track_processes(cleaner_pids: set[int], spawner: Spawner) -> ProcessGroups:
 
 
 def _ended_children() -> tuple[list[tuple[int, int]], bool]:
-    """Each with its status, and whether no other child is left."""
+    """Ended children with their status, and whether no other child is left."""
     ended: list[tuple[int, int]] = []
     try:
         while True:

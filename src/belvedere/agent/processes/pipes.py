@@ -1,4 +1,4 @@
-"""The reading ends of the scripts' output: each gets its turn, none gets more."""
+"""The reading ends of the output pipes of scripts, read in turns of equal size."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Pipes:
         self._poll = poll
         self._spool = spool
         self._watched: dict[int, RunningScript] = {}
-        # Output of processes that stay when their script is over: read, so that they do not die
-        # of a broken pipe, and thrown away.
+        # Output of processes that stay after the end of their script: it is read, so that they do
+        # not end with SIGPIPE, and discarded.
         self.sinks: set[int] = set()
 
     def watch(self, script: RunningScript) -> None:
@@ -30,11 +30,11 @@ class Pipes:
         self._poll.register(script.pipe, select.POLLIN)
 
     def read(self, fd: int) -> RunningScript | None:
-        """A bounded share of what waits in one pipe; whose it was."""
+        """Read a limited amount from one pipe; returns its script."""
         if fd in self.sinks:
             self._empty(fd)
             return None
-        # None when its script ended earlier in this very turn.
+        # None if its script ended earlier in the same iteration.
         script = self._watched.get(fd)
         if script is not None:
             for _ in range(PIECES):
@@ -47,7 +47,7 @@ class Pipes:
         return script
 
     def _read_piece(self, script: RunningScript) -> bytes | None:
-        """Empty at the end of it all, None when there is nothing yet."""
+        """One piece; empty at the end of the output, None if there is nothing yet."""
         try:
             data = os.read(script.pipe, PIECE)
         except BlockingIOError:
@@ -57,7 +57,7 @@ class Pipes:
         return data
 
     def drain(self, script: RunningScript) -> None:
-        """What is there when it is over, but not what somebody may go on writing for ever."""
+        """Read what is there at the end of the script, but no endless output of other processes."""
         end = script.output.taken + MAX_PIPE
         while script.pipe >= 0 and script.output.taken < end and self._read_piece(script):
             pass
@@ -69,7 +69,7 @@ class Pipes:
             self._poll.unregister(script.pipe)
 
     def close(self, script: RunningScript) -> None:
-        """Of one that is drained."""
+        """Close the pipe of a script that was drained."""
         if script.pipe >= 0:
             os.close(script.pipe)
             script.pipe = -1

@@ -1,4 +1,4 @@
-"""What is said of an attempt that is over."""
+"""The report of an ended attempt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A script that runs, or is being ended: its process, output, deadlines."""
+"""A running script, or one that is being ended: its process, output and deadlines."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from belvedere.agent.journal.state import Message
 
 MS = 1_000_000
-# The output of a script that ends sooner is read once, at its end, without a wake-up of its own.
+# The output of a script that ends sooner is read once, at its end, without polling its pipe.
 READ_AFTER = 15 * MS
-# A script that lives this long is announced.
+# The start of a script that runs this long is reported.
 STARTED_AFTER = 50 * MS
-# Output waits this long for company before it is shown to the agent.
+# Output is collected for this time before it is reported to the agent.
 SHOW_AFTER = 40 * MS
 NEVER = 1 << 62
 
 CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
-# A clock that never jumps and goes on while the machine sleeps.
+# A monotonic clock that includes suspend time.
 now_ns = partial(time.clock_gettime_ns, CLOCK)
 
 
 def is_check(fence: int) -> bool:
-    """Scripts of monitors have numbers of the agent's own, told from fences by their sign."""
+    """Scripts of monitors have negative numbers, which the agent chooses; fences are positive."""
     return fence < 0
 
 
@@ -82,9 +82,9 @@ class RunningScript:
         timeout: int = order["timeout_ms"] * MS
         self.deadline = self.started_at + timeout if timeout > 0 else NEVER
         self.ended_at = 0
-        # The wait status of its main process; None while that lives.
+        # The wait status of the main process; None while it runs.
         self.status: int | None = None
-        # Why we end it: canceled, timeout, stopped; leftovers when only its children remain.
+        # Why it is being ended: canceled, timeout, stopped; leftovers if only children remain.
         self.why = ""
         self.kill_at = self.look_at = NEVER
         self.pause = 0
@@ -96,7 +96,7 @@ class RunningScript:
         self.due = self.started_at + READ_AFTER
 
     def plan(self) -> None:
-        """When it must be looked at again."""
+        """Set the time of the next update."""
         self.due = min(
             self.look_at if self.why else self.deadline,
             self.show_at,

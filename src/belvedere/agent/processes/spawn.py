@@ -1,8 +1,8 @@
-"""Starting a script: its words, its environment, its process.
+"""Starting a script: its command line, its environment, its process.
 
-`os.posix_spawn` costs 90 us of our own time against 150 of subprocess.Popen and needs two
-megabytes less; what it cannot do (change folder, set limits) the keeper does to itself just before,
-since it has one thread and the child inherits it. Every descriptor of the keeper closes on exec.
+`os.posix_spawn` costs 90 µs of CPU time instead of 150 with subprocess.Popen and needs 2 MB less.
+What it cannot do (change folder, set limits) the keeper does to itself just before: it has one
+thread and the child inherits both. Every descriptor of the keeper closes on exec.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 # environment and folder: it marks the processes of a fence.
 MARK_LIMIT = getattr(resource, "RLIMIT_MSGQUEUE", None)
 MARKS = 8_191
-# Scripts begin with every signal at its default, whatever the keeper ignores or was made to ignore
-# by whoever started it. The C library asks about each one that is not named: 60 system calls.
+# Scripts start with default actions for all signals, also for those that the keeper ignores or
+# inherited as ignored. For signals that are not listed, the C library makes 60 system calls.
 DEFAULTS = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
 
 REASONS = {
-    errno.ENOENT: ("no_interpreter", "There is no such interpreter"),
-    errno.EACCES: ("not_executable", "The agent may not execute it"),
-    errno.E2BIG: ("arguments_too_long", "Arguments and environment are too long together for"),
+    errno.ENOENT: ("no_interpreter", "Interpreter not found"),
+    errno.EACCES: ("not_executable", "The agent has no permission to execute"),
+    errno.E2BIG: ("arguments_too_long", "Arguments and environment together are too long for"),
 }
 
 
 class CannotStart(Exception):
-    """Certain that nothing ran; `reason` is a word, the text a sentence."""
+    """Nothing was started; `reason` is a code, the text a sentence."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -49,7 +49,7 @@ def command_line(order: Message, script: str) -> list[str]:
     is_named = False
     for word in order["runas"]:
         is_named = is_named or "%script%" in word
-        # %python% is the one interpreter that is certainly there: our own.
+        # %python% is the interpreter of the agent, which always exists.
         command.append(sys.executable if word == "%python%" else word.replace("%script%", script))
     if not is_named:
         command.append(script)
@@ -57,14 +57,14 @@ def command_line(order: Message, script: str) -> list[str]:
 
 
 def find(program: str, env: dict[str, str]) -> str:
-    """The path of a program, by the PATH that the script itself will see."""
+    """The path of a program, by the PATH of the script."""
     if "/" in program:
         return program
     for folder in env["PATH"].split(":"):
         path = f"{folder}/{program}"
         if os.access(path, os.X_OK) and os.path.isfile(path):
             return path
-    raise CannotStart("no_interpreter", f"There is no program {program!r} in {env['PATH']}.")
+    raise CannotStart("no_interpreter", f"The program {program!r} was not found in {env['PATH']}.")
 
 
 def base_limit() -> tuple[int, int]:
@@ -73,7 +73,7 @@ def base_limit() -> tuple[int, int]:
         return 0, 0
     soft, hard = resource.getrlimit(MARK_LIMIT)
     if soft < 2 * MARKS:
-        # Unlimited, or too small to count down from: any round value below the hard limit.
+        # Unlimited, or too small to count down from: use a fixed value below the hard limit.
         soft = 819_200 if hard == resource.RLIM_INFINITY or hard >= 819_200 else 0
     return soft, hard
 
@@ -85,9 +85,9 @@ class Spawner:
         self._cookie = cookie
         self._base, self._hard = limit
         self._null = os.open(os.devnull, os.O_RDWR)
-        # For the output of the next script, once it is made.
+        # The pipe for the output of the next script, if it exists already.
         self._pipe: tuple[int, int] | None = None
-        # Marks that processes may still carry, and the one given last.
+        # Marks that processes may still have, and the last one that was assigned.
         self._used: set[int] = set()
         self._last = 0
 
@@ -95,7 +95,7 @@ class Spawner:
         return f"{self._cookie}.{fence}"
 
     def mark(self) -> int:
-        """A limit that no other script's processes carry; zero when the system has none."""
+        """A limit that no process of another script has; zero if there is none."""
         if not self._base or len(self._used) == MARKS:
             return 0
         self._last = self._last % MARKS + 1
@@ -105,21 +105,21 @@ class Spawner:
         return self._base - self._last
 
     def release(self, mark: int) -> None:
-        """No process carries it any more."""
+        """No process has this mark any more."""
         self._used.discard(mark)
 
     def prepare(self) -> None:
-        """What the next script needs in any case, made while nobody waits for it."""
+        """Create the pipe of the next script while nothing waits for it."""
         try:
             self._pipe = self._pipe or _new_pipe()
         except OSError:
-            # No descriptor to be had: whoever needs one by then will say so.
+            # No free descriptor: the start of the next script reports that.
             return
 
     def start(
         self, order: Message, account: ScriptAccount, place: Workdir, script: str, mark: int
     ) -> tuple[int, int]:
-        """The process and the reading end of its output; CannotStart when nothing was started."""
+        """The pid and the reading end of the output; CannotStart if nothing was started."""
         fence: int = order["fence"]
         env = {
             **environment(account),
@@ -136,7 +136,7 @@ class Spawner:
             return self._launch(command, env, writer, account), reader
         except (OSError, ValueError, TypeError) as fault:
             os.close(reader)
-            # The copy of another user's script is theirs to replace; the cache is ours alone.
+            # Another user can replace the copy of the script; the cache belongs to the agent.
             source = order["script"] if command[0] == script else ""
             raise _explain(fault, command[0], source) from None
         except CannotStart:
@@ -157,7 +157,7 @@ class Spawner:
         except OSError as fault:
             if fault.errno != errno.ENOEXEC:
                 raise
-            # Neither a binary nor a first line that names an interpreter.
+            # Neither a binary nor a script with an interpreter in its first line.
             return self._exec(find("bash", env), ["bash", *command], env, out, account)
 
     def _exec(
@@ -196,7 +196,7 @@ def _popen(
     files: tuple[int, int],
     account: ScriptAccount,
 ) -> int:
-    """The slower way, for another user's scripts and systems without a spawn that sets sessions."""
+    """The slower way, for scripts of other users and systems whose spawn cannot set sessions."""
     import subprocess
 
     null, out = files
@@ -226,13 +226,15 @@ def _reset_signals() -> None:
 
 def _explain(fault: OSError | ValueError | TypeError, program: str, source: str) -> CannotStart:
     code = fault.errno if isinstance(fault, OSError) else None
-    reason, text = REASONS.get(code or 0, ("cannot_start", f"It could not be started ({fault})"))
+    reason, text = REASONS.get(
+        code or 0, ("cannot_start", f"The script could not be started ({fault})")
+    )
     return CannotStart(reason, f"{text}: {_first_line(source) or program}")
 
 
 def _first_line(source: str) -> str:
-    """What the script names as its interpreter, which is what was missing if the script is not.
-    Never of another program: its user may not be allowed to read it, and we are."""
+    """The line with the interpreter of the script, which is what is missing if the script exists.
+    Never of another program: the agent may read files that its user may not."""
     try:
         with open(source, "rb") as file:
             return file.readline(200).decode("utf-8", "replace").rstrip("\n")

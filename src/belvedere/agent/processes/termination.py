@@ -1,4 +1,4 @@
-"""Ending a script's processes: TERM to all at once, KILL after the grace, until none is left."""
+"""Ending processes of a script: SIGTERM, SIGKILL after the grace period, until none is left."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import signal
 from belvedere.agent.processes.groups import ProcessGroups
 from belvedere.agent.processes.script import MS, RunningScript
 
-# What a script leaves behind when it ends by itself gets this long.
+# Grace period of processes that are left when a script ends by itself.
 LEFTOVER_GRACE = 300 * MS
-# A killed process that is still there after this long will not go (it hangs in the kernel).
+# A killed process that is still there after this time cannot be ended (it hangs in the kernel).
 KILL_TIMEOUT = 3_000 * MS
 FIRST_PAUSE = 1 * MS
 MAX_PAUSE = 50 * MS
-# A script that forks while it is being stopped is followed this many times before the KILL.
+# How often new processes of a script that forks while it is being stopped are stopped too.
 MAX_STOP_ROUNDS = 200
 
 
@@ -23,13 +23,13 @@ def begin(script: RunningScript, groups: ProcessGroups, why: str, grace: int, no
     _check_soon(script, now)
     members = groups.members(script)
     groups.ask_to_end(script, members)
-    # A stopped process acts on TERM only once it goes on.
+    # A stopped process handles SIGTERM only after SIGCONT.
     groups.send(members, signal.SIGCONT)
 
 
 def check(script: RunningScript, groups: ProcessGroups, now: int) -> bool:
-    """One look at what is left of it; true when two walks in a row find nothing, or when what
-    they find would not even die of KILL."""
+    """Check what is left of the script. True if two walks in a row find nothing, or if the
+    remaining processes cannot be killed."""
     members = groups.members(script) or groups.members(script)
     if not members and script.status is not None:
         return True
@@ -54,7 +54,7 @@ def _check_soon(script: RunningScript, now: int) -> None:
 
 
 def _kill(script: RunningScript, groups: ProcessGroups, members: dict[int, int]) -> None:
-    """Stop everything before killing anything: a stopped process cannot fork away from us."""
+    """Stop all processes before killing any: a stopped process cannot fork."""
     stopped: dict[int, int] = {}
     for _ in range(MAX_STOP_ROUNDS):
         fresh = {pid: parent for pid, parent in members.items() if pid not in stopped}

@@ -44,7 +44,7 @@ def load(folder: StateFolder) -> Credential | None:
 
 
 def save(folder: StateFolder, credential: Credential) -> None:
-    """All or nothing, and durable: the enrolment token may have been good for one time only."""
+    """Save atomically and durably: the enrolment token may be valid only once."""
     path = folder.credential + ".new"
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(fd, "w") as file:
@@ -59,7 +59,7 @@ def digest(token: str) -> str:
 
 
 def load_saved(settings: AgentSettings, folder: StateFolder) -> Credential | None:
-    """The credential of an earlier enrolment, unless a new enrolment token was given."""
+    """The credential of an earlier enrolment, unless there is a new enrolment token."""
     credential = load(folder)
     if credential and (not settings.token or credential.enrolled_with == digest(settings.token)):
         return credential
@@ -72,7 +72,7 @@ def load_saved(settings: AgentSettings, folder: StateFolder) -> Credential | Non
 
 
 def enrol(settings: AgentSettings, folder: StateFolder, tls: ssl.SSLContext | None) -> Credential:
-    """A credential of our own, saved before it is used."""
+    """Get a credential and save it before it is used."""
     credential = _request_credential(settings, folder, tls)
     save(folder, credential)
     return credential
@@ -81,7 +81,7 @@ def enrol(settings: AgentSettings, folder: StateFolder, tls: ssl.SSLContext | No
 def _request_credential(
     settings: AgentSettings, folder: StateFolder, tls: ssl.SSLContext | None
 ) -> Credential:
-    # Loaded only here: an agent that is enrolled never needs an HTTP client.
+    # Imported here: an enrolled agent never needs an HTTP client.
     import urllib.error
     import urllib.request
 

@@ -1,4 +1,4 @@
-"""Making the agent a service of this machine: enrolled, its program where it stays, its unit."""
+"""Installing the agent as a service: enrol, store the program, write the systemd unit."""
 
 import hashlib
 import os
@@ -40,7 +40,7 @@ WantedBy={target}
 
 
 def install(settings: AgentSettings) -> int:
-    """1 when the host could not be enrolled; the service begins now and with the machine."""
+    """Install and start the service, also at boot; 1 if the host could not be enrolled."""
     os.umask(0o022)
     if settings.is_unprotected:
         print(
@@ -75,13 +75,13 @@ def _units() -> Path:
 
 
 def _program(state: StateFolder) -> list[str]:
-    """What runs this agent: the single file under a name of its own, or the installed package."""
+    """The command of this agent: a copy of the single file, or the installed package."""
     archive = Path(belvedere.__file__).parent.parent
     if not archive.is_file():
         return [sys.executable, "-m", "belvedere.agent"]
     content = archive.read_bytes()
     mark = hashlib.sha256(content).hexdigest()[:12]
-    # A running agent goes on reading its own file: a newer one never replaces it.
+    # A running agent still reads its own file: a newer one must not replace it.
     path = Path(state.root) / "program" / f"{NAME}-{mark}.pyz"
     path.parent.mkdir(exist_ok=True)
     _replace(path, content, 0o755)
@@ -89,7 +89,7 @@ def _program(state: StateFolder) -> list[str]:
 
 
 def _replace(path: Path, content: bytes, mode: int) -> None:
-    """All or nothing."""
+    """Replace the file atomically."""
     fresh = path.with_name(f"{path.name}.new")
     fresh.write_bytes(content)
     fresh.chmod(mode)
@@ -108,7 +108,7 @@ def unit_text(program: list[str], settings: AgentSettings) -> str:
 
 
 def quoted(word: str) -> str:
-    """As systemd reads it: % and $ mean something there."""
+    """Quoted for systemd, where % and $ have a special meaning."""
     plain = word.replace("%", "%%").replace("$", "$$")
     if re.fullmatch(r"[A-Za-z0-9_@%+=:,./$-]+", plain):
         return plain
@@ -117,14 +117,14 @@ def quoted(word: str) -> str:
 
 
 def _start() -> None:
-    """Now and with the machine; a restart leaves running scripts alone."""
+    """Start the service now and at boot; a restart does not affect running scripts."""
     asks = ["systemctl"] if _is_root() else ["systemctl", "--user"]
     service = f"{NAME}.service"
     if shutil.which("systemctl") is None or not RUNNING.exists():
-        print("systemd does not run here: start the command of that file by other means.")
+        print("systemd is not running: start the command in that file another way.")
         return
     for words in (["daemon-reload"], ["enable", service], ["restart", service]):
         if subprocess.run([*asks, *words]).returncode != 0:
-            print(f"It could not be started; look at: {' '.join([*asks, 'status', service])}")
+            print(f"The service could not be started; run: {' '.join([*asks, 'status', service])}")
             return
-    print("It runs, and starts with the machine.")
+    print("The service is running and starts at boot.")

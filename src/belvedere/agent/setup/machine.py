@@ -1,4 +1,4 @@
-"""What the agent tells of the machine it lives on."""
+"""Identity and operating system of the machine."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ from belvedere.agent.state_folder import StateFolder
 
 
 def fingerprint(folder: StateFolder, hostname: str) -> str:
-    """The same for this machine under this name for ever, and another on a copy of it elsewhere."""
+    """Stable for this machine and host name, and different on a copy of the machine."""
     text = f"{_machine_id(folder)}:{hostname}"
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -31,7 +31,7 @@ def _machine_id(folder: StateFolder) -> str:
 
 
 def system() -> tuple[str, str]:
-    """Name and version of the operating system, as a person would say them."""
+    """Name and version of the operating system."""
     try:
         release = platform.freedesktop_os_release()
         return release.get("NAME", "Linux"), release.get("VERSION_ID", "")

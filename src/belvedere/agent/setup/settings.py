@@ -1,4 +1,4 @@
-"""What an agent is told at its start: options, a few variables, defaults."""
+"""Settings of the agent: options, environment variables, defaults."""
 
 import argparse
 import os
@@ -22,15 +22,15 @@ class AgentSettings:
     server: str
     state: str
     hostname: str
-    # The enrolment token; needed once, until the agent has a credential of its own.
+    # The enrolment token; needed until the agent has its own credential.
     token: str = ""
     slots: int = 16
     tls_ca: str = ""
     action: str = "run"
     units: str = ""
-    # Every script runs as this user, whatever its task says; empty: as its task says.
+    # All scripts run as this user; empty: as the user of their task.
     scripts_user: str = ""
-    # With less than this in the state folder the host takes no work.
+    # With less free space in the state folder the host accepts no work.
     min_free_bytes: int = disk_space.MIN_FREE_BYTES
     min_free_inodes: int = disk_space.MIN_FREE_INODES
 
@@ -81,10 +81,10 @@ def _slots(text: str) -> int:
 
 
 def read(arguments: argparse.Namespace, environ: Mapping[str, str]) -> AgentSettings:
-    """ValueError with a sentence when something cannot be."""
+    """The settings; ValueError with a message for invalid values."""
     server = arguments.server.rstrip("/")
     if not server.startswith(("http://", "https://")):
-        raise ValueError("The server's address begins with http:// or https://.")
+        raise ValueError("The address of the server must begin with http:// or https://.")
     return AgentSettings(
         server=server,
         state=arguments.state,

@@ -1,4 +1,4 @@
-"""What the agent trusts when it speaks to its server."""
+"""Certificates that the agent trusts for its server."""
 
 import ssl
 
@@ -6,7 +6,7 @@ from belvedere.agent.setup.settings import AgentSettings
 
 
 def context(settings: AgentSettings) -> ssl.SSLContext | None:
-    """None where the server is reached without encryption."""
+    """None for a connection without encryption."""
     if not settings.server.startswith("https:"):
         return None
     return ssl.create_default_context(cafile=settings.tls_ca or None)

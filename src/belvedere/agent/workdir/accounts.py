@@ -1,4 +1,4 @@
-"""Which user a script runs as, and the environment that user's scripts begin with."""
+"""The user that a script runs as, and the initial environment of that user's scripts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ScriptAccount:
 
 
 def own_account() -> ScriptAccount:
-    """The agent's own user; a container may run under a number that has no name."""
+    """The agent's own user; in a container its uid may have no name."""
     try:
         return ScriptAccount(pwd.getpwuid(os.geteuid()), switch=False)
     except KeyError:
@@ -38,7 +38,7 @@ def own_account() -> ScriptAccount:
 
 
 def find_account(name: str) -> ScriptAccount | None:
-    """The named user, or None when there is none."""
+    """The user with this name, or None."""
     try:
         entry = pwd.getpwnam(name)
     except KeyError:
@@ -51,5 +51,5 @@ def may_switch() -> bool:
 
 
 def environment(account: ScriptAccount) -> dict[str, str]:
-    """From a list; nothing of the agent's own environment reaches a script."""
+    """A fixed set of variables; nothing of the agent's own environment is passed to a script."""
     return dict(account.env)

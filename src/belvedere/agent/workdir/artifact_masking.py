@@ -1,6 +1,6 @@
-"""Hiding secrets in a file that a script left, byte for byte: its size and everything else stay.
+"""Masking secrets in an artifact, byte for byte: its size and everything else stay the same.
 
-A file is no text: a mark of another length would break what has its places counted (archives,
+A file is not only text: a mask of another length would break formats with offsets (archives,
 images, databases). So every byte of an occurrence becomes an asterisk.
 """
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Places = list[tuple[int, int]]
-    # The open directory, the name in it, and the user whom the file must belong to.
+    # The open directory, the name in it, and the user that must own the file.
     File = tuple[int, str, int]
 
 # No form of a secret or of a masked argument is longer.
@@ -50,8 +50,8 @@ def mask_file(file: File, size: int, masker: Masker, most: int) -> int:
 
 
 def _windows(fd: int, size: int, masker: Masker) -> Iterator[tuple[int, Places]]:
-    """Window by window, each one late: until the next was read, nothing of it may change, since an
-    occurrence that goes beyond it could begin within another that is hidden."""
+    """Occurrences per window, each one window late: until the next window was read, nothing may
+    change, because an occurrence across the border could begin inside a masked one."""
     before: tuple[int, Places] = (0, [])
     for at in range(0, size, WINDOW):
         places = masker.places(_read(fd, min(WINDOW + masker.longest, size - at), at))
@@ -67,7 +67,7 @@ def _read(fd: int, size: int, at: int) -> bytes:
     while size > 0:
         piece = os.pread(fd, size, at)
         if not piece:
-            # Somebody cut it short; what is not there needs no hiding.
+            # The file was truncated in the meantime.
             break
         pieces.append(piece)
         size -= len(piece)
@@ -81,7 +81,7 @@ def _open_to_write(fd: int, directory: int, name: str) -> int:
     writer = os.open(name, flags, dir_fd=directory)
     if not os.path.samestat(os.fstat(fd), os.fstat(writer)):
         os.close(writer)
-        raise OSError(f"{name} was exchanged")
+        raise OSError(f"{name} was replaced by another file")
     return writer
 
 

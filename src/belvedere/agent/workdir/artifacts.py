@@ -1,7 +1,7 @@
-"""Files that a script leaves for the server: what may go, and what is said of the rest.
+"""Artifacts of a script: which files are sent to the server, and why others are skipped.
 
-The folder is moved away as a whole once its script is over, into a place that only the agent can
-enter, so that nobody can put something else under a name that was looked at.
+The folder is moved to a place that only the agent can enter when its script has ended, so that
+nobody can replace a file after it was checked.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
 
     ReportFields = dict[str, Any]
 
-# As many, and as much, as the server takes of one attempt.
+# Number and size of files that the server accepts for one attempt.
 MAX_FILES = 100
 MAX_BYTES = 64 * 1024 * 1024
 MAX_NAME = 200
-# A script that fills the folder cannot hold up the keeper: so many names are looked at.
+# The number of names that are checked: a script that fills the folder must not block the keeper.
 MAX_NAMES = 1_000
-# So many occurrences of secrets are hidden: a script cannot hold up the keeper with more.
+# The number of occurrences of secrets that are masked, for the same reason.
 MAX_SECRETS = 10_000
-# So many of those that stay behind are named.
+# The number of skipped files that are reported.
 MAX_SKIPPED = 20
 
 
 def collect_artifacts(place: Workdir, target: str, masker: Masker | None = None) -> ReportFields:
-    """Name and size of what goes, and what does not; nothing when the folder was not touched.
-    What must not be seen is hidden in what goes."""
+    """Name and size of the files to send, and the skipped ones; empty if the folder was not used.
+    Secrets are masked in the files."""
     if not place.has_files():
         return {}
     os.rename(place.files, target)
     place.files = ""
     try:
-        # Opened only now: the script may have put a link in place of its folder.
+        # Opened only now: the script may have replaced its folder by a link.
         directory = open_directory(target)
     except OSError as fault:
         if fault.errno not in (errno.ENOTDIR, errno.ELOOP):
@@ -56,7 +56,7 @@ def collect_artifacts(place: Workdir, target: str, masker: Masker | None = None)
         os.unlink(target)
         return {"files_skipped": [["", "link"]]}
     try:
-        # A process of the script may still be at work in it.
+        # A process of the script may still use it.
         take_back(directory)
         return _collect(directory, masker, place.owner)
     finally:
@@ -64,7 +64,7 @@ def collect_artifacts(place: Workdir, target: str, masker: Masker | None = None)
 
 
 class _SecretMasking:
-    """Lets no secret go, in a name or in a file."""
+    """Masks secrets in files, and rejects files with a secret in their name."""
 
     def __init__(self, directory: int, masker: Masker | None, owner: int) -> None:
         self._directory = directory
@@ -73,7 +73,7 @@ class _SecretMasking:
         self._left = MAX_SECRETS
 
     def mask(self, name: str, size: int) -> str:
-        """Why the file cannot go, or nothing: it shows no secret any more."""
+        """Mask secrets in the file; returns why it cannot be sent, or an empty string."""
         if self._masker is None:
             return ""
         from belvedere.agent.workdir.artifact_masking import TooManySecrets, mask_file
@@ -86,7 +86,7 @@ class _SecretMasking:
         except TooManySecrets:
             return "secret"
         except OSError as fault:
-            write_log(f"Secrets in a file cannot be hidden, so it stays: {fault.strerror}")
+            write_log(f"artifact skipped, masking failed error={fault.strerror}")
             return "unreadable"
         return ""
 
@@ -113,7 +113,7 @@ def _collect(directory: int, masker: Masker | None, owner: int = ANYONE) -> Repo
             if not reason and len(files) == MAX_FILES:
                 reason = "count"
             if not reason:
-                # Whatever comes of it: so many bytes are searched, and no more.
+                # Counted before masking: the limit is for the bytes that are searched.
                 room -= size
                 reason = masking.mask(entry.name, size)
             if reason:
@@ -127,7 +127,7 @@ def _collect(directory: int, masker: Masker | None, owner: int = ANYONE) -> Repo
 
 
 def _inspect(entry: os.DirEntry[str], owner: int) -> tuple[str, int]:
-    """Why it cannot go, or its size."""
+    """Why the file cannot be sent, or its size."""
     try:
         status = entry.stat(follow_symlinks=False)
     except OSError:
@@ -142,7 +142,7 @@ def _inspect(entry: os.DirEntry[str], owner: int) -> tuple[str, int]:
 
 
 def is_name(name: str) -> bool:
-    """One that can stand in an address, a page and a file system."""
+    """Whether the name is valid in a URL, on a page and in a file system."""
     try:
         size = len(name.encode())
     except UnicodeEncodeError:
@@ -151,8 +151,8 @@ def is_name(name: str) -> bool:
 
 
 def open_file(folder: str, name: str) -> int:
-    """A descriptor to read from; OSError for anything but a plain file of this very folder. Nobody
-    else could change the folder since it was looked through."""
+    """A descriptor to read from; OSError for anything but a regular file in this folder. No other
+    user could change the folder since it was checked."""
     directory = open_directory(folder)
     try:
         return open_regular(name, directory)

@@ -11,7 +11,7 @@ import os
 import stat
 
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-# A pipe, a lease or a device must not block whoever opens it.
+# Opening a pipe, a leased file or a device must not block.
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 ANYONE = -1
@@ -23,28 +23,28 @@ def open_directory(name: str, parent: int | None = None) -> int:
 
 
 def make_directory(name: str, parent: int) -> int:
-    """A new directory that only we can enter; its descriptor."""
+    """Create a directory that only the agent can enter; its descriptor."""
     os.mkdir(name, 0o700, dir_fd=parent)
     return open_directory(name, parent)
 
 
 def create_file(name: str, mode: int, parent: int) -> int:
-    """A new file to write; FileExistsError when the name is taken, also by a link."""
+    """A new file to write; FileExistsError if the name exists, also as a link."""
     return os.open(name, CREATE, mode, dir_fd=parent)
 
 
 def open_regular(name: str, parent: int, owner: int = ANYONE) -> int:
-    """A plain file of this very directory, to read; OSError for anything else.
+    """A regular file in this directory, to read; OSError for anything else.
 
-    A second name may lead to a file that its user could not read. So may the only name of a file
-    of another owner: a hard link keeps a file whose other name was replaced.
+    A file with a second name may be one that its user could not read. So may be a file of another
+    owner with one name: a hard link keeps a file whose other name was replaced.
     """
     if "/" in name:
-        raise OSError(f"{name} leads elsewhere")
+        raise OSError(f"{name} is not a plain file name")
     fd = os.open(name, READ, dir_fd=parent)
     if not is_own_regular(os.fstat(fd), owner):
         os.close(fd)
-        raise OSError(f"{name} is not a plain file of its user")
+        raise OSError(f"{name} is not a regular file of its user")
     return fd
 
 
@@ -55,7 +55,7 @@ def is_own_regular(file: os.stat_result, owner: int) -> bool:
 
 
 def take_back(directory: int) -> None:
-    """From now on only we can enter it, also for processes that stand in it already."""
+    """From now on only the agent can enter it; that also applies to processes inside of it."""
     if os.geteuid() == 0:
         os.fchown(directory, 0, 0)
     os.fchmod(directory, 0o700)

@@ -1,7 +1,7 @@
 """Removing a directory tree that other users may be changing at the same time.
 
 Every step is relative to an open directory and follows no link, whichever `rm` this system has.
-A tree of any depth needs few descriptors: what is nested too deeply is moved up before it goes.
+A tree of any depth needs few descriptors: what is nested too deeply is moved up first.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from itertools import islice
 
 from belvedere.agent.workdir.directories import open_directory, take_back
 
-# So many names are read at a time: a directory may hold millions.
+# Names that are read at a time: a directory may have millions.
 BATCH = 1_000
 MAX_DEPTH = 64
 UNLIMITED = 1 << 62
-# Systems differ in which of them means a link.
+# Systems differ in which of them is used for a link.
 NOT_A_DIRECTORY = (errno.ENOTDIR, errno.ELOOP)
 
 
 class TreeTooLarge(Exception):
-    """More entries than the caller wanted to remove itself; some are gone already."""
+    """More entries than the budget of the caller; some of them are already removed."""
 
 
 def remove(path: str, budget: int = UNLIMITED) -> None:
-    """The directory at this path, whose parent only we can change. TooLarge when it holds more
-    entries than the budget; OSError when something of it cannot be removed."""
+    """Remove the directory at this path, whose parent only the agent can change. TreeTooLarge if it
+    has more entries than the budget; OSError if something cannot be removed."""
     parent = open_directory(os.path.dirname(path))
     try:
         _Removal(budget).remove(parent, os.path.basename(path))
@@ -46,7 +46,7 @@ class _Removal:
         except OSError as fault:
             if fault.errno not in NOT_A_DIRECTORY:
                 raise
-            # A file, or a link: then the link goes, not what it leads to.
+            # A file, or a link: then the link is removed, not its target.
             os.unlink(name, dir_fd=parent)
             return
         try:
@@ -56,11 +56,11 @@ class _Removal:
         os.rmdir(name, dir_fd=parent)
 
     def _empty(self, directory: int, depth: int) -> None:
-        # Nobody adds to it any more, so this ends.
+        # No other user can add entries any more, so the loop ends.
         take_back(directory)
         while names := _batch(directory):
             removed = [self._remove_entry(directory, name, depth) for name in names]
-            # What cannot be removed is left; the rmdir of its directory says so.
+            # What cannot be removed is left; the rmdir of its directory fails then.
             if not any(removed) or (len(names) < BATCH and self._top != directory):
                 return
 
@@ -79,7 +79,7 @@ class _Removal:
     def _remove_directory(self, parent: int, name: str, depth: int) -> bool:
         try:
             if depth > MAX_DEPTH:
-                # The loop over the top meets it again, under this new name.
+                # The loop over the top directory finds it again under this name.
                 fresh = os.urandom(8).hex()
                 os.rename(name, fresh, src_dir_fd=parent, dst_dir_fd=self._top)
                 return True
@@ -103,11 +103,11 @@ def _batch(directory: int) -> list[str]:
 
 
 def main() -> int:
-    """The process that removes what is too much for the keeper: each argument is a path."""
+    """The process that removes large trees for the keeper: each argument is a path."""
     for path in sys.argv[1:]:
         try:
             remove(path)
         except OSError:
-            # Gone already, or a disk in trouble: the next start of the keeper tries again.
+            # Already removed, or a broken disk: the next start of the keeper tries again.
             continue
     return 0

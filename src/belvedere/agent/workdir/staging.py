@@ -1,4 +1,4 @@
-"""Laying out what a script needs before it starts: its file and the files among its arguments."""
+"""Preparing the files of a script before it starts: the script and its file arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PIECE = 1024 * 1024
 
 
 def basename(filename: str) -> str:
-    """A name without any path in it; scripts of every origin get a usable one."""
+    """A name without a path; `script` if nothing usable is left."""
     name = filename.replace("\\", "/").rsplit("/", 1)[-1].replace("\0", "")[:200]
     return name if name.strip(". ") else "script"
 
@@ -27,7 +27,7 @@ def stage(order: Message, account: ScriptAccount, place: Workdir) -> str:
     script: str = order["script"]
     if not account.switch:
         return script
-    # The cache is closed to other users, so theirs is a copy that only they can reach.
+    # Other users cannot read the cache, so they get a copy that only they can read.
     folder, name = place.private + "/script", os.path.basename(script)
     directory = open_directory(folder)
     try:
@@ -52,7 +52,7 @@ def _stage_arguments(order: Message, account: ScriptAccount, place: Workdir) -> 
 
 
 def _create_free(name: str, directory: int) -> tuple[str, int]:
-    """A new file under this name, or with a number before it where the name is taken."""
+    """A new file with this name, or with a number before it if the name exists."""
     free, count = name, 1
     while True:
         try:
@@ -63,7 +63,7 @@ def _create_free(name: str, directory: int) -> tuple[str, int]:
 
 
 def _copy(source: str, target: int, account: ScriptAccount) -> None:
-    """Into the open file, which belongs to the script's user from then on."""
+    """Copy into the open file, which belongs to the script's user afterwards."""
     with open(target, "wb", buffering=0) as copy, open(source, "rb", buffering=0) as origin:
         while piece := origin.read(PIECE):
             copy.write(piece)

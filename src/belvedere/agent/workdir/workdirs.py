@@ -1,8 +1,8 @@
-"""Working folders: each job finds a fresh one, and nothing of it stays behind.
+"""Working folders: each job gets an empty one, and nothing of it is left afterwards.
 
-Making and removing a folder costs as much as half a spawn, so a folder that its job never touched
-(same inode change time, same mode, empty) is as good as new and serves the next job. Beside it
-lies an empty folder for files that shall go to the server, under the same rules.
+Creating and removing a folder costs as much as half a spawn, so a folder that its job never used
+(same inode change time, same mode, empty) is used again for the next job. Beside it is an empty
+folder for artifacts, with the same rules.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import time
 from belvedere.agent.workdir import removal
 from belvedere.agent.workdir.directories import ANYONE, make_directory, open_directory
 
-# Up to this many entries are removed on the spot; anything bigger is left to another process, so
-# that a script that filled its folder with a million files cannot hold up the keeper.
+# Up to this many entries are removed by the keeper itself; larger folders are removed by another
+# process, so that a script with a million files cannot block the keeper.
 MAX_INLINE_REMOVAL = 64
 KEPT = ".kept"
 FILES = ".files"
-# What another user's job gets, each closed to everybody else; the one for files is the last.
+# Folders of another user's job, each closed to all others; the one for artifacts is the last.
 PARTS = ("script", "here", "files")
 OLD_NS = 1_000_000_000
 
@@ -30,20 +30,19 @@ class Workdir:
     def __init__(self, path: str, files: str, private: str = "") -> None:
         self.path = path
         self.changed_ns = os.stat(path).st_ctime_ns
-        # For what shall go to the server; empty once it was taken away.
+        # The folder for artifacts; empty when it was moved away.
         self.files = files
         self.files_ns = os.stat(files).st_ctime_ns
-        # So old that any later change shows in the change time, whose ticks are coarse.
+        # Old enough that any later change is visible in the change time, which is coarse.
         self.is_old = False
-        # Another user's job has a folder around it, which holds its copy of the script too. That
-        # folder stays ours: nobody can put something else in the place of what is in it. It is
-        # never used again.
+        # The parent folder of another user's job, which also has its copy of the script. It belongs
+        # to the agent, so that nobody can replace the folders in it. It is never used again.
         self.private = private
-        # The user whose files may go to the server.
+        # The user whose files may be sent to the server.
         self.owner = ANYONE
 
     def hand_over(self, uid: int, gid: int) -> None:
-        """The last step before another user's script starts: until now nobody else could enter."""
+        """Give the folders to the user of the script; until now nobody else could enter them."""
         parent = open_directory(self.private)
         try:
             for name in PARTS:
@@ -54,13 +53,13 @@ class Workdir:
             os.close(parent)
 
     def has_files(self) -> bool:
-        """Whether anything was done to the folder for files."""
+        """Whether the folder for artifacts was changed."""
         try:
             if os.lstat(self.files).st_ctime_ns != self.files_ns:
                 return True
             return not self.is_old and bool(os.listdir(self.files))
         except OSError:
-            # The script removed it, or shut it: that is something, too.
+            # The script removed it, or changed its mode: that is a change, too.
             return True
 
 
@@ -71,7 +70,7 @@ class Workdirs:
         self._root = root
         self._free: list[Workdir] = []
         self._count = 0
-        # Processes of our own that remove folders.
+        # Processes that remove folders for the keeper.
         self.cleaner_pids: set[int] = set()
         leftovers: list[str] = []
         for name in os.listdir(root):
@@ -89,7 +88,7 @@ class Workdirs:
         return Workdir(path, path + FILES)
 
     def take_private(self) -> Workdir:
-        """Folders for another user's job; they are ours until they are handed over."""
+        """Folders for another user's job; they belong to the agent until `hand_over`."""
         private = self._make()
         parent = open_directory(private)
         try:
@@ -100,7 +99,7 @@ class Workdirs:
         return Workdir(f"{private}/here", f"{private}/files", private)
 
     def leave(self, place: Workdir) -> None:
-        """All processes of its job are gone."""
+        """Reuse or remove the folder; all processes of its job have ended."""
         try:
             if place.private:
                 self.remove(place.private)
@@ -112,11 +111,11 @@ class Workdirs:
                 if place.files:
                     self.remove(place.files)
         except OSError:
-            # Removed by the script itself, or a disk in trouble: the next start sweeps.
+            # Removed by the script itself, or a broken disk: the next start removes it.
             return
 
     def keep(self, place: Workdir) -> None:
-        """Processes that may stay, or will not go, stand in it; its name tells recovery so."""
+        """Mark the folder by its name: processes that stay, or cannot be killed, still use it."""
         path = place.private or place.path
         try:
             os.rename(path, path + KEPT)
@@ -127,9 +126,9 @@ class Workdirs:
             return
 
     def remove(self, path: str) -> None:
-        """A folder that nobody needs any more."""
+        """Remove a folder that is no longer needed."""
         try:
-            # Not from within a folder that is about to go.
+            # The keeper must not be in a folder that is being removed.
             os.chdir("/")
             removal.remove(path, MAX_INLINE_REMOVAL)
         except FileNotFoundError:
@@ -144,10 +143,10 @@ class Workdirs:
         return path
 
     def _sweep(self, paths: list[str]) -> None:
-        """By a process of its own, however long it takes."""
+        """Remove the folders in another process, which may take any time."""
         if not paths:
             return
-        # Needed rarely, and it takes memory.
+        # Imported here because it is needed rarely and takes memory.
         from belvedere.agent.boot import command
 
         words = [*command("belvedere.agent.workdir.removal"), *paths]
@@ -155,12 +154,12 @@ class Workdirs:
             os.chdir("/")
             self.cleaner_pids.add(os.posix_spawn(words[0], words, {}))
         except OSError:
-            # No process to be had: the next start sweeps.
+            # The process cannot be started: the next start removes the folders.
             return
 
 
 def _give(name: str, parent: int, uid: int, gid: int) -> int:
-    """To its user, by descriptor; its change time since."""
+    """Change the owner by descriptor; returns the new change time."""
     fd = open_directory(name, parent)
     try:
         os.fchown(fd, uid, gid)

@@ -1,4 +1,4 @@
-"""Whether a name has an address, by this host's own resolver."""
+"""Whether a name has an address, according to this host's resolver."""
 
 import asyncio
 import ipaddress
@@ -32,7 +32,7 @@ async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
 
 
 def _plain(address: str) -> str:
-    """The same address written in the same way."""
+    """The canonical form of an address."""
     try:
         return str(ipaddress.ip_address(address))
     except ValueError:

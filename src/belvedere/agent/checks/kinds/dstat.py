@@ -1,4 +1,4 @@
-"""How busy the host is: processor, memory, swap and disks, in percent."""
+"""Utilization of the host: CPU, memory, swap and disks, in percent."""
 
 import asyncio
 import os
@@ -6,7 +6,7 @@ from typing import Any
 
 from belvedere.agent.checks.outcome import Outcome
 
-# Only disks of this machine: asking a network's file system can take for ever.
+# Only local file systems: `statvfs` of a network file system can block.
 LOCAL = frozenset(
     {"ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "jfs", "reiserfs", "vfat", "overlay"}
 )
@@ -31,19 +31,19 @@ async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
 
 
 def _evaluate(limit: dict[str, float], data: dict[str, Any]) -> Outcome:
-    """The first that is over its limit, in this order, decides."""
+    """The first value above its limit decides, in this order."""
     measured = {name: data[name] for name in NAMES[:3]}
     measured |= {f"disk {disk['name']}": disk["value"] for disk in data["disk"]}
     for name in NAMES:
         worst = data[name] if name != "disk" else max(disk["value"] for disk in data["disk"])
         if worst > limit[name]:
-            message = f"{name} {worst:g} %, at most {limit[name]:g} are good"
+            message = f"{name} {worst:g} %, limit {limit[name]:g} %"
             return Outcome("failure", f"host:stats:{name}:high", message, data, measured)
     return Outcome("normal", "host:stats:normal", "", data, measured)
 
 
 def _times() -> tuple[int, int]:
-    """(idle, all) since the machine started."""
+    """(idle, total) CPU time since boot."""
     with open("/proc/stat", "rb") as file:
         numbers = [int(word) for word in file.readline().split()[1:9]]
     return numbers[3] + numbers[4], sum(numbers)
@@ -84,13 +84,13 @@ def _disks() -> dict[str, float]:
 def _mounts() -> list[str]:
     with open("/proc/self/mounts", encoding="utf-8", errors="replace") as file:
         fields = [line.split(" ") for line in file]
-    # A blank in a name is written as \\040.
+    # A space in a name is written as \\040.
     return [disk[1].replace("\\040", " ") for disk in fields if disk[2] in LOCAL]
 
 
 def _full(name: str) -> float:
     place = os.statvfs(name)
     used = place.f_blocks - place.f_bfree
-    # As df counts it: what only root may use is nobody's.
+    # Like df: blocks reserved for root do not count.
     room = used + place.f_bavail
     return round(100 * used / room, 1) if room else 0.0

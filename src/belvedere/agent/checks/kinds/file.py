@@ -1,4 +1,4 @@
-"""Whether a file is there, with the right owner and rights, and whether it became another one."""
+"""Whether a file exists with the expected owner and mode, and whether it changed."""
 
 import asyncio
 import grp
@@ -17,7 +17,7 @@ async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
         status, owner, group = await _stat_shared(path, memory)
     except FileNotFoundError:
         memory["seen"] = None
-        return Outcome("failure", "file:error:missing", f"There is no {path}.")
+        return Outcome("failure", "file:error:missing", f"{path} does not exist.")
     except OSError as fault:
         return Outcome("failure", "file:error:access", explain(fault))
     mode = f"{stat.S_IMODE(status.st_mode):04o}"
@@ -46,12 +46,12 @@ def _fault(config: dict[str, Any], data: dict[str, Any]) -> str:
 
 
 async def _stat_shared(path: str, memory: dict[str, Any]) -> tuple[os.stat_result, str, str]:
-    """The disk behind a path, and whoever knows the names of its owners, may be a network that is
-    away: then one look hangs, not one more with every check."""
+    """The file system, or the directory of users, may be on an unreachable network: then one call
+    hangs, not one more with every check."""
     look: asyncio.Future[tuple[os.stat_result, str, str]] | None = memory.get("look")
     if look is None or look.done():
         look = memory["look"] = asyncio.ensure_future(aside(_stat, path))
-        # Whoever waited may have given up.
+        # The caller may have given up: retrieve the exception.
         look.add_done_callback(lambda done: done.cancelled() or done.exception())
     return await asyncio.shield(look)
 

@@ -1,8 +1,8 @@
 """Whether a host answers an ICMP echo.
 
 An unprivileged datagram socket is used where the system allows it (net.ipv4.ping_group_range), a
-raw one where the agent may open it. Where neither is allowed, a TCP connection to port 443 or 80
-stands in, and the outcome says so: a refused connection proves a living host as well.
+raw one where the agent may open it. Where neither is allowed, a TCP connection to port 443 or 80 is
+used instead, and the outcome says so: a refused connection also shows that the host is up.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ def _socket(family: int) -> socket.socket | None:
 
 
 async def _echo(echo: socket.socket, family: int, address: str, memory: dict[str, Any]) -> float:
-    """Milliseconds until the answer to this very request; the caller keeps the deadline."""
+    """Milliseconds until the reply to this request; the caller enforces the timeout."""
     loop = asyncio.get_running_loop()
     request, reply = TYPES[socket.AddressFamily(family)]
     memory["count"] = count = memory.get("count", 0) % 65_535 + 1
@@ -58,7 +58,7 @@ async def _echo(echo: socket.socket, family: int, address: str, memory: dict[str
     await loop.sock_sendto(echo, packet, (address, 0))
     while True:
         answer = await loop.sock_recv(echo, 1_024)
-        # A raw IPv4 socket hands over the packet's own header as well.
+        # A raw IPv4 socket also returns the IP header.
         if answer[0] >> 4 == 4 and family == socket.AF_INET and len(answer) > 20 + len(packet) - 1:
             answer = answer[(answer[0] & 15) * 4 :]
         if answer[0] == reply and answer.endswith(secret):
@@ -72,7 +72,7 @@ def _checksum(data: bytes) -> bytes:
 
 
 async def _try_tcp(address: str) -> Outcome:
-    """Without the right to send an echo."""
+    """Try TCP if the agent may not send ICMP."""
     began = time.monotonic()
     for port in PORTS:
         try:

@@ -1,4 +1,4 @@
-"""Whether processes run whose command line holds a text."""
+"""The number of processes whose command line contains a text."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from belvedere.base.errors import Invalid
 from belvedere.base.text.regex import compile_pattern
 from belvedere.base.text.search import CooperativeSearch, TooCostly
 
-# After so many processes other work gets its turn.
+# After this number of processes, other tasks may run.
 YIELD_AFTER = 200
 MAX_LINE = 4_096
 
@@ -23,10 +23,10 @@ async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
     data = {"count": count, "pids": pids[:20]}
     measured = {"count": float(count)}
     if count < least:
-        message = f"{count} processes with {config['raw_search']!r}, at least {least} are wanted"
+        message = f"{count} processes with {config['raw_search']!r}, expected at least {least}"
         return Outcome("failure", "process:missing", message, data, measured)
     if most is not None and count > most:
-        message = f"{count} processes with {config['raw_search']!r}, at most {most} are wanted"
+        message = f"{count} processes with {config['raw_search']!r}, expected at most {most}"
         return Outcome("failure", "process:too_many", message, data, measured)
     return Outcome("normal", "success", f"{count} processes", data, measured)
 
@@ -49,6 +49,6 @@ def _command_line(pid: str) -> str:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             words = file.read(MAX_LINE)
     except OSError:
-        # It ended while we looked.
+        # It ended in the meantime.
         return ""
     return words.rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""A web check: status, text, JSON value and time of an answer."""
+"""A web check: status, text, JSON value and time of a response."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from belvedere.base.text.regex import compile_pattern
 from belvedere.base.text.search import CooperativeSearch, TooCostly
 
 MAX_REDIRECTS = 5
-# Headers that another origin may get, too.
+# Headers that are sent to another origin after a redirect.
 CROSS_ORIGIN_HEADERS = ("accept", "content-type")
 REDIRECTS = (301, 302, 303, 307, 308)
 _PART = re.compile(r"\.([\w-]+)|\[(\d+)\]")
@@ -33,7 +33,9 @@ async def _check(config: dict[str, Any]) -> Outcome:
     try:
         answer = await _fetch(config)
     except ssl.SSLCertVerificationError as fault:
-        return _failure("scraper:error:tls", f"The certificate is not good: {fault.verify_message}")
+        return _failure(
+            "scraper:error:tls", f"The certificate is not valid: {fault.verify_message}"
+        )
     except (OSError, BadAnswer, ValueError) as fault:
         return _failure("scraper:error:request", explain(fault))
     took_ms = (time.monotonic() - began) * 1_000
@@ -59,21 +61,21 @@ async def _fetch(config: dict[str, Any]) -> Answer:
     for _ in range(MAX_REDIRECTS + 1):
         answer = await fetch(config, url, method, headers, body)
         to = answer.headers.get("location")
-        # A redirect that is what was asked for is an answer like any other.
+        # A redirect with the expected status is a normal response.
         if answer.status not in REDIRECTS or to is None or _is_expected(config, answer.status):
             return answer
         target = urljoin(url, to)
         if not target.startswith(("http://", "https://")):
-            raise BadAnswer("The redirect leads to what is no web address.")
+            raise BadAnswer("The redirect does not lead to an HTTP URL.")
         if answer.status in (301, 302, 303) and method not in ("GET", "HEAD"):
             method, body = "GET", b""
         if _origin(target) != _origin(url):
             if body:
-                raise BadAnswer("The redirect would send the body of the request elsewhere.")
+                raise BadAnswer("The redirect would send the request body to another origin.")
             # Credentials are for the origin that they were configured for, under any name.
             headers = {n: v for n, v in headers.items() if n.lower() in CROSS_ORIGIN_HEADERS}
         url = target
-    raise BadAnswer(f"There are more than {MAX_REDIRECTS} redirects.")
+    raise BadAnswer(f"More than {MAX_REDIRECTS} redirects.")
 
 
 def _origin(url: str) -> tuple[str, str, int]:
@@ -91,7 +93,7 @@ def _is_expected(config: dict[str, Any], status: int) -> bool:
 
 
 async def _fault(config: dict[str, Any], answer: Answer, took_ms: float) -> tuple[str, str]:
-    """The first thing that is not as it should be."""
+    """Event name and message of the first mismatch; empty without one."""
     expected = config["status_code"]
     if expected and not _is_expected(config, answer.status):
         return "scraper:mismatch:status_code", f"status {answer.status}, expected {expected}"
@@ -106,13 +108,13 @@ async def _fault(config: dict[str, Any], answer: Answer, took_ms: float) -> tupl
         except (TooCostly, Invalid) as refusal:
             return "scraper:error:pattern", explain(refusal)
         if not is_there:
-            return "scraper:mismatch:pattern", "the pattern is not in the answer"
+            return "scraper:mismatch:pattern", "the pattern does not match the response"
     if config["json_path"]:
         fault = _json_fault(config, text)
         if fault:
             return "scraper:mismatch:json", fault
     if config["max_ms"] and took_ms > config["max_ms"]:
-        return "scraper:slow", f"it took {took_ms:.0f} ms, at most {config['max_ms']} are good"
+        return "scraper:slow", f"took {took_ms:.0f} ms, limit {config['max_ms']} ms"
     return "", ""
 
 
@@ -120,12 +122,12 @@ def _json_fault(config: dict[str, Any], text: str) -> str:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return "the answer is not JSON"
+        return "the response is not JSON"
     for name, index in _PART.findall(config["json_path"]):
         try:
             value = value[name] if name else value[int(index)]
         except (KeyError, IndexError, TypeError):
-            return f"there is no {config['json_path']}"
+            return f"{config['json_path']} does not exist in the response"
     expected = config["json_value"]
     actual = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
     if expected is not None and actual != expected:

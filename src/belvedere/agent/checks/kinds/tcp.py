@@ -1,4 +1,4 @@
-"""Whether a port takes connections."""
+"""Whether a port accepts connections."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whether a certificate is good, and for how many days still."""
+"""Whether a certificate is valid, and for how many more days."""
 
 import ssl
 import time
@@ -16,7 +16,7 @@ async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
     try:
         _, writer = await connect(config, target, config["port"], trust())
     except ssl.SSLCertVerificationError as fault:
-        message = f"The certificate is not good: {fault.verify_message}."
+        message = f"The certificate is not valid: {fault.verify_message}."
         return Outcome("failure", "tls:invalid", message)
     except OSError as fault:
         return Outcome("failure", "tls:error", explain(fault))
@@ -28,8 +28,8 @@ async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
 def evaluate(certificate: dict[str, Any], days: int, now: float) -> Outcome:
     days_left = (ssl.cert_time_to_seconds(certificate["notAfter"]) - now) / DAY_S
     data = {"expires": certificate["notAfter"], "days": round(days_left, 1)}
-    message = f"good for {days_left:.0f} days"
+    message = f"valid for {days_left:.0f} days"
     if days_left < days:
-        message = f"{message}, at least {days} are wanted"
+        message = f"{message}, expected at least {days}"
         return Outcome("failure", "tls:expires", message, data, {"days": days_left})
     return Outcome("normal", "success", message, data, {"days": days_left})
