@@ -1,4 +1,4 @@
-"""A question to another server, and its answer. Runs in the courier, under its guard."""
+"""A request to another server that needs the response. Runs in the egress worker."""
 
 import http.client
 from urllib.parse import urlsplit
@@ -7,12 +7,12 @@ from belvedere import __version__
 from belvedere.egress import http_calls
 from belvedere.egress.messages import Outcome, Parcel
 
-# Documents and lists of keys are a few kilobytes; whatever is larger is something else.
+# Documents and lists of keys have a few kilobytes.
 MAX_ANSWER = 128 * 1024
 
 
 def ask(parcel: Parcel) -> Outcome:
-    """Whatever is answered, with its status. A redirect is an answer: it is not followed."""
+    """The response with its status. Redirects are not followed."""
     fault = http_calls.check(parcel.url)
     if fault:
         return Outcome(fault, for_good=True)
@@ -33,5 +33,5 @@ def ask(parcel: Parcel) -> Outcome:
     finally:
         connection.close()
     if len(content) > MAX_ANSWER:
-        return Outcome(f"The answer is longer than {MAX_ANSWER} bytes.", for_good=True)
+        return Outcome(f"The response is longer than {MAX_ANSWER} bytes.", for_good=True)
     return Outcome(status=answer.status, text=content.decode(errors="replace"))

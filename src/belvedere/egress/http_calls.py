@@ -1,4 +1,4 @@
-"""Our own webhook: one signed POST. Runs in the courier, with nothing but the standard library."""
+"""Outgoing webhooks: one signed POST. Runs in the egress worker, with the standard library only."""
 
 import hashlib
 import hmac
@@ -18,8 +18,8 @@ SCHEMES = ("http", "https")
 
 
 def check(url: str) -> str:
-    """Why this cannot be the address of a webhook; nothing when it can."""
-    # First of all: urlsplit normalizes what is beyond ASCII, which takes long for a long text.
+    """Why this cannot be the URL of a webhook; empty if it can."""
+    # Checked first: urlsplit normalizes non-ASCII text, which is slow for long texts.
     if len(url) > MAX_URL or not url.isascii():
         return f"Give an address such as https://example.com/hook, at most {MAX_URL} characters."
     try:
@@ -35,14 +35,14 @@ def check(url: str) -> str:
 
 
 def signature(secret: str, at_s: int, body: bytes) -> str:
-    """The same as webhooks of ours understand: one server can call another."""
+    """The signature that webhooks of Belvedere accept: one server can call another."""
     signed = f"{at_s}.".encode() + body
     return f"t={at_s},sha256={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
 
 
 def post(parcel: Parcel) -> Outcome:
-    """Answers of 200 to 299 are good. A redirect is not followed: a signed body goes where the
-    address says, or nowhere."""
+    """Statuses 200 to 299 are a success. Redirects are not followed: a signed body is sent to its
+    URL only."""
     url = urlsplit(parcel.url)
     body = parcel.payload.encode()
     connection = connect(url)
@@ -75,7 +75,7 @@ def _headers(parcel: Parcel, body: bytes) -> dict[str, str]:
     return {
         "Content-Type": "application/json",
         "User-Agent": f"Belvedere/{__version__}",
-        # The same at every try: whoever has it already may forget it.
+        # The same for every attempt, so that the receiver can ignore duplicates.
         "Idempotency-Key": parcel.message_id,
         "X-Belvedere-Signature": signature(parcel.secret, parcel.at_s, body),
     }

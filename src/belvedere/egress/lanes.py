@@ -1,5 +1,5 @@
 """Lanes of outgoing calls. Sign-in, mails of the installation, channels, test messages and checks
-of addresses have one each, so that none of them waits for another."""
+of URLs have one each, so that none of them waits for another."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """What is sent, each with places of its own."""
+    """What is sent; each has its own places."""
 
     SIGN_IN = "sign-in"
     MAIL = "mail"
@@ -22,7 +22,7 @@ class Kind(Enum):
 
     @property
     def share(self) -> int:
-        """Of these, calls of one organization."""
+        """Calls of one organization at once."""
         return _LIMITS[self][1]
 
     @property
@@ -35,7 +35,7 @@ _LIMITS = {
     Kind.SIGN_IN: (4, 2, 20),
     Kind.MAIL: (2, 1, 20),
     Kind.CHANNEL: (4, 2, 20),
-    # People start these as often as they like, outside the turns of the outbox.
+    # Users start these at any rate, without the outbox.
     Kind.TEST: (4, 1, 20),
     Kind.CHECK: (2, 1, 20),
 }

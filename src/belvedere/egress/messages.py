@@ -1,4 +1,4 @@
-"""What server and courier say to each other: one line of JSON each way."""
+"""Messages between server and egress worker: one line of JSON each way."""
 
 import msgspec
 
@@ -6,10 +6,10 @@ MAX_LINE = 1 << 20
 
 
 class Parcel(msgspec.Struct, omit_defaults=True):
-    """A text for one receiver, or only a question whether its address can be one."""
+    """A message for one receiver, or a check whether a URL can be a receiver."""
 
     url: str
-    # On behalf of which organization it is sent: each has its share of what goes out at once.
+    # The organization that sends it: each has a share of the concurrent calls.
     customer_id: str = ""
     title: str = ""
     body: str = ""
@@ -25,22 +25,22 @@ class Parcel(msgspec.Struct, omit_defaults=True):
     networks: str = ""
     is_operators: bool = False
     only_check: bool = False
-    # A test of a channel, for which somebody waits.
+    # A test of a channel; a user waits for the result.
     is_test: bool = False
-    # A question whose answer is wanted: GET, or POST with the payload; and its headers.
+    # A request that needs the response: GET, or POST with the payload; and its headers.
     method: str = ""
     headers: dict[str, str] = {}
 
 
 class Outcome(msgspec.Struct, omit_defaults=True):
-    """What came of it. A fault for good is not tried again."""
+    """The result. With `for_good` the call is not repeated."""
 
     fault: str = ""
     for_good: bool = False
-    # Of a check: what kind of receiver it is, and the scheme of its address.
+    # Of a check: the kind of receiver, and the scheme of its URL.
     service: str = ""
     scheme: str = ""
-    # Of a question: what was answered.
+    # Of a request with a method: the response.
     status: int = 0
     text: str = ""
 

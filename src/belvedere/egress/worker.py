@@ -1,7 +1,7 @@
-"""The courier: a small process that carries messages out, under a guard, and can be killed.
+"""The egress worker: a small process that sends messages, restricted by a guard.
 
-The libraries that know a hundred services block, and are large. Here they harm nobody: the server
-stays small, what hangs is ended with the process, and the guard holds for all of their code.
+The notification library is large and blocks. In a process of its own it does not slow down the
+server, a call that hangs is ended with the process, and the guard applies to all of its code.
 """
 
 import logging
@@ -19,13 +19,13 @@ from belvedere.egress import asking, http_calls
 from belvedere.egress.messages import Outcome, Parcel
 from belvedere.egress.network_guard import Guard
 
-# They would speak to the server's own machine instead of to people.
+# These would notify the machine of the server instead of people.
 LOCAL = frozenset({"syslog", "blink1", "dbus", "kde", "qt", "glib", "gio", "gnome"}) | {
     "macosx",
     "windows",
 }
 MAX_FAULT = 300
-# Shorter pieces of an address are words, not secrets.
+# Shorter parts of a URL are words, not secrets.
 SECRET_LENGTH = 6
 
 
@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def _take_stdout() -> BinaryIO:
-    """Only answers may be said to the server; whatever else is printed goes nowhere."""
+    """Only results may be written to the server; other output is discarded."""
     answers = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)
@@ -52,7 +52,7 @@ def carry(guard: Guard, line: bytes) -> Outcome:
     guard.allow(
         networks.parse_networks(parcel.networks),
         everywhere=parcel.is_operators,
-        # An answer on which somebody is let in must not come over an open line of the world.
+        # A response that decides about a sign-in must not come over unencrypted public networks.
         only_inner=bool(parcel.method) and not parcel.url.startswith("https://"),
     )
     try:

@@ -1,4 +1,4 @@
-"""The tail of the event log, read once per server for everybody who listens here."""
+"""The tail of the event log, read once per server for all listeners."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ POLL_S = 1.0
 
 
 class Feed:
-    """Follows the log while anybody listens; costs nothing while nobody does."""
+    """Reads the log while there are listeners; costs nothing without."""
 
     def __init__(self, db: Database, hub: SignalBus) -> None:
         self._db = db
@@ -24,11 +24,11 @@ class Feed:
         self._listeners: set[Listener] = set()
         self._cursor: tuple[int, int] | None = None
         self._task: asyncio.Task[None] | None = None
-        # How often the log began again, with other events under the same numbers.
+        # How often the log restarted, with other events under the same numbers.
         self.restarts = 0
 
     async def listen(self, listener: Listener) -> Callable[[], None]:
-        """From now on, every event; returns undo."""
+        """Call the listener for every new event; returns a function that removes it."""
         if self._cursor is None or self._task is None:
             self._cursor = await self._db.read(events.newest)
         self._listeners.add(listener)
@@ -37,25 +37,25 @@ class Feed:
         return lambda: self._listeners.discard(listener)
 
     def start_over(self) -> None:
-        """The database went back: cursors may be beyond its end. Listeners hear an empty list."""
+        """The database was restored: cursors may be after its end. Listeners get an empty list."""
         self.restarts += 1
         self._cursor = None
         for listener in tuple(self._listeners):
             listener([])
 
     async def _follow(self) -> None:
-        rang = asyncio.Event()
-        undo = self._hub.subscribe(ANY_EVENT, lambda _: rang.set())
+        arrived = asyncio.Event()
+        unsubscribe = self._hub.subscribe(ANY_EVENT, lambda _: arrived.set())
         try:
             while self._listeners:
                 with contextlib.suppress(TimeoutError):
-                    # Not wait_for, which may swallow a cancel that comes with the ring.
+                    # Not wait_for, which may lose a cancellation that arrives with the signal.
                     async with asyncio.timeout(POLL_S):
-                        await rang.wait()
-                rang.clear()
+                        await arrived.wait()
+                arrived.clear()
                 await self._catch_up()
         finally:
-            undo()
+            unsubscribe()
             self._task = None
 
     async def _catch_up(self) -> None:
@@ -66,8 +66,8 @@ class Feed:
                     cursor = await self._db.read(events.newest)
                 rows = await self._db.read_inline(events.after, *cursor)
             except Exception:
-                # The database is away; the next turn tries again from the same cursor.
-                log.exception("the event log could not be read")
+                # The database is not available; the next pass continues at the same cursor.
+                log.exception("reading the event log failed")
                 return
             if restarts != self.restarts:
                 continue

@@ -1,4 +1,4 @@
-"""The event log's rows."""
+"""Rows of the event log."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,39 +11,39 @@ from belvedere.events.kinds import KINDS
 from belvedere.events.model import Event
 
 _encode = msgspec.json.Encoder().encode
-# What each kind is about: its first word.
+# The object of each kind: its first word.
 OBJECTS = {kind: kind.partition(".")[0] for kind in KINDS}
 
 
 def append(
     tx: Tx, customer_id: str, kind: str, object_id: str, data: dict[str, Any] | None = None
 ) -> None:
-    """Write what happened; the object is the kind's first word. Rings after the commit."""
+    """Append an event; its object is the first word of the kind. Signals after the commit."""
     append_all(tx, kind, [(customer_id, object_id, data or {})])
 
 
-def append_all(tx: Tx, kind: str, happened: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
-    """(customer, object, data) of several things of one kind that happened together."""
-    append_each(tx, [(kind, *entry) for entry in happened])
+def append_all(tx: Tx, kind: str, entries: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
+    """Append several events of one kind: (customer, object, data) of each."""
+    append_each(tx, [(kind, *entry) for entry in entries])
 
 
-def append_each(tx: Tx, happened: Sequence[tuple[str, str, str, dict[str, Any]]]) -> None:
-    """The same of any kind, which stands first; in the order in which they are given."""
-    if not happened:
+def append_each(tx: Tx, entries: Sequence[tuple[str, str, str, dict[str, Any]]]) -> None:
+    """Append events of any kind, in this order: (kind, customer, object, data) of each."""
+    if not entries:
         return
     tx.execute_many(
         "insert into events (xid, at, customer_id, kind, object, object_id, data)"
         f" values ({tx.dialect.current_xid}, ?, ?, ?, ?, ?, ?)",
         [
             (tx.now, customer_id, kind, OBJECTS[kind], object_id, _encode(data).decode())
-            for kind, customer_id, object_id, data in happened
+            for kind, customer_id, object_id, data in entries
         ],
     )
-    tx.signals.update([event_recorded(kind) for kind, *_ in happened])
+    tx.signals.update([event_recorded(kind) for kind, *_ in entries])
 
 
 def after(tx: Tx, xid: int, event_id: int, limit: int = 500) -> list[Event]:
-    """What came after a cursor, oldest first, as far as it can no longer change."""
+    """Events after a cursor, oldest first, up to the first that may still change."""
     return tx.all(
         Event,
         f"select {columns(Event)} from events"
@@ -56,7 +56,7 @@ def after(tx: Tx, xid: int, event_id: int, limit: int = 500) -> list[Event]:
 
 
 def newest(tx: Tx) -> tuple[int, int]:
-    """The cursor that has seen everything so far."""
+    """The cursor after the newest event."""
     row = tx.row(
         f"select xid, id from events where xid < {tx.dialect.xid_horizon}"
         f" order by {tx.dialect.newest_first} limit 1"

@@ -27,11 +27,11 @@ class Linked(msgspec.Struct):
     kind: str = msgspec.field(name="_type")
 
 
-def _shown(request: AnyRequest, row: FileRow) -> FileRecord:
+def _record(request: AnyRequest, row: FileRow) -> FileRecord:
     return record(row, request.actor.customer_name)
 
 
-async def _given(request: AnyRequest) -> FileChange:
+async def _read_upload(request: AnyRequest) -> FileChange:
     kind = request.starlette.headers.get("content-type", "")
     return await off_loop.read(len(request.raw), uploads.read, kind, request.raw)
 
@@ -47,11 +47,11 @@ async def list_scripts(request: Request[None]) -> Reply:
 async def _list(request: AnyRequest, kind: Kind | None) -> Reply:
     listing = filters.read(request.query, store.FILES)
     rows, total = await run_search(request, service.listed, request.actor, listing, kind)
-    return pagination.answer(request, listing, [_shown(request, row) for row in rows], total)
+    return pagination.answer(request, listing, [_record(request, row) for row in rows], total)
 
 
 async def show(request: Request[None]) -> FileRecord:
-    return _shown(
+    return _record(
         request, await request.services.db.read(service.show, request.actor, request.path["id"])
     )
 
@@ -76,22 +76,26 @@ async def download(request: Request[None]) -> Reply:
 
 
 async def create(request: Request[None]) -> FileRecord:
-    return _shown(
+    return _record(
         request,
-        await request.services.db.write(service.create, request.actor, await _given(request)),
+        await request.services.db.write(service.create, request.actor, await _read_upload(request)),
     )
 
 
 async def change(request: Request[None]) -> FileRecord:
     row = await request.services.db.write(
-        service.change, request.actor, request.path["id"], await _given(request), request.if_match
+        service.change,
+        request.actor,
+        request.path["id"],
+        await _read_upload(request),
+        request.if_match,
     )
-    return _shown(request, row)
+    return _record(request, row)
 
 
 async def upload(request: Request[None]) -> FileRecord:
     """Only the content: name, description and tags stay as they are."""
-    change = await _given(request)
+    change = await _read_upload(request)
     if change.content is UNSET:
         raise text_fields.bad("file", "Send the new content.")
     row = await request.services.db.write(
@@ -101,11 +105,11 @@ async def upload(request: Request[None]) -> FileRecord:
         FileChange(content=change.content),
         request.if_match,
     )
-    return _shown(request, row)
+    return _record(request, row)
 
 
 async def delete(request: Request[None]) -> FileRecord:
-    return _shown(
+    return _record(
         request, await request.services.db.write(service.delete, request.actor, request.path["id"])
     )
 

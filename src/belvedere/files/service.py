@@ -62,7 +62,7 @@ def create(tx: Tx, actor: Actor, change: FileChange) -> FileRow:
     )
     _apply(tx, row, change)
     store.insert(tx, row)
-    _told(tx, actor, row, "created", None)
+    _record_change(tx, actor, row, "created", None)
     return row
 
 
@@ -74,14 +74,14 @@ def change(
     row = store.find(tx, actor.customer_id, file_id, hold=True)
     if if_match is not None and if_match != row.version:
         raise Stale(f"The file is at version {row.version} now; read it again.")
-    before = _shown(row)
+    before = _audit_fields(row)
     _apply(tx, row, values)
-    if _shown(row) == before:
+    if _audit_fields(row) == before:
         return row
     row.version += 1
     row.updated_at = tx.now
     store.save(tx, row)
-    _told(tx, actor, row, "changed", before)
+    _record_change(tx, actor, row, "changed", before)
     return row
 
 
@@ -97,7 +97,7 @@ def delete(tx: Tx, actor: Actor, file_id: str) -> FileRow:
             code="file_in_use",
         )
     store.mark_deleted(tx, row)
-    audit.record(tx, actor, "file.delete", "file", row.id, _shown(row), None)
+    audit.record(tx, actor, "file.delete", "file", row.id, _audit_fields(row), None)
     events.append(tx, row.customer_id, "file.deleted", row.id, {"filename": row.filename})
     return row
 
@@ -117,7 +117,7 @@ def listed(
     return store.page(tx, actor.customer_id, listing, kind_value), total
 
 
-def linked(tx: Tx, actor: Actor, file_id: str) -> list[store.Link]:
+def linked(tx: Tx, actor: Actor, file_id: str) -> list[store.FileUse]:
     show(tx, actor, file_id)
     return store.links(tx, actor.customer_id, file_id)
 
@@ -195,14 +195,18 @@ def _fill(tx: Tx, row: FileRow, content: bytes) -> None:
     row.size = len(content)
 
 
-def _told(tx: Tx, actor: Actor, row: FileRow, action: str, before: dict[str, Any] | None) -> None:
+def _record_change(
+    tx: Tx, actor: Actor, row: FileRow, action: str, before: dict[str, Any] | None
+) -> None:
     store.insert_version(tx, row, actor.email or actor.username or actor.kind)
-    audit.record(tx, actor, f"file.{action.removesuffix('d')}", "file", row.id, before, _shown(row))
+    audit.record(
+        tx, actor, f"file.{action.removesuffix('d')}", "file", row.id, before, _audit_fields(row)
+    )
     data = {"filename": row.filename, "version": row.version, "sha256": row.sha256}
     events.append(tx, row.customer_id, f"file.{action}", row.id, data)
 
 
-def _shown(row: FileRow) -> dict[str, Any]:
+def _audit_fields(row: FileRow) -> dict[str, Any]:
     """What the audit keeps of a file: everything but the bytes, which their hash names."""
     names = ("filename", "kind", "description", "mimetype", "tags", "sha256", "size")
     return {name: getattr(row, name) for name in names}

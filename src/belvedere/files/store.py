@@ -29,8 +29,8 @@ FILES = Listable(
 )
 
 
-class Link(msgspec.Struct):
-    """What uses a file."""
+class FileUse(msgspec.Struct):
+    """A record that uses a file."""
 
     id: str
     name: str
@@ -56,7 +56,7 @@ def note_use(tx: Tx, sha256: str) -> None:
 
 
 def store_content(tx: Tx, content: bytes) -> str:
-    """Keep the bytes once, whoever else has the same; answers their SHA-256."""
+    """Store the bytes once, also for several files with the same content; returns their SHA-256."""
     sha256 = hashlib.sha256(content).hexdigest()
     note_use(tx, sha256)
     tx.execute(
@@ -196,10 +196,10 @@ def versions(tx: Tx, file_id: str) -> list[FileVersion]:
     )
 
 
-def links(tx: Tx, customer_id: str, file_id: str) -> list[Link]:
+def links(tx: Tx, customer_id: str, file_id: str) -> list[FileUse]:
     """What uses the file. Those tables lie a floor above; only their columns are read here."""
     return tx.all(
-        Link,
+        FileUse,
         "select id, name, type, 'Task' as model from tasks"
         " where customer_id = ? and script_id = ? and deleted_at is null"
         " union all select id, name, type, 'Monitor' as model from monitors"

@@ -25,7 +25,7 @@ class EnrolBody(msgspec.Struct, forbid_unknown_fields=True):
     fingerprint: str
 
 
-def _shown(request: AnyRequest, row: HostRow) -> HostRecord:
+def _record(request: AnyRequest, row: HostRow) -> HostRecord:
     return record(row, request.actor.customer_name)
 
 
@@ -71,11 +71,11 @@ async def create_enrolment(request: Request[NewHostEnrolment]) -> Reply:
 async def list_hosts(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.listable(request.services.db.dialect))
     rows, total = await run_search(request, service.listed, request.actor, listing)
-    return pagination.answer(request, listing, [_shown(request, row) for row in rows], total)
+    return pagination.answer(request, listing, [_record(request, row) for row in rows], total)
 
 
 async def show(request: Request[None]) -> HostRecord:
-    return _shown(
+    return _record(
         request, await request.services.db.read(service.show, request.actor, request.path["id"])
     )
 
@@ -84,7 +84,7 @@ async def change(request: Request[HostChange]) -> HostRecord:
     row = await request.services.db.write(
         service.change, request.actor, request.path["id"], request.body, request.if_match
     )
-    return _shown(request, row)
+    return _record(request, row)
 
 
 async def enable(request: Request[None]) -> str:
@@ -102,7 +102,7 @@ async def _set(request: AnyRequest, change: HostChange) -> str:
 
 
 async def delete(request: Request[None]) -> HostRecord:
-    return _shown(
+    return _record(
         request, await request.services.db.write(service.delete, request.actor, request.path["id"])
     )
 

@@ -1,4 +1,4 @@
-"""Which hosts are meant: by name, by id, by tag."""
+"""Select hosts by name, id or tag."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,8 @@ MAX_NAMED = 1_000
 
 
 def chosen(tx: Tx, actor: Actor, named: Sequence[str], tags: Sequence[str]) -> list[HostRow]:
-    """Each once, those that were named first; refused when one is unknown, or none is meant."""
+    """The hosts without duplicates, named ones first; raises Invalid if one is unknown or none is
+    selected."""
     for field, values in (("hosts", named), ("tags", tags)):
         if len(values) > MAX_NAMED:
             message = f"Give at most {MAX_NAMED} {field}."
@@ -28,10 +29,10 @@ def chosen(tx: Tx, actor: Actor, named: Sequence[str], tags: Sequence[str]) -> l
         else:
             hosts[host.id] = host
     for index, tag in enumerate(tags):
-        carriers = store.tagged(tx, actor.customer_id, tag)
-        if not carriers:
-            faults.append(Fault(f"tags[{index}]", f"No host carries the tag {tag[:100]!r}."))
-        hosts |= {host.id: host for host in carriers if host.id not in hosts}
+        tagged = store.tagged(tx, actor.customer_id, tag)
+        if not tagged:
+            faults.append(Fault(f"tags[{index}]", f"No host has the tag {tag[:100]!r}."))
+        hosts |= {host.id: host for host in tagged if host.id not in hosts}
     if not hosts and not faults:
         faults.append(Fault("hosts", "Name hosts or tags."))
     if faults:

@@ -113,7 +113,7 @@ def hostname(text: str) -> str:
     return name
 
 
-class Shown:
+class HostView:
     """A host that may be shown: its record is made for the first who looks, and for no other."""
 
     def __init__(self, row: HostRow, customer_name: str) -> None:

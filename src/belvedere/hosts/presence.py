@@ -1,4 +1,4 @@
-"""Who is there: connections of agents, their beats, their silence."""
+"""Connections of agents: sessions, heartbeats and time-outs."""
 
 from collections.abc import Sequence
 
@@ -15,12 +15,12 @@ from belvedere.hosts.model import HostRow
 from belvedere.protocol import Hello
 
 MAX_SLOTS = 1_000
-MAX_WORD = 256
+MAX_TEXT = 256
 MAX_INFO = 64 * 1024
 
 
 def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
-    """Open a new session of the host's agent; every older one is void from now on."""
+    """Open a new session of the host's agent; every older session becomes invalid."""
     host = store.of_agent(tx, host_id)
     check_holder(host, hello.fingerprint)
     _check_order(tx, host_id, hello)
@@ -29,23 +29,23 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
         " greeting = ?, saved_greeting = ?, accepted_fence = ?, keeper_id = ?, doubted_at = null,"
         " slots = ?, ip = ?, os_name = ?, os_version = ?, agent_version = ?,"
         " info = ?, connected_at = ?, seen_at = ?, gone_at = null where id = ? returning session",
-        _word(hello.fingerprint),
-        _word(hello.journal_id),
-        _word(hello.boot_id),
+        _clean_text(hello.fingerprint),
+        _clean_text(hello.journal_id),
+        _clean_text(hello.boot_id),
         hello.greeting,
         *_evidence(tx, host_id, hello),
-        _word(hello.keeper_id),
+        _clean_text(hello.keeper_id),
         max(0, min(hello.slots, MAX_SLOTS)),
-        _word(hello.ip or address),
-        _word(hello.os_name),
-        _word(hello.os_version),
-        _word(hello.agent_version),
+        _clean_text(hello.ip or address),
+        _clean_text(hello.os_name),
+        _clean_text(hello.os_version),
+        _clean_text(hello.agent_version),
         _info(hello),
         tx.now,
         tx.now,
         host_id,
     )
-    version = _word(hello.agent_version)
+    version = _clean_text(hello.agent_version)
     data = {"hostname": host.hostname, "session": session, "agent_version": version}
     events.append(tx, host.customer_id, "host.connected", host_id, data)
     note_disk(tx, host_id, session, hello.disk)
@@ -54,23 +54,26 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
 
 
 def note_disk(tx: Tx, host_id: str, session: int, message: str) -> None:
-    """What the agent's disk lacks, or that nothing does: then the host gets work again."""
+    """Record whether the disk of the agent is full; once it is not, the host gets jobs again."""
     row = tx.row(
         "select customer_id, hostname, disk_full_at, disk_message from hosts"
         f" where id = ? and session = ? and deleted_at is null{tx.dialect.lock_rows}",
         host_id,
         session,
     )
-    lack = _word(message)
-    if row is None or row[3] == lack:
+    problem = _clean_text(message)
+    if row is None or row[3] == problem:
         return
-    full_at = (row[2] or tx.now) if lack else None
+    full_at = (row[2] or tx.now) if problem else None
     tx.execute(
-        "update hosts set disk_full_at = ?, disk_message = ? where id = ?", full_at, lack, host_id
+        "update hosts set disk_full_at = ?, disk_message = ? where id = ?",
+        full_at,
+        problem,
+        host_id,
     )
-    if not lack or row[2] is None:
-        kind = "host.disk_full" if lack else "host.disk_free"
-        events.append(tx, row[0], kind, host_id, {"hostname": row[1], "message": lack})
+    if not problem or row[2] is None:
+        kind = "host.disk_full" if problem else "host.disk_free"
+        events.append(tx, row[0], kind, host_id, {"hostname": row[1], "message": problem})
     tx.signals.add(host_ready(host_id))
 
 
@@ -82,7 +85,7 @@ def _evidence(tx: Tx, host_id: str, hello: Hello) -> tuple[int, int]:
     row = tx.row(
         "select saved_greeting, accepted_fence from hosts where id = ? and journal_id = ?",
         host_id,
-        _word(hello.journal_id),
+        _clean_text(hello.journal_id),
     )
     return (0, 0) if row is None else (row[0], row[1])
 
@@ -96,7 +99,7 @@ def _check_order(tx: Tx, host_id: str, hello: Hello) -> None:
     overtaken = tx.value(
         f"select 1 from hosts where id = ? and journal_id = ? and {last} >= ?",
         host_id,
-        _word(hello.journal_id),
+        _clean_text(hello.journal_id),
         hello.greeting,
     )
     if overtaken and hello.greeting:
@@ -107,7 +110,7 @@ def doubtful_until(tx: Tx, host_id: str, hello: Hello) -> Millis:
     """Attempts claimed up to this time may have been accepted although this journal lacks them,
     because it was rolled back (the disk restored from a snapshot); 0 for a sound journal."""
     row = tx.row("select journal_id, accepted_fence, doubted_at from hosts where id = ?", host_id)
-    if row is None or row[0] != _word(hello.journal_id):
+    if row is None or row[0] != _clean_text(hello.journal_id):
         return 0
     return tx.now if highest_fence(hello) < row[1] else row[2] or 0
 
@@ -119,7 +122,7 @@ def doubt_journal(tx: Tx, host_id: str, journal_id: str) -> None:
         "update hosts set doubted_at = ? where id = ? and journal_id = ?",
         tx.now,
         host_id,
-        _word(journal_id),
+        _clean_text(journal_id),
     )
 
 
@@ -139,7 +142,7 @@ def highest_fence(hello: Hello) -> int:
 
 def check_holder(host: HostRow, fingerprint: str) -> None:
     """A name that a live agent holds is not given to another machine."""
-    if host.is_live and host.fingerprint and host.fingerprint != _word(fingerprint):
+    if host.is_live and host.fingerprint and host.fingerprint != _clean_text(fingerprint):
         raise Conflict(
             f"An agent on another machine holds the host {host.hostname!r}; stop it first, or"
             " enrol this one under another name.",
@@ -210,9 +213,9 @@ def gone_quiet(tx: Tx, silent_ms: Millis, host_ids: Sequence[str]) -> list[str]:
 _SILENT = "gone_at is null and deleted_at is null and seen_at < ?"
 
 
-def _word(text: str) -> str:
+def _clean_text(text: str) -> str:
     """What an agent says of itself, fit for the database and for a page."""
-    return json_text.clean(text)[:MAX_WORD]
+    return json_text.clean(text)[:MAX_TEXT]
 
 
 def _info(hello: Hello) -> str:

@@ -85,13 +85,13 @@ def take_in(
     """A new host under this name, or the existing host that the token was created for."""
     if host is None:
         host = store.insert(tx, agent.customer_id, name, fingerprint, address)
-        _told(tx, _speaking(agent, host, address), host, "created", None)
+        _record_change(tx, _speaking(agent, host, address), host, "created", None)
         return host
     check_holder(host, fingerprint)
     _check_rebinding(leave, host)
     store.rebind(tx, host, fingerprint)
     tokens.revoke_agent_tokens(tx, agent.customer_id, host.id)
-    _told(tx, _speaking(agent, host, address), host, "rebound", _shown(host))
+    _record_change(tx, _speaking(agent, host, address), host, "rebound", _audit_fields(host))
     return host
 
 
@@ -142,14 +142,14 @@ def change(
     host = store.find(tx, actor.customer_id, host_id, hold=True)
     if if_match is not None and if_match != host.version:
         raise Stale(f"The host is at version {host.version} now; read it again.")
-    before = _shown(host)
+    before = _audit_fields(host)
     _apply(tx, host, values)
-    if _shown(host) == before:
+    if _audit_fields(host) == before:
         return host
     host.version += 1
     host.updated_at = tx.now
     store.save(tx, host)
-    _told(tx, actor, host, "changed", before)
+    _record_change(tx, actor, host, "changed", before)
     return host
 
 
@@ -180,21 +180,23 @@ def delete(tx: Tx, actor: Actor, host_id: str) -> HostRow:
     store.mark_deleted(tx, host)
     tokens.revoke_agent_tokens(tx, actor.customer_id, host_id)
     tokens.revoke_host_enrolments(tx, actor.customer_id, host_id)
-    _told(tx, actor, host, "deleted", _shown(host))
+    _record_change(tx, actor, host, "deleted", _audit_fields(host))
     return host
 
 
-def _told(tx: Tx, actor: Actor, host: HostRow, action: str, before: dict[str, Any] | None) -> None:
-    after = None if action == "deleted" else _shown(host)
+def _record_change(
+    tx: Tx, actor: Actor, host: HostRow, action: str, before: dict[str, Any] | None
+) -> None:
+    after = None if action == "deleted" else _audit_fields(host)
     audit.record(tx, actor, f"host.{_VERBS[action]}", "host", host.id, before, after)
-    events.append(tx, host.customer_id, f"host.{action}", host.id, _shown(host))
+    events.append(tx, host.customer_id, f"host.{action}", host.id, _audit_fields(host))
     tx.signals.add(host_ready(host.id))
 
 
 _VERBS = {"created": "create", "rebound": "rebind", "changed": "change", "deleted": "delete"}
 
 
-def _shown(host: HostRow) -> dict[str, Any]:
+def _audit_fields(host: HostRow) -> dict[str, Any]:
     return {
         "hostname": host.hostname,
         "tags": host.labels,

@@ -37,7 +37,7 @@ def argument(spec: TaskSpec, timeout_ms: int, secrets: Mapping[str, str]) -> str
     request, problem = request_of(spec), ""
     try:
         request = references.resolved(request, secrets)
-    except references.Missing as missing:
+    except references.MissingSecret as missing:
         problem = str(missing)
     return json_text.compact(
         {

@@ -193,7 +193,7 @@ def on_customer_changed(tx: Tx, customer_id: str) -> None:
 def on_secret_changed(tx: Tx, customer_id: str) -> None:
     """A secret changed: agents whose checks refer to secrets must get the new value."""
     rows = store.select_locked(tx, "type in ('scraper', 'script') and customer_id = ?", customer_id)
-    _record_changes(tx, [row for row in rows if references.SIGN in row.config])
+    _record_changes(tx, [row for row in rows if references.MARKER in row.config])
 
 
 def on_script_changed(tx: Tx, customer_id: str, file_id: str) -> None:

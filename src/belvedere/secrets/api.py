@@ -10,7 +10,7 @@ from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest.route import Reply, Route
 from belvedere.secrets import service, store
-from belvedere.secrets.service import SecretBody, Shown
+from belvedere.secrets.service import SecretBody, SecretView
 
 
 class SecretRecord(msgspec.Struct):
@@ -34,7 +34,7 @@ class SecretRecord(msgspec.Struct):
     value: str | UnsetType = UNSET
 
 
-def _record(request: AnyRequest, view: Shown) -> SecretRecord:
+def _record(request: AnyRequest, view: SecretView) -> SecretRecord:
     row = view.row
     return SecretRecord(
         row.id,

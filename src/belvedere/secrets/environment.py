@@ -1,4 +1,4 @@
-"""What a script gets: the secrets of its organization and its task, opened at the last moment."""
+"""The secrets that a script gets: of its organization and its task, decrypted when it starts."""
 
 import logging
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from belvedere.secrets import store
 from belvedere.secrets.model import SecretRow
 
 log = logging.getLogger("belvedere.secrets")
-REMEMBERED = 5_000
+MAX_CACHED = 5_000
 
 
-class Given(msgspec.Struct):
-    """Values by name, and those of them that must be hidden."""
+class ScriptEnvironment(msgspec.Struct):
+    """Values by name, and those that have to be masked in output."""
 
     of_customer: dict[str, str] = {}
     of_task: dict[str, str] = {}
@@ -24,32 +24,32 @@ class Given(msgspec.Struct):
 
 
 def sealed(tx: Tx, customer_id: str, version: int) -> Sequence[SecretRow]:
-    """All of an organization's, still sealed. One version of them never changes: read once."""
+    """All sealed secrets of an organization. One version never changes, so it is cached."""
     if version == 0:
         return ()
     key = ("secrets", customer_id, version)
-    # Asked once: the memo is shared by threads, and any of them may empty it at any moment.
+    # Read once: the cache is shared by threads, and any of them may clear it at any time.
     cached: Sequence[SecretRow] | None = tx.version_cache.get(key)
     if cached is not None:
         return cached
     rows = store.of_customer(tx, customer_id)
-    if len(tx.version_cache) > REMEMBERED:
+    if len(tx.version_cache) > MAX_CACHED:
         tx.version_cache.clear()
     tx.version_cache[key] = rows
     return rows
 
 
-def opened(keys: Keyring, rows: Sequence[SecretRow], task_id: str | None) -> Given:
-    """Those for a script of this task."""
-    environment = Given({}, {}, [])
+def opened(keys: Keyring, rows: Sequence[SecretRow], task_id: str | None) -> ScriptEnvironment:
+    """The values for a script of this task."""
+    environment = ScriptEnvironment({}, {}, [])
     for row in rows:
         if row.task_id not in ("", task_id):
             continue
         try:
             value = keys.unseal(row.box, row.about)
         except Unavailable:
-            # One that somebody tampered with must not stop the work of others.
-            log.error("the secret %s cannot be opened; scripts go without it", row.name)
+            # A damaged secret must not stop scripts that do not need it.
+            log.error("secret cannot be decrypted; scripts start without it name=%s", row.name)
             continue
         (environment.of_task if row.task_id else environment.of_customer)[row.name] = value
         if row.is_secret:

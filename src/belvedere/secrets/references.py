@@ -1,6 +1,6 @@
-"""`{{secret:NAME}}` in a web request: the value takes its place when the request goes to an agent.
+"""`{{secret:NAME}}` in a web request: the value is inserted when an agent gets the request.
 
-Nothing resolved is ever stored: records, audit and exports keep the reference.
+Resolved values are never stored: records, audit and exports keep the reference.
 """
 
 import json
@@ -14,12 +14,12 @@ from belvedere.base.text import json_text
 from belvedere.base.text.credentials import REFERENCE
 
 # Written in any request that refers to a secret; a cheap test before anything is decoded.
-SIGN = "{{secret:"
+MARKER = "{{secret:"
 _PATH = re.compile(r"[^?#]*")
-Spell = Callable[[str], str]
+Encode = Callable[[str], str]
 
 
-class Missing(Exception):
+class MissingSecret(Exception):
     """A request refers to a secret that is not set; the text names it."""
 
 
@@ -30,48 +30,50 @@ def names_in(request: Mapping[str, Any]) -> set[str]:
 
 
 def names_among(texts: Iterable[str | None]) -> set[str]:
-    return {name for text in texts if text and SIGN in text for name in REFERENCE.findall(text)}
+    return {name for text in texts if text and MARKER in text for name in REFERENCE.findall(text)}
 
 
 def in_arguments(arguments: Sequence[str], values: Mapping[str, str]) -> list[str]:
-    """The arguments of a command with the values in place."""
-    _check_known(names_among(arguments), values)
-    return [_put(argument, values, str) for argument in arguments]
+    """The arguments of a command with the values inserted."""
+    _require_values(names_among(arguments), values)
+    return [_insert_values(argument, values, str) for argument in arguments]
 
 
-def _check_known(names: set[str], values: Mapping[str, str]) -> None:
+def _require_values(names: set[str], values: Mapping[str, str]) -> None:
     if missing := sorted(names - values.keys()):
-        raise Missing(f"The secret {missing[0]} is not set; set it, or change the request.")
+        raise MissingSecret(f"The secret {missing[0]} is not set; set it, or change the request.")
 
 
 def resolved(request: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
-    """The request with the values in place, each spelled as its place needs it."""
+    """The request with the values inserted, each encoded for its position."""
     result = dict(request)
-    _check_known(names_in(request), values)
+    _require_values(names_in(request), values)
     headers = request.get("headers") or {}
-    result["headers"] = {name: _put(value, values, _line) for name, value in headers.items()}
-    if SIGN in (url := request.get("url") or ""):
+    result["headers"] = {
+        name: _insert_values(value, values, _line) for name, value in headers.items()
+    }
+    if MARKER in (url := request.get("url") or ""):
         result["url"] = _address(url, values)
-    if SIGN in (body := request.get("body") or ""):
-        result["body"] = _put(body, values, _spelling(body, headers))
+    if MARKER in (body := request.get("body") or ""):
+        result["body"] = _insert_values(body, values, _body_encoding(body, headers))
     return result
 
 
-def _put(written: str, values: Mapping[str, str], spell: Spell) -> str:
-    return REFERENCE.sub(lambda match: spell(values[match[1]]), written)
+def _insert_values(text: str, values: Mapping[str, str], encode: Encode) -> str:
+    return REFERENCE.sub(lambda match: encode(values[match[1]]), text)
 
 
 def _address(url: str, values: Mapping[str, str]) -> str:
     """A secret may be several parts of a path, but only one part of anything else."""
     start, _, rest = url.partition("://")
-    place, slash, path = rest.partition("/")
+    authority, slash, path = rest.partition("/")
     before = _PATH.match(path)
     end = before.end() if before is not None else 0
     return "".join(
         (
-            *(start, "://", _put(place, values, lambda value: quote(value, safe=""))),
-            *(slash, _put(path[:end], values, lambda value: quote(value, safe="/"))),
-            _put(path[end:], values, lambda value: quote(value, safe="")),
+            *(start, "://", _insert_values(authority, values, lambda value: quote(value, safe=""))),
+            *(slash, _insert_values(path[:end], values, lambda value: quote(value, safe="/"))),
+            _insert_values(path[end:], values, lambda value: quote(value, safe="")),
         )
     )
 
@@ -81,7 +83,7 @@ def _line(value: str) -> str:
     return value.strip()
 
 
-def _spelling(body: str, headers: Mapping[str, str]) -> Spell:
+def _body_encoding(body: str, headers: Mapping[str, str]) -> Encode:
     kinds = [value.lower() for name, value in headers.items() if name.lower() == "content-type"]
     if any("x-www-form-urlencoded" in kind for kind in kinds):
         return quote_plus

@@ -1,4 +1,4 @@
-"""What admins do with secrets: set, delete, list. What a value was is told to nobody."""
+"""Operations of admins on secrets: set, delete, list. Values of secrets are never returned."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class SecretBody(msgspec.Struct, forbid_unknown_fields=True):
     description: str | None = None
 
 
-class Shown(msgspec.Struct):
+class SecretView(msgspec.Struct):
     """A secret without its value; a variable with it."""
 
     row: SecretRow
@@ -34,50 +34,50 @@ class Shown(msgspec.Struct):
 
 def put(
     tx: Tx, keys: Keyring, actor: Actor, name: str, body: SecretBody, if_match: int | None = None
-) -> Shown:
-    """Make it, or give it another value: the next script that starts gets that."""
+) -> SecretView:
+    """Create a secret, or set its value: scripts that start later get the new value."""
     require(actor, Level.ADMIN)
     check_name(name)
     check_value(body.value, is_secret=body.secret)
-    # The task before the organization, as everywhere: two changes never wait for each other.
+    # Lock the task before the organization, as everywhere: this avoids deadlocks.
     task_id = _task(tx, actor, body.task_id)
     store.count_change(tx, actor.customer_id)
     old = store.look_up(tx, actor.customer_id, task_id, name)
     if if_match is not None and if_match != (old.version if old else 0):
         raise Stale("The secret was changed meanwhile; list it again.")
     row = old or _new_row(tx, actor, task_id, name)
-    before = None if old is None else _audited(old)
+    before = None if old is None else _audit_fields(old)
     _write(tx, keys, actor, row, body)
-    _check_room(tx, row)
+    _check_limits(tx, row)
     if old is None:
         store.insert(tx, row)
     else:
         row.version += 1
         store.save(tx, row)
-    audit.record(tx, actor, "secret.set", "secret", row.id, before, _audited(row))
+    audit.record(tx, actor, "secret.set", "secret", row.id, before, _audit_fields(row))
     events.append(tx, actor.customer_id, "secret.changed", row.id, _event(row))
-    return _shown(keys, row)
+    return _view(keys, row)
 
 
-def delete(tx: Tx, keys: Keyring, actor: Actor, name: str, task_id: str | None) -> Shown:
+def delete(tx: Tx, keys: Keyring, actor: Actor, name: str, task_id: str | None) -> SecretView:
     require(actor, Level.ADMIN)
     store.count_change(tx, actor.customer_id)
     row = store.look_up(tx, actor.customer_id, task_id or "", name)
     if row is None:
         raise store.missing()
     store.delete(tx, row)
-    audit.record(tx, actor, "secret.delete", "secret", row.id, _audited(row), None)
+    audit.record(tx, actor, "secret.delete", "secret", row.id, _audit_fields(row), None)
     events.append(tx, actor.customer_id, "secret.deleted", row.id, _event(row))
-    return _shown(keys, row)
+    return _view(keys, row)
 
 
-def listed(tx: Tx, keys: Keyring, actor: Actor, listing: Listing) -> list[Shown]:
+def listed(tx: Tx, keys: Keyring, actor: Actor, listing: Listing) -> list[SecretView]:
     require(actor, Level.ADMIN)
-    return [_shown(keys, row) for row in store.page(tx, actor.customer_id, listing)]
+    return [_view(keys, row) for row in store.page(tx, actor.customer_id, listing)]
 
 
 def task_went(tx: Tx, customer_id: str, task_id: str) -> None:
-    """Nobody needs its secrets any more."""
+    """Delete the secrets of a deleted task."""
     gone = [row for row in store.of_customer(tx, customer_id) if row.task_id == task_id]
     if gone:
         store.count_change(tx, customer_id)
@@ -87,7 +87,7 @@ def task_went(tx: Tx, customer_id: str, task_id: str) -> None:
 
 
 def _task(tx: Tx, actor: Actor, task_id: str | None) -> str:
-    """The task's id, known to be this organization's; tasks lie above, so by the table's name."""
+    """The id of a task of this organization. `tasks` may not be imported here, hence the SQL."""
     if not task_id:
         return ""
     row = is_id(task_id) and tx.row(
@@ -128,30 +128,30 @@ def _write(tx: Tx, keys: Keyring, actor: Actor, row: SecretRow, body: SecretBody
     row.updated_at = tx.now
 
 
-def _check_room(tx: Tx, row: SecretRow) -> None:
-    """A process takes only so much environment."""
-    beside = [
+def _check_limits(tx: Tx, row: SecretRow) -> None:
+    """The environment of a process is limited."""
+    others = [
         secret
         for secret in store.of_customer(tx, row.customer_id)
         if secret.task_id == row.task_id and secret.name != row.name
     ]
-    if len(beside) >= MAX_MANY or sum(secret.size for secret in beside) + row.size > MAX_TOTAL:
+    if len(others) >= MAX_MANY or sum(secret.size for secret in others) + row.size > MAX_TOTAL:
         raise Conflict(
-            f"An organization and each task have room for {MAX_MANY} secrets of {MAX_TOTAL} bytes"
-            " together; delete one first.",
+            f"An organization and each task can have {MAX_MANY} secrets of {MAX_TOTAL} bytes"
+            " in total; delete one first.",
             code="too_many_secrets",
         )
 
 
-def _shown(keys: Keyring, row: SecretRow) -> Shown:
-    return Shown(row, None if row.is_secret else keys.unseal(row.box, row.about))
+def _view(keys: Keyring, row: SecretRow) -> SecretView:
+    return SecretView(row, None if row.is_secret else keys.unseal(row.box, row.about))
 
 
 def _event(row: SecretRow) -> dict[str, Any]:
     return {"name": row.name, "task_id": row.task_id or None, "version": row.version}
 
 
-def _audited(row: SecretRow) -> dict[str, Any]:
+def _audit_fields(row: SecretRow) -> dict[str, Any]:
     return {
         "name": row.name,
         "task_id": row.task_id or None,

@@ -41,12 +41,12 @@ def create(tx: Tx, keys: Keyring, actor: Actor, body: Any, *, refuses_masks: boo
     store.write_spec(row, spec)
     store.insert(tx, row)
     secret_keys.create(tx, keys, actor.customer_id, "task", row.id)
-    _told(tx, actor, row, "created", None)
+    _record_change(tx, actor, row, "created", None)
     if body.acl:
         replace_acl(tx, actor, "task", row.id, body.acl)
     if body.triggers:
         service.replace(tx, actor, "task", row.id, body.triggers)
-    return _shown(tx, actor, row.id)
+    return _view_with_acl(tx, actor, row.id)
 
 
 def change(
@@ -62,7 +62,7 @@ def change(
     """Replace the definition (`is_replacement`) or change parts of it: a new version if it differs.
     `follows`: the change comes from the definition that manages this task."""
     require(actor, Level.ADMIN)
-    row = _held(tx, actor, task_id, if_match, follows=follows)
+    row = _locked(tx, actor, task_id, if_match, follows=follows)
     old = decode(row.spec)
     fields = bodies.definition_in(body)
     _refuse_fixed(fields, old)
@@ -82,7 +82,7 @@ def change(
         replace_acl(tx, actor, "task", task_id, body.acl)
     if body.triggers is not None:
         service.replace(tx, actor, "task", task_id, body.triggers)
-    return _shown(tx, actor, task_id)
+    return _view_with_acl(tx, actor, task_id)
 
 
 def set_timeout(
@@ -96,18 +96,18 @@ def set_timeout(
 ) -> Shown:
     """The one way to change it; see `_refuse_fixed`."""
     require(actor, Level.ADMIN)
-    row = _held(tx, actor, task_id, if_match, follows=follows)
+    row = _locked(tx, actor, task_id, if_match, follows=follows)
     spec = msgspec.structs.replace(decode(row.spec), timeout=timeout)
     _save(tx, actor, row, validation.checked(spec))
-    return _shown(tx, actor, task_id)
+    return _view_with_acl(tx, actor, task_id)
 
 
 def delete(tx: Tx, actor: Actor, task_id: str, *, follows: bool = False) -> Shown:
     """Gone for every reader, its key dead; what waits for it ends by the event."""
     require(actor, Level.ADMIN)
-    row = _held(tx, actor, task_id, None, follows=follows)
+    row = _locked(tx, actor, task_id, None, follows=follows)
     # Whatever holds a task refuses here, with Conflict.
-    shown_last = _shown(tx, actor, task_id)
+    shown_last = _view_with_acl(tx, actor, task_id)
     service.delete_for(tx, actor, "task", task_id)
     _refuse_used(tx, task_id)
     store.mark_deleted(tx, row)
@@ -128,7 +128,7 @@ def _refuse_used(tx: Tx, task_id: str) -> None:
 
 def show(tx: Tx, actor: Actor, task_id: str) -> Shown:
     """The task, or NotFound for whom its ACL does not name."""
-    view = _shown(tx, actor, task_id)
+    view = _view_with_acl(tx, actor, task_id)
     if not may_see(actor, view[1]):
         raise store.missing()
     return view
@@ -180,7 +180,7 @@ def _base_fields(old: TaskSpec, is_replacement: bool) -> dict[str, Any]:
     return msgspec.structs.asdict(old)
 
 
-def _held(
+def _locked(
     tx: Tx, actor: Actor, task_id: str, if_match: int | None, *, follows: bool = False
 ) -> TaskRow:
     row = store.find(tx, actor.customer_id, task_id, hold=True)
@@ -199,7 +199,7 @@ def _save(tx: Tx, actor: Actor, row: TaskRow, spec: TaskSpec) -> None:
     row.version += 1
     row.updated_at = tx.now
     store.save(tx, row)
-    _told(tx, actor, row, "changed", audited(before))
+    _record_change(tx, actor, row, "changed", audited(before))
 
 
 def _new_row(actor: Actor, now: Millis) -> TaskRow:
@@ -218,7 +218,9 @@ def _new_row(actor: Actor, now: Millis) -> TaskRow:
     )
 
 
-def _told(tx: Tx, actor: Actor, row: TaskRow, action: str, before: dict[str, Any] | None) -> None:
+def _record_change(
+    tx: Tx, actor: Actor, row: TaskRow, action: str, before: dict[str, Any] | None
+) -> None:
     store.insert_version(tx, row, actor.email or actor.username or actor.kind)
     after = audited(decode(row.spec))
     audit.record(tx, actor, f"task.{action.removesuffix('d')}", "task", row.id, before, after)
@@ -245,7 +247,7 @@ def audited(spec: TaskSpec) -> dict[str, Any]:
     return fields
 
 
-def _shown(tx: Tx, actor: Actor, task_id: str) -> Shown:
+def _view_with_acl(tx: Tx, actor: Actor, task_id: str) -> Shown:
     view = store.view(tx, actor.customer_id, task_id)
     view.triggers = service.event_ids_for(tx, actor.customer_id, "task", [task_id])[task_id]
     view.schedules = schedule_lines.of_tasks(tx, actor.customer_id, [task_id])[task_id]

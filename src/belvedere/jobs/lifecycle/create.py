@@ -16,7 +16,7 @@ from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
 from belvedere.db.signals import host_ready
-from belvedere.hosts.model import HostRow, Shown
+from belvedere.hosts.model import HostRow, HostView
 from belvedere.jobs import events, scraper, specs, starters, store, taking
 from belvedere.jobs import idempotency as once
 from belvedere.jobs.approvals import plan
@@ -42,7 +42,7 @@ TYPES = {
 MAY_ASK = {"ready": None, "onhold": Lifecycle.ONHOLD, "syncing": Lifecycle.SYNCING}
 
 
-Tasks = dict[tuple[str, str], "tuple[Runnable, Shown | None] | None"]
+Tasks = dict[tuple[str, str], "tuple[Runnable, HostView | None] | None"]
 
 
 class NewJob(msgspec.Struct):
@@ -81,7 +81,7 @@ class Created(msgspec.Struct):
     job: JobRow
     arguments: str
     task: Runnable
-    host: Shown | None
+    host: HostView | None
     replayed: bool = False
     # Of an approval.
     plan: Plan | None = None
@@ -194,16 +194,16 @@ def _wrong_secret() -> Forbidden:
     return Forbidden("Invalid secret key.", code="wrong_secret")
 
 
-def _find(tx: Tx, actor: Actor, task_id: str) -> "tuple[Runnable, Shown | None] | None":
+def _find(tx: Tx, actor: Actor, task_id: str) -> "tuple[Runnable, HostView | None] | None":
     found = with_host(tx, actor.customer_id, task_id) if is_id(task_id) else None
     return None if found is None else (found[0], _shown(found[1], actor))
 
 
-def _shown(host: HostRow | None, actor: Actor) -> Shown | None:
-    return None if host is None else Shown(host, actor.customer_name)
+def _shown(host: HostRow | None, actor: Actor) -> HostView | None:
+    return None if host is None else HostView(host, actor.customer_name)
 
 
-def _task(tx: Tx, item: NewJob, tasks: Tasks) -> tuple[Runnable, Shown | None]:
+def _task(tx: Tx, item: NewJob, tasks: Tasks) -> tuple[Runnable, HostView | None]:
     """The task, for somebody who may run it; how a refusal looks depends on the door."""
     actor = item.actor
     key = (actor.customer_id, item.task_id)

@@ -11,13 +11,13 @@ from belvedere.base.text.request_masking import literals
 from belvedere.jobs import scraper, specs
 from belvedere.jobs.lifecycle.claim import Claimed
 from belvedere.protocol import BlobArgument, Order
-from belvedere.secrets.environment import Given, opened
+from belvedere.secrets.environment import ScriptEnvironment, opened
 from belvedere.tasks.definition.masking import request_of
 from belvedere.tasks.model import TaskSpec
 
 _arguments = msgspec.json.Decoder(list[Any]).decode
 _encode = msgspec.json.Encoder().encode
-NOTHING = Given()
+NOTHING = ScriptEnvironment()
 
 
 def order_of(claimed: Claimed, session: int, base_url: str, keys: Keyring | None = None) -> Order:
@@ -89,7 +89,7 @@ def file_hashes(arguments: str) -> set[str]:
     return {blob.sha256 for blob in _argv(arguments)[1]}
 
 
-def _environment(claimed: Claimed, base_url: str, secrets: Given) -> dict[str, str]:
+def _environment(claimed: Claimed, base_url: str, secrets: ScriptEnvironment) -> dict[str, str]:
     """The job's context: ours as plain words, the original system's as JSON texts. Then what people
     set: the nearer to the task, the stronger."""
     job = claimed.job

@@ -71,7 +71,7 @@ def resolve_script(config: dict[str, Any], values: Callable[[], dict[str, str]])
         masks += [secrets[name] for name in sorted(names) if name in secrets]
         try:
             changed["script_arguments"] = references.in_arguments(arguments, secrets)
-        except references.Missing as missing:
+        except references.MissingSecret as missing:
             changed["problem"] = str(missing)
     return {**config, **changed, "masks": masks} if masks or changed else config
 
@@ -86,6 +86,6 @@ def resolve_scraper(config: dict[str, Any], values: Callable[[], dict[str, str]]
         masks += [secrets[name] for name in sorted(names) if name in secrets]
         try:
             resolved = references.resolved(config, secrets)
-        except references.Missing as missing:
+        except references.MissingSecret as missing:
             resolved["problem"] = str(missing)
     return {**resolved, "masks": masks} if masks else resolved
