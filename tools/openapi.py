@@ -13,7 +13,7 @@ import msgspec
 
 from belvedere.server import routes
 from belvedere.server.http import openapi
-from belvedere.server.http.routing import Table
+from belvedere.server.http.routing import Router
 from belvedere.settings import Settings
 
 NAMED = "#/components/schemas/"
@@ -24,7 +24,7 @@ REFUSAL = {
 
 
 def document() -> dict[str, Any]:
-    whole = openapi.document(Table(routes.ROUTES), Settings().base_url)
+    whole = openapi.document(Router(routes.ROUTES), Settings().base_url)
     paths = {
         path: {method: _short(operation) for method, operation in item.items()}
         for path, item in whole["paths"].items()

@@ -6,7 +6,7 @@ from belvedere.events import cursors
 from belvedere.jobs.history import consistency
 from belvedere.jobs.queries import pages
 from belvedere.rest.listing import Listing
-from belvedere.server.background.consumers import REACTIONS
+from belvedere.server.background.consumers import CONSUMERS
 
 
 def test_it_works(db: Database) -> None:
@@ -42,11 +42,11 @@ def test_nothing_is_left_to_react_to(db: Database) -> None:
     target = db.write_blocking(fixture.create_fixture)
     db.write_blocking(history_data.fill, target, 0, 20, 20)
     waiting = [
-        db.write_blocking(cursors.take, consumer.name, consumer.kinds) for consumer in REACTIONS
+        db.write_blocking(cursors.take, consumer.name, consumer.kinds) for consumer in CONSUMERS
     ]
     assert any(waiting)
     db.write_blocking(history_data.skip_events)
     waiting = [
-        db.write_blocking(cursors.take, consumer.name, consumer.kinds) for consumer in REACTIONS
+        db.write_blocking(cursors.take, consumer.name, consumer.kinds) for consumer in CONSUMERS
     ]
     assert not any(waiting)

@@ -104,7 +104,7 @@ REMOVAL = {
             "object": "task",
             "id": cli_records.TASK_ID,
             "name": "Greet somebody",
-            "reason": "Somebody has changed it.",
+            "reason": "It was changed after the demo was created.",
         }
     ],
 }
@@ -250,7 +250,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         "enabled",
     ),
     (f"member remove {MEMBER_ID}", ("DELETE", f"/api/member/{MEMBER_ID}", {}, None), "removed"),
-    ("demo remove", ("DELETE", "/api/demo", {}, None), "Somebody has changed it."),
+    ("demo remove", ("DELETE", "/api/demo", {}, None), "It was changed after the demo"),
     ("demo remove --all", ("DELETE", "/api/demo", {"all": "true"}, None), "Report"),
     ("token list", ("GET", "/api/token", {}, None), "bvt_abcd"),
     (

@@ -7,7 +7,7 @@ from typing import Any
 from belvedere.base.errors import Refused
 from belvedere.rest.route import Route
 from belvedere.server.http import openapi
-from belvedere.server.http.routing import Table
+from belvedere.server.http.routing import Router
 from contract.client import Answer
 from contract.schema import Checker
 
@@ -24,7 +24,7 @@ NAMED = frozenset({409, 412, 413, 415, 422})
 class Conformity:
     """Called with every answer that a client gets; raises where the two disagree."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Router) -> None:
         self._table = table
         self.document = _described(table.routes)
         self._checker = Checker(self.document)
@@ -78,7 +78,7 @@ class Conformity:
 @cache
 def _described(routes: tuple[Route, ...]) -> dict[str, Any]:
     """Written once for all tests: it takes a tenth of a second, and they are thousands."""
-    return openapi.document(Table(routes), "http://belvedere.test")
+    return openapi.document(Router(routes), "http://belvedere.test")
 
 
 def _check_manners(answer: Answer, where: str) -> None:

@@ -49,6 +49,6 @@ class Scene:
     def _note(self, method: str, target: str, answer: Answer) -> None:
         self.world.conformity(method, target, answer)
         assert answer.status == 200, f"{method} {target}: {answer.status} {answer.body!r}"
-        match = self.world.runtime.table.match(method, target.partition("?")[0].encode())
+        match = self.world.runtime.router.match(method, target.partition("?")[0].encode())
         assert (match.customer is not None) is self.v1
         self.answered.append(f"{method} {match.route.path}")

@@ -5,12 +5,12 @@ import asyncio
 from belvedere.server.background import consumers, loops
 from belvedere.server.runtime import ServerRuntime
 
-TOLD = next(one for one in consumers.REACTIONS if one.name == "people are told")
+TOLD = next(one for one in consumers.CONSUMERS if one.name == "people are told")
 
 
 async def told(runtime: ServerRuntime) -> None:
     """Everything that happened so far is told, and what is due is carried."""
-    while await runtime.db.write(consumers.react, runtime, TOLD):
+    while await runtime.db.write(consumers.run_batch, runtime, TOLD):
         await posted(runtime)
 
 

@@ -124,7 +124,7 @@ class Swarm:
         self.world.conformity(letter.method, letter.target, answer)
         path = letter.target.partition("?")[0].encode()
         try:
-            route = self.world.runtime.table.match(letter.method, path).route
+            route = self.world.runtime.router.match(letter.method, path).route
         except Refused:
             assert answer.status in (404, 405), answer.status
             return

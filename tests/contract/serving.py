@@ -11,7 +11,7 @@ from belvedere.access import Keyring, PasswordChecker
 from belvedere.access.crypto import password_hash
 from belvedere.db import Database
 from belvedere.server.runtime import ServerRuntime
-from belvedere.server.wiring import furnish
+from belvedere.server.wiring import build_runtime
 from belvedere.settings import Settings
 from contract.client import Client
 from contract.world import World, opened
@@ -53,7 +53,7 @@ def settings(tmp_path: Path) -> Settings:
 def runtime(
     db: Database, logs: Database, keys: Keyring, clock: HandClock, settings: Settings
 ) -> ServerRuntime:
-    made = furnish(settings, db, logs, keys, clock)
+    made = build_runtime(settings, db, logs, keys, clock)
     made.passwords = PasswordChecker(made.limits, at_once)
     return made
 

@@ -58,7 +58,7 @@ async def test_a_fault_of_ours_is_logged_without_what_was_sent(
         raise RuntimeError("the fault itself")
 
     world.runtime.db.read_inline = broken  # type: ignore[method-assign, assignment]
-    world.runtime.credentials.forget()
+    world.runtime.credentials.clear()
     client = Client(world.app, world.things.integration["acme"])
     answer = await client.post("/acme/job", {"task": "x", "task_arguments": [PASSWORD]})
     assert (answer.status, answer.code) == (500, "internal")

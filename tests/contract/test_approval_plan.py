@@ -92,9 +92,7 @@ async def test_a_change_makes_it_void(
     late = await vic.put(f"/acme/job/{job['id']}/approve")
     assert (late.status, late.code) == (409, "wrong_lifecycle")
     inbox = (await uma.get("/acme/notification")).json
-    assert "ask must be asked for anew: what would run has changed" in [
-        one["title"] for one in inbox
-    ]
+    assert "ask needs a new approval: what would run has changed" in [one["title"] for one in inbox]
 
 
 async def test_a_new_version_of_a_stored_script_makes_it_void(

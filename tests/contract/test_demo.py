@@ -101,7 +101,7 @@ async def test_what_somebody_changed_stays(world: World, ada: Client) -> None:
     await ada.patch(f"/acme/indicator/{tile['id']}/increase")
     answer = (await ada.delete("/api/demo")).json
     kept = {one["name"]: one["reason"] for one in answer["kept"]}
-    assert kept["Count slowly"] == "Somebody has changed it."
+    assert kept["Count slowly"] == "It was changed after the demo was created."
     assert sorted(kept) == ["Count slowly", "count.sh"]
     assert (await there(ada))["task"] == ["Count slowly"]
     rest = (await ada.delete("/api/demo?all=true")).json
@@ -161,5 +161,5 @@ async def test_a_remote_host_is_not_told_to_look_at_itself(world: World, ada: Cl
     host_id = world.things.hosts["web-2"].host_id
     operator = service.operator(world.cast.acme)
     await world.runtime.db.write(hosts.connect, host_id, hello("web-2"), "192.0.2.9")
-    await world.runtime.db.write(demo.make, world.runtime, operator, host_id)
+    await world.runtime.db.write(demo.create_demo, world.runtime, operator, host_id)
     assert (await there(ada))["monitor"] == ["Load of web-2"]

@@ -19,7 +19,7 @@ async def test_it_works(world: World, uma: Client) -> None:
         job = await create(uma, task)
         link.is_closing = False
         assert not agent.has_heard(Order)
-        await loops.wake_waiting(world.runtime)
+        await loops.signal_waiting_hosts(world.runtime)
         order = await agent.order()
         await agent.end(order)
     assert order.job_id == job["id"]
@@ -40,4 +40,4 @@ async def test_who_waits_for_an_end_hears_of_it(world: World, uma: Client) -> No
 
 def test_nobody_looks_less_often_than_every_two_seconds() -> None:
     rounds = {loop.work: loop.every_s for loop in loops.LOOPS}
-    assert max(rounds[loops.wake_waiting], feed.POLL_S, wait.LOOK_S) <= 2.0
+    assert max(rounds[loops.signal_waiting_hosts], feed.POLL_S, wait.LOOK_S) <= 2.0

@@ -90,5 +90,5 @@ async def test_a_tag_that_was_taken_away_gives_no_right(world: World, ada: Clien
         )
         if tags:
             job = await create(ada, await approval(world, approvers=["team:blue"], acl=[]))
-    world.runtime.credentials.forget()
+    world.runtime.credentials.clear()
     assert (await world.client("vic").put(f"/acme/job/{job['id']}/approve")).status == 404

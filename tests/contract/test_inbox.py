@@ -7,7 +7,7 @@ import pytest
 from belvedere.egress.pool import EgressPool
 from belvedere.notifications import inbox
 from belvedere.server import notices as telling
-from belvedere.server.notices.objects import WATCHED
+from belvedere.server.notices.objects import ALERT_KINDS
 from contract import flowing
 from contract import interface_fields as letters
 from contract.client import Client
@@ -181,7 +181,7 @@ async def test_a_notification_task_reaches_the_members_that_it_names(
 async def test_managers_hear_of_a_forgotten_password(world: World, stranger: Client) -> None:
     await stranger.post("/api/auth/password/recover", {"email": "uma@acme.test"})
     await told(world.runtime)
-    said = ["uma@acme.test forgot the password and asks for a link"]
+    said = ["uma@acme.test forgot the password and requests a link"]
     assert await titles(world, "max", "uma") == {"max": said, "uma": []}
 
 
@@ -290,5 +290,5 @@ async def test_preferences_are_a_persons(world: World, stranger: Client) -> None
 
 def test_every_kind_is_one_that_is_told() -> None:
     assert set(inbox.KINDS) <= telling.KINDS
-    alerts = {kind for how in WATCHED.values() for kind in how.alerts}
+    alerts = {kind for how in ALERT_KINDS.values() for kind in how.alerts}
     assert alerts <= set(inbox.KINDS)

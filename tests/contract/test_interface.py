@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from belvedere.base.errors import NotFound
-from belvedere.server.http.routing import Match, Table
+from belvedere.server.http.routing import RouteMatch, Router
 from belvedere.server.routes import ROUTES
 from contract.interface import ELSEWHERE, ROWS
 from contract.interface_case import Scene
@@ -54,15 +54,15 @@ async def test_a_broken_row_is_noticed(
     world: World, monkeypatch: pytest.MonkeyPatch, row: str
 ) -> None:
     """The door of one style is walled up: its scene fails, that of the other style does not."""
-    match, walled = Table.match, True
+    match, walled = Router.match, True
 
-    def broken(table: Table, method: str, path: bytes) -> Match:
+    def broken(table: Router, method: str, path: bytes) -> RouteMatch:
         found = match(table, method, path)
         if f"{method} {found.route.path}" == row and (found.customer is not None) is walled:
             raise NotFound("There is nothing at this path.", code="no_such_path")
         return found
 
-    monkeypatch.setattr(Table, "match", broken)
+    monkeypatch.setattr(Router, "match", broken)
     for walled in STYLES:
         with pytest.raises(AssertionError):
             await SCENES[row](Scene(world, row, walled))

@@ -13,7 +13,7 @@ from belvedere.files import store as files
 from belvedere.jobs.lifecycle import timeouts
 from belvedere.server.agents import queries
 from belvedere.server.background import consumers, loops
-from belvedere.server.background.consumers import REACTIONS
+from belvedere.server.background.consumers import CONSUMERS
 from belvedere.server.background.loops import LOOPS
 from contract.client import Client
 from contract.running import create
@@ -105,7 +105,7 @@ async def test_no_verb_reads_all_history(world: World, asked: Query, verb: str) 
     check(asked)
 
 
-@pytest.mark.parametrize("reaction", REACTIONS, ids=lambda reaction: reaction.name)
+@pytest.mark.parametrize("reaction", CONSUMERS, ids=lambda reaction: reaction.name)
 @pytest.mark.parametrize("engine", ["sqlite"])
 async def test_no_reaction_reads_all_history(
     world: World, asked: Query, uma: Client, reaction: consumers.EventConsumer

@@ -241,7 +241,7 @@ async def test_the_configuration_arrives_without_the_doorbell(world: World, ada:
     async with world.agent() as agent:
         world.runtime.db.on_signals = None
         await make(world, ada)
-        await loops.tell_watches(world.runtime)
+        await loops.send_monitor_changes(world.runtime)
         assert len((await agent.hear(Watch)).monitors) == 1
 
 
@@ -271,7 +271,7 @@ async def test_every_host_has_its_own_monitor(world: World, ada: Client) -> None
 
 async def test_reactions_make_and_take_them(world: World, ada: Client) -> None:
     async with world.agent():
-        for reaction in consumers.REACTIONS:
+        for reaction in consumers.CONSUMERS:
             if "monitor" in reaction.name:
                 await consumers.catch_up(reaction, world.runtime)
         assert [o["type"] for o in (await ada.get("/monitor")).json] == ["host"]
@@ -379,7 +379,7 @@ async def test_a_monitor_starts_a_task(world: World, ada: Client) -> None:
         bad = Sample(made["id"], 1, 0, "failure", message="status 500", data={"status": 500})
         await agent.say(Samples("s", 1, [bad]))
         await agent.hear(Noted)
-        for reaction in consumers.REACTIONS:
+        for reaction in consumers.CONSUMERS:
             if "trigger.fired" in reaction.kinds:
                 await consumers.catch_up(reaction, world.runtime)
         order = await agent.order()

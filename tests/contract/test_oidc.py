@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from belvedere.server.wiring import furnish
+from belvedere.server.wiring import build_runtime
 from belvedere.settings import Settings
 from contract.browser_journey import PERSON, Traveller, add, provider_of
 from contract.client import Client
@@ -110,7 +110,7 @@ async def test_another_server_receives_whoever_left_here(
 ) -> None:
     runtime = world.runtime
     there = world.beside(
-        furnish(settings, runtime.db, runtime.logs, runtime.keyring, runtime.clock)
+        build_runtime(settings, runtime.db, runtime.logs, runtime.keyring, runtime.clock)
     )
     there.runtime.egress = runtime.egress
     back = one.authorize(await one.begin(await add(world)))
@@ -262,7 +262,7 @@ async def _own_globex(world: World) -> None:
             "update members set level = 'owner' where id = ?", world.cast.eve.member_id
         )
     )
-    world.runtime.credentials.forget()
+    world.runtime.credentials.clear()
 
 
 async def test_another_organizations_provider_is_no_way_in(

@@ -9,7 +9,7 @@ import pytest
 
 from belvedere.rest.route import Route
 from belvedere.server.http import openapi
-from belvedere.server.http.routing import Table
+from belvedere.server.http.routing import Router
 from belvedere.server.routes import ROUTES
 from contract.client import Client
 from contract.conformity import Conformity
@@ -23,7 +23,7 @@ only_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return Conformity(Table(ROUTES)).document
+    return Conformity(Router(ROUTES)).document
 
 
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -40,7 +40,7 @@ def addresses(route: Route) -> list[str]:
 async def test_it_works(world: World, stranger: Client) -> None:
     found = await stranger.get("/-/openapi.json")
     assert found.status == 200
-    assert found.json == openapi.document(world.runtime.table, "http://belvedere.test")
+    assert found.json == openapi.document(world.runtime.router, "http://belvedere.test")
 
 
 def test_it_has_the_form_of_openapi(document: dict[str, Any]) -> None:

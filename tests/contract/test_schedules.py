@@ -237,8 +237,8 @@ async def test_it_goes_with_its_task(world: World, ada: Client) -> None:
     task = await world.task()
     found = await made(ada, task)
     assert (await ada.delete(f"/acme/task/{task}")).status == 200
-    reaction = next(one for one in consumers.REACTIONS if "schedules of deleted" in one.name)
-    await world.runtime.db.write(consumers.react, world.runtime, reaction)
+    reaction = next(one for one in consumers.CONSUMERS if "schedules of deleted" in one.name)
+    await world.runtime.db.write(consumers.run_batch, world.runtime, reaction)
     assert (await ada.get(f"/acme/schedule/{found['id']}")).status == 404
 
 

@@ -22,7 +22,7 @@ import engines
 from belvedere.access import Keyring, PasswordChecker
 from belvedere.db.migrate import open_database
 from belvedere.server.runtime import ServerRuntime
-from belvedere.server.wiring import furnish
+from belvedere.server.wiring import build_runtime
 from belvedere.settings import Settings
 from contract import valid_requests as doors
 from contract.fixtures_all_kinds import settle
@@ -56,7 +56,7 @@ class Stage:
             db, logs = [open_database(url) for url in urls]
             hands = HandClock()
             db.clock = hands
-            runtime = furnish(self.settings, db, logs, self.keys, hands)
+            runtime = build_runtime(self.settings, db, logs, self.keys, hands)
             runtime.passwords = PasswordChecker(runtime.limits, at_once)
             runtime.egress = FakeCouriers()
             yield runtime

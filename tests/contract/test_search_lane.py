@@ -89,7 +89,7 @@ async def test_every_list_with_filters_runs_in_the_lane(
 ) -> None:
     lists = [
         route.path
-        for route in world.runtime.table.routes
+        for route in world.runtime.router.routes
         if set(pagination.QUERY) <= set(route.query) and "{" not in route.path
     ]
     assert len(lists) > 15

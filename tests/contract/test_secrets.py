@@ -217,8 +217,8 @@ async def test_those_of_a_task_go_with_it(world: World, ada: Client) -> None:
     await put(ada, "A", task_id=task)
     kept = await put(ada, "A")
     assert (await ada.delete(f"/acme/task/{task}")).status == 200
-    reaction = next(one for one in consumers.REACTIONS if "secrets of deleted" in one.name)
-    await world.runtime.db.write(consumers.react, world.runtime, reaction)
+    reaction = next(one for one in consumers.CONSUMERS if "secrets of deleted" in one.name)
+    await world.runtime.db.write(consumers.run_batch, world.runtime, reaction)
     assert (await ada.get("/acme/secret")).json == [kept]
 
 

@@ -20,7 +20,7 @@ from people import PASSWORD
 @pytest.fixture
 def nobody(runtime: ServerRuntime) -> Client:
     """A stranger at an empty server."""
-    return Client(App(runtime, runtime.table, serve), check=Conformity(runtime.table))
+    return Client(App(runtime, runtime.router, serve), check=Conformity(runtime.router))
 
 
 def offer(runtime: ServerRuntime) -> str:

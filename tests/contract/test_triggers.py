@@ -18,8 +18,8 @@ THREE = [{"type": "input", "label": name} for name in ("title", "state", "value"
 
 async def react(world: World) -> None:
     """What the server's own loop does, now."""
-    for reaction in consumers.REACTIONS:
-        while await world.runtime.db.write(consumers.react, world.runtime, reaction):
+    for reaction in consumers.CONSUMERS:
+        while await world.runtime.db.write(consumers.run_batch, world.runtime, reaction):
             pass
 
 

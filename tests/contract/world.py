@@ -97,10 +97,10 @@ class World:
 
     def beside(self, runtime: ServerRuntime) -> "World":
         """The same people at another server of the same database."""
-        return replace(self, runtime=runtime, app=App(runtime, runtime.table, serve))
+        return replace(self, runtime=runtime, app=App(runtime, runtime.router, serve))
 
 
 def opened(runtime: ServerRuntime, cast: Cast) -> World:
     things = runtime.db.write_blocking(furnish, runtime.keyring, cast)
-    app = App(runtime, runtime.table, serve)
-    return World(runtime, app, cast, things, Conformity(runtime.table))
+    app = App(runtime, runtime.router, serve)
+    return World(runtime, app, cast, things, Conformity(runtime.router))

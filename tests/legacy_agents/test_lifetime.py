@@ -89,7 +89,7 @@ async def _is_killed_with_a_job_in_hand(world: World, agent: OldAgent, ada: Clie
 async def _is_given_up(world: World, ada: Client, clock: HandClock, job_id: str) -> None:
     """First a mark, then the one verdict that is true: nobody can know."""
     clock.move(31)
-    await loops.note_seen(world.runtime)
+    await loops.record_seen(world.runtime)
     run_timeouts.mark_silent(world.runtime.db)
     await loops.mark_silent(world.runtime)
     run_timeouts.lose_overdue(world.runtime.db)

@@ -194,7 +194,7 @@ async def test_a_forgotten_token_is_replaced_without_registering(world: World, u
     world.runtime.db.write_blocking(
         lambda tx: tx.execute("delete from tokens where kind = 'agent_token'")
     )
-    world.runtime.credentials.forget()
+    world.runtime.credentials.clear()
     assert (await first.keep_alive()).status == 401
     await first.sign_in()
     assert (await first.keep_alive()).status == 204
@@ -316,7 +316,7 @@ async def test_silence_is_seen_and_a_word_ends_it(
     run_timeouts.mark_silent(runtime.db)
     assert await state() == "unreachable"
     assert (await old.keep_alive()).status == 204
-    await loops.note_seen(runtime)
+    await loops.record_seen(runtime)
     assert await state() == "online"
 
 
@@ -639,7 +639,7 @@ async def test_a_job_that_is_never_reported_is_lost(
     job = await given(world, old, uma, timeout=10_000)
     clock.move(10 + 5 + 61)
     await old.keep_alive()
-    await loops.note_seen(world.runtime)
+    await loops.record_seen(world.runtime)
     run_timeouts.lose_overdue(world.runtime.db)
     found = await show(uma, job["id"])
     assert (found["lifecycle"], found["state"], found["ran"]) == ("terminated", "lost", "maybe")

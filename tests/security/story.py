@@ -161,7 +161,7 @@ class Story:
     async def _own_globex(self) -> None:
         sql = "update members set level = 'owner' where id = ?"
         await self.world.runtime.db.write(lambda tx: tx.execute(sql, self.world.cast.eve.member_id))
-        self.world.runtime.credentials.forget()
+        self.world.runtime.credentials.clear()
 
 
 def _id(tx: Any, customer: str) -> str:

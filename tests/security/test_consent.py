@@ -21,7 +21,7 @@ async def claimed(world: World, level: str = "admin") -> Traveller:
     """The provider of globex says that somebody is Uma of acme, and lets them in."""
     sql = "update members set level = 'owner' where id = ?"
     await world.runtime.db.write(lambda tx: tx.execute(sql, world.cast.eve.member_id))
-    world.runtime.credentials.forget()
+    world.runtime.credentials.clear()
     one = Traveller(world.client(), provider_of(world, PERSON))
     assert await one.sign_in(await add(world, "eve", level=level)) == "/ui/"
     return one
@@ -158,7 +158,7 @@ async def test_the_provider_counts_where_no_password_does(world: World, state: o
     await world.client("eve").post("/api/member", body)
     token = await _by_provider(world)
     await state(world)  # type: ignore[operator]
-    world.runtime.credentials.forget()
+    world.runtime.credentials.clear()
     uma = Client(world.app, token)
     (offer,) = (await uma.get(WAITING)).json
     assert (await uma.post(WAITING, {"id": offer["id"]})).status == 200

@@ -224,9 +224,9 @@ async def test_an_agent_gets_a_changed_secret_for_its_scripts(world: World, ada:
     async with world.agent() as agent:
         await agent.hear(Watch)
         assert (await ada.put("/acme/secret/DB", {"value": WORD})).status == 200
-        for reaction in consumers.REACTIONS:
+        for reaction in consumers.CONSUMERS:
             if "secret.changed" in reaction.kinds:
-                while world.runtime.db.write_blocking(consumers.react, world.runtime, reaction):
+                while world.runtime.db.write_blocking(consumers.run_batch, world.runtime, reaction):
                     pass
         world.runtime.signals.emit({checks_changed(world.things.hosts["web-1"].host_id)})
         (config,) = (one.config for one in (await agent.hear(Watch)).monitors if one.id == monitor)

@@ -228,7 +228,7 @@ async def test_output_beyond_the_quota_is_dropped_and_marked(world: World, ada: 
 
 async def test_small_logs_are_kept_beyond_the_quota(world: World, ada: Client) -> None:
     world.runtime.storage = Storage(1)
-    world.runtime.storage.measured({world.cast.ada.customer_id: 2})
+    world.runtime.storage.update({world.cast.ada.customer_id: 2})
     async with world.agent() as agent:
         job_id, order = await running(world, ada, agent)
         await agent.end(order, log="all of it\n")

@@ -81,7 +81,7 @@ async def town(world: World) -> Town:
     made = Town(world, honest, evil, network)
     sql = "update members set level = 'owner' where id = ?"
     await world.runtime.db.write(lambda tx: tx.execute(sql, world.cast.eve.member_id))
-    world.runtime.credentials.forget()
+    world.runtime.credentials.clear()
     made.ours = await _added(world, "olga", BODY)
     made.theirs = await _added(world, "eve", {**BODY, "issuer": EVIL, "client_id": "eve"})
     return made

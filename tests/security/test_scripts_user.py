@@ -163,31 +163,31 @@ def _user(uid: int) -> Any:
 
 
 def test_the_refusal_has_a_code_and_comes_with_the_second_only(db: Database, keys: Keyring) -> None:
-    db.write_blocking(scripts_user.note, "here", True)
+    db.write_blocking(scripts_user.record, "here", True)
     db.write_blocking(scripts_user.check_another_organization)
     reserved: frozenset[str] = frozenset()
     db.write_blocking(create_customer, keys, "acme", "ada@acme.example", reserved=reserved)
     with pytest.raises(Conflict) as refused:
         db.write_blocking(scripts_user.check_another_organization)
     assert refused.value.code == "scripts_user_needed"
-    db.write_blocking(scripts_user.note, "here", False)
+    db.write_blocking(scripts_user.record, "here", False)
     db.write_blocking(scripts_user.check_another_organization)
-    assert "/organization" in operator_socket.VERBS
+    assert "/organization" in operator_socket.COMMANDS
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_a_server_does_not_clear_the_marker_of_another_machine(db: Database) -> None:
     """Several installations share only PostgreSQL."""
-    db.write_blocking(scripts_user.note, "up:/data", True)
-    db.write_blocking(scripts_user.note, "other:/data", False)
+    db.write_blocking(scripts_user.record, "up:/data", True)
+    db.write_blocking(scripts_user.record, "other:/data", False)
     assert db.write_blocking(scripts_user.shares)
-    db.write_blocking(scripts_user.note, "up:/data", False)
+    db.write_blocking(scripts_user.record, "up:/data", False)
     assert not db.write_blocking(scripts_user.shares)
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 def test_a_machine_that_is_gone_stops_counting_after_a_day(db: Database, clock: HandClock) -> None:
-    db.write_blocking(scripts_user.note, "up:/data", True)
+    db.write_blocking(scripts_user.record, "up:/data", True)
     clock.move(scripts_user.LIFE_MS / 1_000 - 1)
     assert db.write_blocking(scripts_user.shares)
     db.write_blocking(scripts_user.confirm, "up:/data")
@@ -195,7 +195,7 @@ def test_a_machine_that_is_gone_stops_counting_after_a_day(db: Database, clock: 
     assert db.write_blocking(scripts_user.shares)
     clock.move(1)
     assert not db.write_blocking(scripts_user.shares)
-    db.write_blocking(scripts_user.note, "other:/data", False)
+    db.write_blocking(scripts_user.record, "other:/data", False)
     assert (
         db.write_blocking(lambda tx: tx.rows("select 1 from meta where name like 'scripts%'")) == []
     )
@@ -204,10 +204,10 @@ def test_a_machine_that_is_gone_stops_counting_after_a_day(db: Database, clock: 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_a_folder_that_was_stopped_for_long_still_refuses(db: Database, clock: HandClock) -> None:
     """A SQLite database has one installation; its marker does not expire, nor with the machine."""
-    db.write_blocking(scripts_user.note, "a:/data", True)
+    db.write_blocking(scripts_user.record, "a:/data", True)
     clock.move(scripts_user.LIFE_MS)
     assert db.write_blocking(scripts_user.shares)
-    db.write_blocking(scripts_user.note, "b:/moved", False)
+    db.write_blocking(scripts_user.record, "b:/moved", False)
     assert not db.write_blocking(scripts_user.shares)
 
 
@@ -219,7 +219,7 @@ def test_what_is_in_the_data_folder_is_closed_before_others_may_pass(tmp_path: P
     (data / "backup").mkdir(mode=0o755)
     (data / "link").symlink_to("/etc/passwd")
     before = os.stat("/etc/passwd").st_mode
-    scripts_user.open_way(data)
+    scripts_user.allow_traversal(data)
     modes = [path.stat().st_mode & 0o777 for path in (data, data / "secret.key", data / "backup")]
     assert modes == [0o711, 0o600, 0o700]
     assert os.stat("/etc/passwd").st_mode == before
@@ -230,7 +230,7 @@ def test_a_program_starts_again_without_its_secrets(tmp_path: Path) -> None:
         "import os\nfrom belvedere.base import secret_environment as private\n"
         "private.hide(['SECRET'])\n"
         "print(os.environ['SECRET'], b'swordfish' in open('/proc/self/environ', 'rb').read())\n"
-        "private.forget(['SECRET'])\nprint('SECRET' in os.environ, os.environ['OTHER'])\n"
+        "private.remove(['SECRET'])\nprint('SECRET' in os.environ, os.environ['OTHER'])\n"
     )
     env = {**os.environ, "SECRET": "swordfish", "OTHER": "stays"}
     ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)

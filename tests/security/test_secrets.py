@@ -159,9 +159,9 @@ async def test_a_definition_that_is_sent_back_keeps_its_credentials(
         )
         assert saved.status == 200, saved.text
     await ada.patch(f"/acme/host/{world.things.hosts['web-1'].host_id}", {"tags": ["web"]})
-    for reaction in consumers.REACTIONS:
+    for reaction in consumers.CONSUMERS:
         if reaction.name.startswith("definitions"):
-            world.runtime.db.write_blocking(consumers.react, world.runtime, reaction)
+            world.runtime.db.write_blocking(consumers.run_batch, world.runtime, reaction)
     (monitor,) = (one for one in (await ada.get("/acme/monitor")).json if one["type"] == "scraper")
     config = await watched(world, monitor["id"])
     assert {name: config[name] for name in REQUEST} == REQUEST
@@ -257,10 +257,10 @@ async def test_an_agent_gets_a_changed_secret_for_its_checks(world: World, ada: 
         await ada.put("/acme/secret/SHOP", {"value": "another one"})
         (reaction,) = (
             one
-            for one in consumers.REACTIONS
+            for one in consumers.CONSUMERS
             if one.name.startswith("agents get the s") and "secret.changed" in one.kinds
         )
-        while world.runtime.db.write_blocking(consumers.react, world.runtime, reaction):
+        while world.runtime.db.write_blocking(consumers.run_batch, world.runtime, reaction):
             pass
         world.runtime.signals.emit({checks_changed(world.things.hosts["web-1"].host_id)})
         (config,) = (one.config for one in (await agent.hear(Watch)).monitors if one.id == monitor)

@@ -119,7 +119,7 @@ async def test_an_idle_and_an_old_session_are_over(world: World, clock: HandCloc
     for _ in range(7 * 24 // 6):
         clock.move(6 * 3_600)
         await is_in(world, token)
-        await loops.note_uses(world.runtime)
+        await loops.record_uses(world.runtime)
     assert not await is_in(world, token)
 
 

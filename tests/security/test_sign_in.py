@@ -175,11 +175,11 @@ def test_undeclared_proxies_take_bounded_memory_and_log_lines(
     clock = HandClock()
     known = Proxies("", clock)
     for n in range(1_000):
-        known.note(f"203.0.113.{n}")
+        known.record(f"203.0.113.{n}")
     assert len(known.undeclared()) == MAX_PEERS
     assert len(caplog.records) == MAX_PEERS
     clock.move(3_601)
-    known.note("203.0.113.1")
+    known.record("203.0.113.1")
     assert len(caplog.records) == MAX_PEERS + 1
     clock.move(8 * 86_400)
     assert known.undeclared() == []
@@ -191,16 +191,16 @@ async def test_doctor_and_the_next_start_know_of_undeclared_proxies(
     runtime = world.runtime
     behind = world.client(address="203.0.113.1", headers={"x-real-ip": "198.51.100.7"})
     await behind.get("/-/health")
-    await loops.note_proxies(runtime)
-    found = await runtime.db.read(proxies.kept, ())
+    await loops.record_proxies(runtime)
+    found = await runtime.db.read(proxies.undeclared_peers, ())
     assert list(found) == ["203.0.113.1"]
     started = Proxies("", runtime.clock)
-    await runtime.db.write(started.keep)
+    await runtime.db.write(started.save)
     assert started.undeclared() == ["203.0.113.1"]
     declared = Proxies("203.0.113.0/24", runtime.clock)
-    await runtime.db.write(declared.keep)
+    await runtime.db.write(declared.save)
     assert declared.undeclared() == []
-    assert await runtime.db.read(proxies.kept, ()) == {}
+    assert await runtime.db.read(proxies.undeclared_peers, ()) == {}
 
 
 # Finding out who has an account
@@ -353,7 +353,7 @@ async def test_a_forgotten_password_costs_the_same_before_the_answer(
 
 
 async def audited(world: World) -> list[Any]:
-    await loops.note_failures(world.runtime)
+    await loops.record_failures(world.runtime)
     rows: list[Any] = (await world.client("ada").get("/api/audit?action=sign_in.failed")).json
     return rows
 
@@ -388,7 +388,7 @@ async def test_failures_of_one_organization_are_not_shown_to_another(
     world: World, stranger: Client, eve: Client, quick_passwords: None
 ) -> None:
     await guess(stranger, "uma", 3)
-    await loops.note_failures(world.runtime)
+    await loops.record_failures(world.runtime)
     assert (await eve.get("/api/audit?action=sign_in.failed")).json == []
 
 

@@ -104,7 +104,7 @@ async def test_one_organization_has_a_quota_of_its_own(
 
 
 async def set_quota(world: World, payload: dict[str, Any]) -> None:
-    verb = operator_socket.VERBS["/organization/quota"]
+    verb = operator_socket.COMMANDS["/organization/quota"]
     await world.runtime.db.write(verb, world.runtime, payload)
 
 

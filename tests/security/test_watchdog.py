@@ -11,10 +11,10 @@ from belvedere.access.request import AnyRequest
 from belvedere.rest.route import Route
 from belvedere.server import loop_watchdog as watching
 from belvedere.server import operator_socket
-from belvedere.server.doctor import running
-from belvedere.server.doctor.model import Finding, Patient
+from belvedere.server.doctor import environment
+from belvedere.server.doctor.model import Finding, Installation
 from belvedere.server.http.app import App
-from belvedere.server.http.routing import Table
+from belvedere.server.http.routing import Router
 from contract.client import Client
 from contract.world import World
 
@@ -37,7 +37,7 @@ def app_of(world: World) -> App:
         Route("GET", path, "anonymous", handler, "", style="plain")
         for path, handler in (("/block/{name}", block), ("/other", other))
     ]
-    return App(world.runtime, Table(routes))
+    return App(world.runtime, Router(routes))
 
 
 async def test_a_blocked_loop_is_reported_with_its_route(
@@ -54,7 +54,7 @@ async def test_a_blocked_loop_is_reported_with_its_route(
             await client.get("/other")
             await blocking
             while watchdog.last is None or watchdog.last.route != "/block/{name}":
-                await asyncio.sleep(watching.BEAT_S)
+                await asyncio.sleep(watching.INTERVAL_S)
     finally:
         watchdog.stop()
     assert watchdog.slow >= 1 and watchdog.longest_ms >= watching.SLOW_S * 1_000
@@ -71,13 +71,13 @@ async def test_a_request_only_leaves_its_route(world: World) -> None:
 
 async def findings_of(world: World) -> list[Finding]:
     nothing: Any = None
-    patient = Patient(world.runtime.settings, nothing, nothing, 0, lambda *_: None)
-    return await asyncio.to_thread(lambda: list(running.event_loop(patient)))
+    patient = Installation(world.runtime.settings, nothing, nothing, 0, lambda *_: None)
+    return await asyncio.to_thread(lambda: list(environment.event_loop(patient)))
 
 
 async def test_the_doctor_shows_blocked_iterations_and_their_route(world: World) -> None:
     assert await findings_of(world) == []
-    async with await operator_socket.open_door(world.runtime):
+    async with await operator_socket.listen(world.runtime):
         [finding] = await findings_of(world)
         assert finding.verdict == "ok"
         watchdog = world.runtime.watchdog
@@ -86,5 +86,5 @@ async def test_the_doctor_shows_blocked_iterations_and_their_route(world: World)
         watchdog._report(300)
         [finding] = await findings_of(world)
     assert finding.verdict == "notice" and finding.advice
-    for part in ("blocked 2 times", "for 400 ms at most", "for 300 ms by /job/{id} (-)"):
-        assert part in finding.found
+    for part in ("blocked 2 times", "at most 400 ms", "for 300 ms by /job/{id} (-)"):
+        assert part in finding.message

@@ -26,10 +26,10 @@ def test_one_token_is_shown_or_none(said: str | None, asked: list[str] | None) -
     given = {*(asked or ()), *(() if mine is None else (mine,))}
     if len(given) > 1:
         with pytest.raises(Invalid) as refusal:
-            authentication.shown(headers, query)
+            authentication.explicit_token(headers, query)
         assert refusal.value.code == "two_tokens"
     else:
-        assert authentication.shown(headers, query) == (given.pop() if given else None)
+        assert authentication.explicit_token(headers, query) == (given.pop() if given else None)
 
 
 @pytest.mark.parametrize("level", ["anonymous", "user"])
@@ -50,10 +50,10 @@ def test_an_organization_has_one_name(names: list[str | None]) -> None:
     given = {name.lower() for name in names if name}
     if len(given) > 1:
         with pytest.raises(Invalid) as refusal:
-            authentication.one_name(*names)
+            authentication.single_customer(*names)
         assert refusal.value.code == "two_customers"
     else:
-        assert authentication.one_name(*names) == (given.pop() if given else None)
+        assert authentication.single_customer(*names) == (given.pop() if given else None)
 
 
 PAIRS = st.tuples(st.sampled_from([b"a", b"content-type", b"if-match"]), st.binary(max_size=4))

@@ -17,7 +17,7 @@ from belvedere.schedules import store as schedules
 from belvedere.server import clock as server_clock
 from belvedere.server.background import loops
 from belvedere.server.runtime import ServerRuntime
-from belvedere.server.wiring import furnish
+from belvedere.server.wiring import build_runtime
 from belvedere.settings import Settings
 from contract.running import create, show
 from contract.world import World
@@ -239,7 +239,7 @@ def other(
     database_url: str, keys: Keyring, settings: Settings, clock: HandClock, server: Server
 ) -> Iterator[Server]:
     opened = open_database(database_url)
-    yield Server(furnish(settings, opened, opened, keys), clock)
+    yield Server(build_runtime(settings, opened, opened, keys), clock)
     engines.closed(opened)
 
 
@@ -255,14 +255,14 @@ async def test_one_of_two_servers_moves_the_deadlines(
     await server.follow()
     moved = (await shown(world, made))["nextRunAt"]
     # The other one has the old time; what it would judge by that is undone.
-    assert await loops.judge(other.runtime, schedules.due_ids, 100) is None
+    assert await loops.run_deadline(other.runtime, schedules.due_ids, 100) is None
     await other.follow()
     await server.follow()
     await other.follow()
     assert (await shown(world, made))["nextRunAt"] == moved
     assert parse_iso(moved) - server.source.now == 24 * HOUR
     assert other.runtime.clock() == server.runtime.clock() == server.source.now
-    assert await loops.judge(other.runtime, schedules.due_ids, 100) == []
+    assert await loops.run_deadline(other.runtime, schedules.due_ids, 100) == []
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
@@ -338,7 +338,7 @@ async def test_a_beat_from_before_the_step_is_not_in_the_future(
         assert agent.welcome is not None
         world.runtime.agents.record(host_id, agent.welcome.session, world.runtime.clock())
         await server.set_clock(-3_600)
-        await loops.note_seen(world.runtime)
+        await loops.record_seen(world.runtime)
         assert await _left(world, "hosts", "seen_at", host_id) <= 0
 
 

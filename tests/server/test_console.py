@@ -40,8 +40,8 @@ def static(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def browser(runtime: ServerRuntime, static: Path) -> Client:
-    runtime.shelf = assets.load(static)
-    return Client(App(runtime, runtime.table))
+    runtime.assets = assets.load(static)
+    return Client(App(runtime, runtime.router))
 
 
 def base_of(page: Answer, address: str) -> str:
@@ -210,11 +210,11 @@ async def test_it_reads_the_disk_only_at_the_start(browser: Client, static: Path
 async def test_a_console_that_is_not_built_says_what_to_do(
     runtime: ServerRuntime, tmp_path: Path
 ) -> None:
-    runtime.shelf = assets.load(tmp_path / "nothing")
-    page = await Client(App(runtime, runtime.table)).get("/ui/job/1")
+    runtime.assets = assets.load(tmp_path / "nothing")
+    page = await Client(App(runtime, runtime.router)).get("/ui/job/1")
     assert (page.status, page.headers["cache-control"]) == (503, "no-store")
     assert "make run" in page.text and page.headers["content-security-policy"] == POLICY
-    assert (await Client(App(runtime, runtime.table)).get("/-/health")).status == 200
+    assert (await Client(App(runtime, runtime.router)).get("/-/health")).status == 200
 
 
 async def test_the_interface_still_forbids_to_keep(browser: Client) -> None:

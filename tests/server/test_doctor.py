@@ -50,7 +50,7 @@ def found_by(check: str, settings: Settings) -> list[Finding]:
 
 
 def problems_of(check: str, settings: Settings) -> list[str]:
-    return [one.found for one in found_by(check, settings) if one.verdict == "problem"]
+    return [one.message for one in found_by(check, settings) if one.verdict == "problem"]
 
 
 def test_it_works(settings: Settings, db: Database, place: Fixture) -> None:
@@ -61,7 +61,7 @@ def test_it_works(settings: Settings, db: Database, place: Fixture) -> None:
     # The PostgreSQL of the tests is careless on purpose.
     bad = [one for one in findings if one.verdict == "problem" and one.check != "durability"]
     assert bad == []
-    assert "4 jobs are as their events and attempts tell." in [one.found for one in findings]
+    assert "4 jobs match their events and attempts." in [one.message for one in findings]
 
 
 def test_every_problem_says_what_to_do(settings: Settings, db: Database) -> None:
@@ -94,7 +94,7 @@ def test_it_counts_what_nobody_would_read(settings: Settings, db: Database, plac
     db.write_blocking(lambda tx: tx.execute("update jobs set version = 9"))
     told = problems_of("jobs", settings)
     assert len(told) == 11
-    assert told[-1] == "And 2 more like these."
+    assert told[-1] == "2 more faults of this kind."
 
 
 def test_an_attempt_without_its_job_is_a_problem(
@@ -111,7 +111,7 @@ def test_a_log_that_lost_a_piece_is_a_problem(settings: Settings, logs: Database
     logs.write_blocking(joblog.append, [joblog.Output(7, "j", 4, 1, b"two\n")])
     assert problems_of("logs", settings) == []
     logs.write_blocking(lambda tx: tx.execute("delete from log_chunks where at_byte = 0"))
-    assert problems_of("logs", settings) == ["Log 7: 8 bytes are noted, 4 are there."]
+    assert problems_of("logs", settings) == ["Log 7: 8 bytes are recorded, 4 are stored."]
 
 
 def test_a_log_that_lacks_output_is_reported_with_its_job(
@@ -128,13 +128,13 @@ def test_a_log_that_lacks_output_is_reported_with_its_job(
     assert found_by("gaps", settings) == []
     logs.write_blocking(joblog.close, joblog.Closing(9, "empty", 12, 1, "ab" * 32))
     [finding] = found_by("gaps", settings)
-    assert (finding.verdict, "Newest jobs: empty." in finding.found) == ("notice", True)
+    assert (finding.verdict, "Latest jobs: empty." in finding.message) == ("notice", True)
 
 
 def test_output_without_a_log_is_a_problem(settings: Settings, logs: Database) -> None:
     logs.write_blocking(joblog.append, [joblog.Output(7, "j", 0, 0, b"one\n")])
     logs.write_blocking(lambda tx: tx.execute("delete from logs"))
-    assert problems_of("logs", settings) == ["There is output of attempt 7, but no log."]
+    assert problems_of("logs", settings) == ["Attempt 7 has output, but no log."]
 
 
 def test_a_log_is_no_stray_while_its_job_is_there(
@@ -152,10 +152,10 @@ def test_a_log_that_outlives_its_job_is_told_after_a_moment(
     waited: list[float] = []
     where = database_url if engine == "postgres" else str(tmp_path / "logs.db")
     with peek(database_url) as main, peek(where) as store:
-        assert len(data.find_strays(main, store, waited.append)) == 1
+        assert len(data.find_orphaned_logs(main, store, waited.append)) == 1
         forget = lambda _: logs.write_blocking(joblog.forget, ["gone"])  # noqa: E731
-        assert data.find_strays(main, store, forget) == []
-    assert waited == [data.MOMENT_S]
+        assert data.find_orphaned_logs(main, store, forget) == []
+    assert waited == [data.PURGE_DELAY_S]
 
 
 def test_an_event_that_was_set_aside_is_a_problem(settings: Settings, db: Database) -> None:
@@ -172,7 +172,7 @@ def test_a_silent_host_is_a_notice(settings: Settings, db: Database, place: Fixt
     db.write_blocking(lambda tx: tx.execute("update hosts set connected_at = null"))
     [finding] = found_by("hosts", settings)
     assert finding.verdict == "notice"
-    assert "bench" in finding.found
+    assert "bench" in finding.message
 
 
 def test_an_event_of_tomorrow_is_a_problem(
@@ -180,7 +180,7 @@ def test_an_event_of_tomorrow_is_a_problem(
 ) -> None:
     db.write_blocking(lambda tx: tx.execute("update events set at = ?", tx.now + DAY))
     [problem] = problems_of("clock", settings)
-    assert "yet to come" in problem
+    assert "in the future" in problem
 
 
 def test_another_key_is_a_problem(settings: Settings) -> None:
@@ -216,8 +216,8 @@ def test_a_schema_of_another_version_ends_it(settings: Settings, db: Database) -
     db.write_blocking(lambda tx: tx.execute("delete from migrations where name like '%0007%'"))
     told = examine(settings)
     # On SQLite the log store has a list of its own.
-    wanted = ["Not applied yet"] + (["Unknown here"] if settings.database else [])
-    assert [one.found.partition(":")[0] for one in told] == wanted
+    wanted = ["Migrations not applied"] + (["Unknown migrations"] if settings.database else [])
+    assert [one.message.partition(":")[0] for one in told] == wanted
 
 
 def test_a_damaged_page_is_a_problem(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from belvedere.db import Tx
 from belvedere.db.signals import event_recorded
 from belvedere.events import Event
 from belvedere.server.background import consumers
-from belvedere.server.background.consumers import TRIES, EventConsumer
+from belvedere.server.background.consumers import MAX_TRIES, EventConsumer
 from contract.world import World
 
 KIND = "host.changed"
@@ -27,7 +27,7 @@ class Outage:
         self.left = calls
 
     def _pass(self, verb: Any) -> None:
-        if self.left and verb is not consumers.park_one:
+        if self.left and verb is not consumers.set_aside_first:
             self.left -= 1
             raise Unavailable("The database does not answer; try again shortly.")
 
@@ -60,7 +60,7 @@ async def test_a_database_outage_is_no_failed_attempt(
 ) -> None:
     db = world.runtime.db
     await db.write(events.append, world.cast.acme.id, KIND, "h1", {"hostname": "h1"})
-    outage = Outage(db, calls=TRIES * 3)
+    outage = Outage(db, calls=MAX_TRIES * 3)
     monkeypatch.setattr(world.runtime, "db", outage)
     processed: list[str] = []
 
@@ -86,4 +86,4 @@ async def test_an_event_that_fails_every_time_is_set_aside(world: World) -> None
 
     await _run(world, fail, done)
     # Each attempt tries the batch, then the event alone.
-    assert len(attempts) == 2 * TRIES
+    assert len(attempts) == 2 * MAX_TRIES

@@ -17,7 +17,7 @@ from belvedere.secrets import store
 from belvedere.secrets.service import SecretBody
 from belvedere.server.encryption import key_rotation, unreadable
 from belvedere.server.runtime import ServerRuntime
-from belvedere.server.wiring import furnish
+from belvedere.server.wiring import build_runtime
 from belvedere.settings import Settings
 from belvedere.tasks import service as tasks
 from contract.world import make_task
@@ -32,7 +32,7 @@ class Place:
     def __init__(self, db: Any, folder: Path) -> None:
         self.folder = folder
         found = key_file.load(folder)
-        self.runtime: ServerRuntime = furnish(Settings(data=str(folder)), db, db, found.keys)
+        self.runtime: ServerRuntime = build_runtime(Settings(data=str(folder)), db, db, found.keys)
 
     def do(self, verb: Any, **payload: Any) -> dict[str, Any]:
         answer: dict[str, Any] = self.runtime.db.write_blocking(verb, self.runtime, payload)
@@ -286,7 +286,7 @@ def test_a_list_with_boxes_of_two_keys_keeps_the_old_key(place: Place, cast: Cas
 
 def test_every_sealed_column_is_known(place: Place) -> None:
     """A table that seals something and is not named here would lose it."""
-    known = {(one.table, one.column) for one in key_rotation.SEALED}
+    known = {(one.table, one.name) for one in key_rotation.SEALED}
     sql = {
         "sqlite": "select m.name, c.name from sqlite_master m, pragma_table_info(m.name) c"
         " where m.type = 'table'",
@@ -300,7 +300,7 @@ def test_every_sealed_column_is_known(place: Place) -> None:
 def test_a_key_in_the_setting_is_not_written_anywhere(db: Any, tmp_path: Path) -> None:
     setting = "ab" * 32
     keys = key_file.load(tmp_path, setting).keys
-    runtime = furnish(Settings(data=str(tmp_path), secret_key=setting), db, db, keys)
+    runtime = build_runtime(Settings(data=str(tmp_path), secret_key=setting), db, db, keys)
     with pytest.raises(Conflict) as refused:
         db.write_blocking(key_rotation.add, runtime, {})
     assert refused.value.code == "key_in_setting"

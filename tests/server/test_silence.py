@@ -30,9 +30,9 @@ class Watch:
         """So much time, with a look of the loops every five seconds."""
         for _ in range(round(seconds / 5)):
             self.seconds += 5
-            await loops.note_seen(self.runtime)
+            await loops.record_seen(self.runtime)
             await loops.mark_silent(self.runtime)
-            await loops.lose_overdue(self.runtime)
+            await loops.mark_overdue_lost(self.runtime)
 
 
 @pytest.fixture

@@ -219,7 +219,7 @@ async def test_a_heartbeat_of_the_old_connection_does_not_close_the_new_one(worl
             world.runtime.agents.record(
                 old.welcome.host_id, old.welcome.session, world.runtime.clock()
             )
-            await loops.note_seen(world.runtime)
+            await loops.record_seen(world.runtime)
             link = world.runtime.agents.for_host(new.welcome.host_id)
             assert link is not None and not link.is_closing
 
@@ -231,7 +231,7 @@ async def test_a_stale_session_is_closed(world: World) -> None:
         host_id = agent.welcome.host_id
         await world.runtime.db.write(_raise_session, host_id)
         await agent.beat()
-        await loops.note_seen(world.runtime)
+        await loops.record_seen(world.runtime)
         assert await agent.hangs_up() == 4409
 
 
@@ -270,7 +270,7 @@ async def test_a_journal_below_what_it_accepted_runs_nothing_again(
         done, waiting = await create(ada, task), await create(ada, task)
         first, _ = await agent.order(), await agent.order()
         await agent.end(first)
-        await loops.note_seen(world.runtime)
+        await loops.record_seen(world.runtime)
     async with world.agent(greeting=6, highest=first.fence - 1):
         pass
     assert (await show(ada, done["id"]))["state"] == "normal"

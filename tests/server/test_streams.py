@@ -8,7 +8,7 @@ import pytest
 from belvedere.base.errors import NotFound
 from belvedere.server.api import event_stream
 from belvedere.server.api.event_backlog import Backlog
-from belvedere.server.http import outflow
+from belvedere.server.http import responses
 
 Parts = AsyncGenerator[bytes, None]
 
@@ -36,7 +36,7 @@ class Socket:
 
 async def pour(socket: Socket, parts: Parts) -> None:
     async with asyncio.timeout(5):
-        await outflow.stream_out(parts, socket.receive, socket.send, asyncio.Event())
+        await responses.stream(parts, socket.receive, socket.send, asyncio.Event())
 
 
 async def test_it_works() -> None:
@@ -80,7 +80,7 @@ async def test_what_is_gone_in_the_middle_ends_the_stream() -> None:
 async def test_a_cancel_that_comes_with_an_event_is_not_lost() -> None:
     """asyncio.wait_for of Python 3.11 would return the event and forget the cancel."""
     backlog = Backlog()
-    waits = asyncio.ensure_future(event_stream._heard(backlog))
+    waits = asyncio.ensure_future(event_stream._next_batch(backlog))
     for _ in range(5):
         await asyncio.sleep(0)
     backlog.put([])

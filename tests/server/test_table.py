@@ -18,11 +18,11 @@ from belvedere.db import Database
 from belvedere.rest.route import Route
 from belvedere.server import routes, wiring
 from belvedere.server.http import routing
-from belvedere.server.http.routing import Table, is_id_name
+from belvedere.server.http.routing import Router, is_id_name
 from belvedere.server.routes import PAGES, ROUTES
 from belvedere.settings import Settings
 
-TABLE = Table(ROUTES, PAGES)
+TABLE = Router(ROUTES, PAGES)
 ID = "65a0000000000000000000a1"
 
 
@@ -170,7 +170,7 @@ def test_a_door_without_a_level_stops_the_server(
 
 def test_a_door_cannot_be_declared_twice() -> None:
     with pytest.raises(AssertionError, match="declared twice"):
-        Table([*ROUTES, ROUTES[0]])
+        Router([*ROUTES, ROUTES[0]])
 
 
 def test_only_our_own_doors_refuse_unknown_fields() -> None:

@@ -15,7 +15,7 @@ from belvedere.jobs.api import wait
 from belvedere.protocol import Cancel
 from belvedere.server.background import loops
 from belvedere.server.runtime import ServerRuntime
-from belvedere.server.wiring import connect_notifier, furnish
+from belvedere.server.wiring import build_runtime, connect_notifier
 from belvedere.settings import Settings
 from contract.client import Client
 from contract.running import create, show
@@ -39,7 +39,7 @@ def there(
     world: World, other_db: Database, keys: Keyring, settings: Settings, clock: HandClock
 ) -> World:
     """The same people at the other server."""
-    return world.beside(furnish(settings, other_db, other_db, keys, clock))
+    return world.beside(build_runtime(settings, other_db, other_db, keys, clock))
 
 
 @asynccontextmanager
@@ -61,7 +61,7 @@ async def doorbells(*houses: ServerRuntime) -> AsyncIterator[None]:
 @asynccontextmanager
 async def polling(runtime: ServerRuntime) -> AsyncIterator[None]:
     """The loops that stand in for a doorbell that is away, as the server runs them."""
-    wanted = (loops.wake_waiting, loops.tell_cancels)
+    wanted = (loops.signal_waiting_hosts, loops.send_cancels)
     tasks = [
         asyncio.create_task(loops.run(one, runtime)) for one in loops.LOOPS if one.work in wanted
     ]
@@ -193,5 +193,5 @@ async def test_an_agent_that_moves_leaves_its_old_server_without_orders(
         assert order.session == new.welcome.session
         # An answer means that it was heard.
         assert await old.fetch("0" * 64) is None
-        await loops.note_seen(world.runtime)
+        await loops.record_seen(world.runtime)
         assert await old.hangs_up() == 4409

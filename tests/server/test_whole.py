@@ -29,7 +29,7 @@ class App:
         if scope["path"] == "/whole":
             assert cycle is not None
             self.took_ours += 1
-            await responses.answer(cycle, self.status, self.head, self.body)
+            await responses.write_at_once(cycle, self.status, self.head, self.body)
             return
         start = {"type": "http.response.start", "status": self.status}
         await send({**start, "headers": list(self.head.items())})

@@ -30,8 +30,13 @@ LOOPS = [
     for loop in loops.LOOPS
     if loop.work
     in (
-        *(loops.wake_waiting, loops.tell_cancels, loops.settle_doubts, loops.note_seen),
-        *(loops.mark_silent, loops.lose_overdue, loops.expire, loops.forget_old),
+        *(
+            loops.signal_waiting_hosts,
+            loops.send_cancels,
+            loops.close_unconfirmed,
+            loops.record_seen,
+        ),
+        *(loops.mark_silent, loops.mark_overdue_lost, loops.expire, loops.purge_history),
         *(server_clock.follow,),
     )
 ]

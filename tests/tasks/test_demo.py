@@ -17,7 +17,7 @@ from people import Cast
 
 def test_it_works(db: Database, keys: Keyring, cast: Cast, host: HostRow) -> None:
     operator = service.operator(cast.acme)
-    made = db.write_blocking(sample_tasks.make_demo, keys, operator, host.id)
+    made = db.write_blocking(sample_tasks.create_tasks, keys, operator, host.id)
     tasks = {name: db.write_blocking(runnable, cast.acme.id, made[name]) for name in made}
     assert [task.type for task in tasks.values() if task] == ["script"] * 5 + ["approval"]
     approval = tasks["Ask for approval"]

@@ -27,7 +27,7 @@ server's log. 405 carries `Allow`, 429 and 503 carry `Retry-After`, except 503 w
 `outcome_unknown`: look before you repeat such a request, or repeat it with the same
 `Idempotency-Key`.
 """
-INTERNAL = ("internal", "500", "Something went wrong on our side; the server's log has it.")
+INTERNAL = ("internal", "500", "Internal error; the server's log has the details.")
 
 
 def page() -> str:

@@ -1,7 +1,7 @@
-"""The server's clock was set to another time: deadlines move with it, then the server follows.
+"""The server's clock was set: the deadlines are moved, then the server uses the new time.
 
-Until then the server goes on by its monotonic clock (`base/clock.py`). Servers that share a
-database see the same step; the first moves the deadlines, the others only take over the new time.
+Until then the server uses its monotonic clock (`base/clock.py`). Servers that share a database see
+the same step; the first one moves the deadlines, the others only adopt the new time.
 """
 
 import logging
@@ -19,7 +19,7 @@ from belvedere.server.runtime import ServerRuntime
 
 log = logging.getLogger("belvedere.clock")
 
-# All of them in one transaction, in the order in which others hold these rows.
+# All of them in one transaction, in the order in which other code locks these rows.
 MOVES = (
     schedules.move,
     jobs.move,
@@ -41,16 +41,16 @@ async def follow(runtime: ServerRuntime) -> None:
     steps = await runtime.db.read(clock_steps.recorded)
     if clock.step == 0 and steps.offset == clock.offset:
         return
-    # The source is asked once more: what another server recorded happened before this question.
+    # Read the clock once more: a step that another server recorded happened before this reading.
     clock.check_source()
-    step = await runtime.db.write(settle, clock, steps.offset)
+    step = await runtime.db.write(apply_step, clock, steps.offset)
     if step is not None:
-        log.warning("the clock was set; deadlines were moved delta_ms=%d", step.delta)
+        log.warning("clock was set; deadlines were moved delta_ms=%d", step.delta)
 
 
 def begin(tx: Tx, clock: SharedClock) -> None:
-    """A server starts: nobody knows whether the clock was set while none ran, but nothing can have
-    happened in the future."""
+    """At the start of a server: the clock may have been set while no server ran, but nothing can
+    have happened in the future."""
     clock_steps.prepare(tx)
     offset = clock_steps.recorded(tx, lock=True).offset
     schedules.move(tx, ClockStep(0, tx.now))
@@ -58,21 +58,21 @@ def begin(tx: Tx, clock: SharedClock) -> None:
     tx.after_commit(partial(clock.adopt, 0, offset))
 
 
-def settle(tx: Tx, clock: SharedClock, expected: int) -> ClockStep | None:
+def apply_step(tx: Tx, clock: SharedClock, expected: int) -> ClockStep | None:
     """Move the deadlines by the part of the step that no other server has moved them by."""
-    known = clock_steps.recorded(tx, lock=True)
-    if known.offset != expected or clock.offset is None:
-        # Another server has recorded a step since this one asked for the time.
+    recorded = clock_steps.recorded(tx, lock=True)
+    if recorded.offset != expected or clock.offset is None:
+        # Another server has recorded a step since this one read the time.
         return None
-    # Captured once: another thread may compare with the source at the same time.
-    own = clock.step
-    rest = own - (known.offset - clock.offset)
-    if own == 0 or abs(rest) <= STEP_LIMIT:
-        tx.after_commit(partial(clock.adopt, own, known.offset))
+    # Read once: another thread may compare with the clock at the same time.
+    own_step = clock.step
+    remaining = own_step - (recorded.offset - clock.offset)
+    if own_step == 0 or abs(remaining) <= STEP_LIMIT:
+        tx.after_commit(partial(clock.adopt, own_step, recorded.offset))
         return None
-    step = ClockStep(rest, tx.now + own)
+    step = ClockStep(remaining, tx.now + own_step)
     for move in MOVES:
         move(tx, step)
-    offset = clock_steps.record(tx, known, step).offset
-    tx.after_commit(partial(clock.adopt, own, offset))
+    offset = clock_steps.record(tx, recorded, step).offset
+    tx.after_commit(partial(clock.adopt, own_step, offset))
     return step

@@ -1,7 +1,7 @@
-"""Notices when the event loop is blocked: everybody waits as long as one callback runs.
+"""Reports when the event loop is blocked: all requests wait while one callback runs.
 
-A timer of the loop measures how late it is. A thread looks meanwhile which code runs, because
-afterwards nobody could say. A request pays one assignment (`route`) for it.
+A timer of the loop measures its delay. Meanwhile a thread records which code runs, because that is
+not known afterwards. A request costs one assignment (`route`).
 """
 
 import asyncio
@@ -17,10 +17,10 @@ from belvedere.base.clock import Clock, Millis
 
 log = logging.getLogger("belvedere.server")
 
-BEAT_S = 0.05
-# An iteration of this length is reported. The timer can be due at any moment of it.
+INTERVAL_S = 0.05
+# An iteration of this length is reported. The timer can be due at any time during it.
 SLOW_S = 0.25
-LATE_S = SLOW_S - BEAT_S
+LATE_S = SLOW_S - INTERVAL_S
 PACKAGE = "belvedere."
 
 
@@ -36,7 +36,7 @@ class Blocked(msgspec.Struct, frozen=True):
 class Watchdog:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        # The route whose handling began last.
+        # The route of the request that started last.
         self.route = "-"
         self.slow = 0
         self.longest_ms = 0
@@ -48,9 +48,9 @@ class Watchdog:
 
     def start(self) -> None:
         """Watch the loop of this thread."""
-        self._beat(asyncio.get_running_loop(), is_first=True)
+        self._tick(asyncio.get_running_loop(), is_first=True)
         threading.Thread(
-            target=self._look, args=(threading.get_ident(),), name="watchdog", daemon=True
+            target=self._sample_stack, args=(threading.get_ident(),), name="watchdog", daemon=True
         ).start()
 
     def stop(self) -> None:
@@ -58,13 +58,13 @@ class Watchdog:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _beat(self, loop: asyncio.AbstractEventLoop, *, is_first: bool = False) -> None:
+    def _tick(self, loop: asyncio.AbstractEventLoop, *, is_first: bool = False) -> None:
         late_s = time.monotonic() - self._due
         if late_s > LATE_S and not is_first:
-            self._report(round((late_s + BEAT_S) * 1_000))
+            self._report(round((late_s + INTERVAL_S) * 1_000))
         self._sample = None
-        self._due = time.monotonic() + BEAT_S
-        self._timer = loop.call_later(BEAT_S, self._beat, loop)
+        self._due = time.monotonic() + INTERVAL_S
+        self._timer = loop.call_later(INTERVAL_S, self._tick, loop)
 
     def _report(self, ms: int) -> None:
         route, function = self._sample or ("", "-")
@@ -73,15 +73,15 @@ class Watchdog:
         self.last = Blocked(self._clock(), ms, route or self.route, function)
         log.warning("event loop blocked ms=%d route=%s function=%s", ms, self.last.route, function)
 
-    def _look(self, thread_id: int) -> None:
-        """In a thread of its own: what runs while the loop is late."""
-        while not self._stop.wait(BEAT_S):
+    def _sample_stack(self, thread_id: int) -> None:
+        """In its own thread: record what runs while the loop is late."""
+        while not self._stop.wait(INTERVAL_S):
             if self._sample is None and time.monotonic() - self._due > LATE_S / 2:
                 self._sample = _running(sys._current_frames().get(thread_id))
 
 
 def _running(frame: FrameType | None) -> tuple[str, str]:
-    """The route and the innermost function of ours."""
+    """The route, and the innermost function of Belvedere."""
     function, route = "", ""
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))

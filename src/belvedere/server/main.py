@@ -1,4 +1,4 @@
-"""Running the server: `serve` for one of many, `up` for the whole product in one command."""
+"""Runs the server: `serve` is `belvedere server`, `up` adds the first set-up and an agent."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ from belvedere.server.background import consumers, loops
 from belvedere.server.http.app import App
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.setup import first_start, setup_code
-from belvedere.server.setup.first_start import Welcome
+from belvedere.server.setup.first_start import FirstLogin
 from belvedere.server.transport.connections import raise_nofile
 from belvedere.server.transport.http_protocol import HttpProtocol
 from belvedere.server.transport.listener import Server
@@ -34,7 +34,7 @@ log = logging.getLogger("belvedere.server")
 # Bytes of one WebSocket message of an agent.
 MAX_MESSAGE = 4 << 20
 # Running streams get this long to end when the server stops.
-FAREWELL_S = 2
+SHUTDOWN_S = 2
 
 
 def serve(settings: Settings) -> int:
@@ -55,22 +55,22 @@ def _run(settings: Settings, *, with_agent: bool, must_set_up: bool) -> int:
         if with_agent:
             scripts_user.check(settings)
         runtime = build(settings)
-        # Before the set-up: what cannot be served must not swallow the password that is told once.
+        # Before the set-up, whose password is printed only once: it must not be lost by an error.
         _check_tls(settings)
         _warn_of_proxies(runtime)
         listening = _listen(settings)
-        welcome = first_start.set_up(runtime) if must_set_up else None
-        _settle_scripts_user(runtime, with_agent=with_agent)
+        first_login = first_start.set_up(runtime) if must_set_up else None
+        _record_scripts_user(runtime, with_agent=with_agent)
         _offer_set_up(runtime)
-        return _loop()(_serve(runtime, listening, welcome, with_agent=with_agent))
+        return _loop()(_serve(runtime, listening, first_login, with_agent=with_agent))
     except Refused as refusal:
         print(f"belvedere: {refusal.message}", file=sys.stderr)
         return 3
 
 
 def _warn_of_proxies(runtime: ServerRuntime) -> None:
-    """What earlier starts saw."""
-    runtime.db.write_blocking(runtime.proxies.keep)
+    """Proxies that earlier starts have seen."""
+    runtime.db.write_blocking(runtime.proxies.save)
     for peer in runtime.proxies.undeclared():
         log.warning(
             "forwarded headers came from an undeclared proxy; if it is your proxy, add it to"
@@ -79,23 +79,24 @@ def _warn_of_proxies(runtime: ServerRuntime) -> None:
         )
 
 
-def _settle_scripts_user(runtime: ServerRuntime, *, with_agent: bool) -> None:
+def _record_scripts_user(runtime: ServerRuntime, *, with_agent: bool) -> None:
     name = runtime.settings.scripts_user
     place = scripts_user.installation(runtime.settings)
-    runtime.db.write_blocking(scripts_user.note, place, with_agent and not name)
+    runtime.db.write_blocking(scripts_user.record, place, with_agent and not name)
     if with_agent and name:
-        # What is made from now on is nobody else's: others can walk through the data folder.
+        # New files must be private from now on: other users can traverse the data folder.
         os.umask(0o077)
-        scripts_user.open_way(runtime.settings.folder)
+        scripts_user.allow_traversal(runtime.settings.folder)
 
 
 def _offer_set_up(runtime: ServerRuntime) -> None:
-    """An empty server that nobody set up by variables waits for whoever reads its log."""
+    """A server without an organization is set up with a code from its log."""
     code = runtime.db.write_blocking(setup_code.offer, runtime.keyring)
     if code is not None:
         url = f"{runtime.settings.base_url}/ui/setup"
         log.warning(
-            "this server belongs to nobody yet; set it up at %s with the code %s", url, code
+            "this server is not set up yet; open the address and enter the code url=%s code=%s",
+            *(url, code),
         )
 
 
@@ -108,14 +109,18 @@ def _loop() -> "Callable[..., int]":
 
 
 async def _serve(
-    runtime: ServerRuntime, listening: sockets.socket, welcome: Welcome | None, *, with_agent: bool
+    runtime: ServerRuntime,
+    listening: sockets.socket,
+    first_login: FirstLogin | None,
+    *,
+    with_agent: bool,
 ) -> int:
     settings = runtime.settings
     runtime.agents.base_url = settings.base_url
     server = Server(_config(runtime))
-    bell = connect_notifier(runtime)
-    door = await operator_socket.open_door(runtime)
-    await restored.settle(runtime)
+    notifier = connect_notifier(runtime)
+    operator_server = await operator_socket.listen(runtime)
+    await restored.hold_jobs(runtime)
     tasks = [*loops.start(runtime), *consumers.start(runtime)]
     tasks.append(asyncio.create_task(server.sweep(runtime.connections)))
     runtime.watchdog.start()
@@ -132,35 +137,35 @@ async def _serve(
         await _until_started(server, serving)
         if with_agent:
             tasks += _start_agent(runtime, server.config.app)
-        _announce(runtime, welcome)
+        _print_address(runtime, first_login)
         await serving
     finally:
         runtime.watchdog.stop()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await _keep_notes(runtime)
+        await _flush_records(runtime)
         await runtime.egress.close()
-        door.close()
-        if bell is not None:
-            bell.stop()
+        operator_server.close()
+        if notifier is not None:
+            notifier.stop()
         await runtime.db.close()
         if runtime.logs is not runtime.db:
             await runtime.logs.close()
     return 0
 
 
-async def _keep_notes(runtime: ServerRuntime) -> None:
-    """What is gathered for a minute and would be lost."""
-    for note in (loops.note_failures, loops.note_proxies):
+async def _flush_records(runtime: ServerRuntime) -> None:
+    """Store what is collected for a minute and would be lost."""
+    for flush in (loops.record_failures, loops.record_proxies):
         try:
-            await note(runtime)
+            await flush(runtime)
         except Exception:
-            log.exception("could not write gathered notes at the end of the server")
+            log.exception("collected records could not be stored at shutdown")
 
 
 def _start_agent(runtime: ServerRuntime, app: Any) -> "list[asyncio.Task[None]]":
-    # Loaded only here: a server without an agent of its own need not know one.
+    # Imported only here: a server without an agent does not need it.
     from belvedere.server.agents import local_agent
 
     tasks = [asyncio.create_task(local_agent.keep_running(app))]
@@ -180,7 +185,7 @@ def _check_tls(settings: Settings) -> None:
     except OSError as fault:
         raise Refused(
             f"The certificate {settings.tls_cert} cannot be used ({fault.strerror or fault});"
-            " look at --tls-cert and --tls-key."
+            " check --tls-cert and --tls-key."
         ) from None
 
 
@@ -195,7 +200,7 @@ def _listen(settings: Settings) -> sockets.socket:
             f"Cannot listen on {settings.host}:{settings.port} ({fault.strerror});"
             " choose another with --port."
         ) from None
-    # The address that people and agents use follows the port that was really given (--port 0).
+    # The address for people and agents has the port that was really bound (--port 0).
     settings.port = listening.getsockname()[1]
     listening.listen(2048)
     listening.setblocking(False)
@@ -205,7 +210,7 @@ def _listen(settings: Settings) -> sockets.socket:
 def _config(runtime: ServerRuntime) -> uvicorn.Config:
     settings = runtime.settings
     return uvicorn.Config(
-        App(runtime, runtime.table, serve_agent),
+        App(runtime, runtime.router, serve_agent),
         http=partial(HttpProtocol, runtime.connections),  # type: ignore[arg-type]
         ws=AgentWebSocket,
         lifespan="off",
@@ -214,7 +219,7 @@ def _config(runtime: ServerRuntime) -> uvicorn.Config:
         server_header=False,
         date_header=False,
         proxy_headers=False,
-        timeout_graceful_shutdown=FAREWELL_S,
+        timeout_graceful_shutdown=SHUTDOWN_S,
         ws_max_size=MAX_MESSAGE,
         ssl_certfile=settings.tls_cert or None,
         ssl_keyfile=settings.tls_key or None,
@@ -225,18 +230,18 @@ async def _until_started(server: uvicorn.Server, serving: "asyncio.Task[None]") 
     while not server.started:
         if serving.done():
             await serving
-            raise Refused("The server could not start; its log says why.")
+            raise Refused("The server could not start; see its log.")
         await asyncio.sleep(0.01)
 
 
-def _announce(runtime: ServerRuntime, welcome: Welcome | None) -> None:
+def _print_address(runtime: ServerRuntime, first_login: FirstLogin | None) -> None:
     url = runtime.settings.base_url
     with contextlib.suppress(BrokenPipeError):
         print(f"Belvedere is ready at {url}", flush=True)
-        if welcome is not None:
+        if first_login is not None:
             print(f"  console       {url}/ui/")
-            print(f"  organization  {welcome.customer}\n  e-mail        {welcome.email}")
-            if welcome.password is not None:
-                print(f"  password      {welcome.password}   (shown only now)")
-            print(f"  sign in       belvedere login --server {url} --email {welcome.email}")
+            print(f"  organization  {first_login.customer}\n  e-mail        {first_login.email}")
+            if first_login.password is not None:
+                print(f"  password      {first_login.password}   (shown only now)")
+            print(f"  sign in       belvedere login --server {url} --email {first_login.email}")
             sys.stdout.flush()

@@ -1,7 +1,7 @@
-"""Verbs for whoever sits at the server's own machine, through a socket that only they can open.
+"""Commands of the operator, by a socket that only the server's user can open.
 
-The command line never writes beside a running server: it asks it here. Without a server it opens
-the database itself.
+The command line never writes to the database of a running server: it sends the command here.
+Without a running server it opens the database itself.
 """
 
 import asyncio
@@ -30,25 +30,25 @@ from belvedere.server.wiring import build
 from belvedere.settings import Settings
 
 SOCKET = "admin.sock"
-LARGEST = 64 * 1024
+MAX_BODY = 64 * 1024
 MAX_QUOTA_GIB = 1_000_000
 
 
 def _create_organization(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     scripts_user.check_another_organization(tx)
-    made = service.create_customer(
+    created = service.create_customer(
         tx,
         runtime.keyring,
-        _word(payload, "name"),
-        _word(payload, "email"),
-        reserved=runtime.table.reserved,
+        _required_text(payload, "name"),
+        _required_text(payload, "email"),
+        reserved=runtime.router.reserved,
     )
     return {
-        "id": made.customer.id,
-        "name": made.customer.name,
-        "email": made.owner.email,
-        "link": made.token and f"{runtime.settings.base_url}/ui/link#{made.token}",
-        "reset_token": made.token,
+        "id": created.customer.id,
+        "name": created.customer.name,
+        "email": created.owner.email,
+        "link": created.token and f"{runtime.settings.base_url}/ui/link#{created.token}",
+        "reset_token": created.token,
     }
 
 
@@ -58,11 +58,11 @@ def _organizations(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> d
 
 
 def _allow_passwords(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
-    return {"name": service.allow_passwords(tx, _word(payload, "name")).name}
+    return {"name": service.allow_passwords(tx, _required_text(payload, "name")).name}
 
 
 def _set_quota(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
-    customer = service.by_name(tx, _word(payload, "name"))
+    customer = service.by_name(tx, _required_text(payload, "name"))
     if customer is None:
         raise NotFound("There is no such organization.", code="customer_not_found")
     gib = payload.get("gib")
@@ -75,14 +75,14 @@ def _set_quota(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[
 def _reset_password(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     password = secrets.token_urlsafe(15)
     user = password_recovery.set_password(
-        tx, _word(payload, "email"), password_hash.digest(password), _organization(payload)
+        tx, _required_text(payload, "email"), password_hash.digest(password), _organization(payload)
     )
     return {"email": user.email, "password": password}
 
 
 def _reset_second_factor(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     user = second_factor_changes.reset_by_operator(
-        tx, _word(payload, "email"), _organization(payload)
+        tx, _required_text(payload, "email"), _organization(payload)
     )
     return {"email": user.email}
 
@@ -94,11 +94,11 @@ def _event_loop(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict
 
 
 def _organization(payload: dict[str, Any]) -> str | None:
-    """Needed only where several accounts have one e-mail."""
-    return _word(payload, "organization") if payload.get("organization") else None
+    """Needed only where several accounts have the same e-mail address."""
+    return _required_text(payload, "organization") if payload.get("organization") else None
 
 
-def _word(payload: dict[str, Any], name: str) -> str:
+def _required_text(payload: dict[str, Any], name: str) -> str:
     value = payload.get(name)
     if not isinstance(value, str) or not value:
         raise Invalid(f"{name} is required.", code="invalid_body")
@@ -106,7 +106,7 @@ def _word(payload: dict[str, Any], name: str) -> str:
 
 
 def _mark_restored(tx: Tx, _: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
-    """The next start of a server holds what may have run since the backup."""
+    """The next start of a server holds jobs that may have run since the backup."""
     if payload.get("server_runs", True):
         raise Conflict(
             "The server is running; stop it, run this command and start it again.",
@@ -117,7 +117,7 @@ def _mark_restored(tx: Tx, _: ServerRuntime, payload: dict[str, Any]) -> dict[st
     return {"epoch": installation.epoch_of(installation.raise_epoch(tx))}
 
 
-VERBS: dict[str, Callable[[Tx, ServerRuntime, dict[str, Any]], dict[str, Any]]] = {
+COMMANDS: dict[str, Callable[[Tx, ServerRuntime, dict[str, Any]], dict[str, Any]]] = {
     "/organization": _create_organization,
     "/organizations": _organizations,
     "/organization/allow-passwords": _allow_passwords,
@@ -134,7 +134,7 @@ VERBS: dict[str, Callable[[Tx, ServerRuntime, dict[str, Any]], dict[str, Any]]] 
 }
 
 
-async def open_door(runtime: ServerRuntime) -> asyncio.AbstractServer:
+async def listen(runtime: ServerRuntime) -> asyncio.AbstractServer:
     """Listen on the data folder's socket, which only the server's own user can open."""
     return await asyncio.start_unix_server(
         lambda reader, writer: _answer(runtime, reader, writer), sock=_listen(runtime.settings)
@@ -159,8 +159,8 @@ def _listen(settings: Settings) -> socket.socket:
 async def _answer(
     runtime: ServerRuntime, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """One small HTTP request."""
-    # A caller that hangs up early has asked nothing.
+    """Serve one small HTTP request."""
+    # A client may disconnect before it has sent a request.
     with contextlib.closing(writer), contextlib.suppress(EOFError, OSError, ValueError):
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         path = head.split(" ", 2)[1]
@@ -172,8 +172,8 @@ async def _answer(
             ),
             0,
         )
-        body = await reader.readexactly(min(size, LARGEST))
-        status, answer = await _carry_out(runtime, path, body)
+        body = await reader.readexactly(min(size, MAX_BODY))
+        status, answer = await _run_command(runtime, path, body)
         data = msgspec.json.encode(answer)
         writer.write(
             f"HTTP/1.1 {status} .\r\ncontent-type: application/json\r\n"
@@ -183,12 +183,12 @@ async def _answer(
         await writer.drain()
 
 
-async def _carry_out(runtime: ServerRuntime, path: str, body: bytes) -> tuple[int, Any]:
+async def _run_command(runtime: ServerRuntime, path: str, body: bytes) -> tuple[int, Any]:
     try:
-        if path not in VERBS:
-            raise NotFound("There is no such verb.", code="no_such_path")
+        if path not in COMMANDS:
+            raise NotFound("There is no such command.", code="no_such_path")
         payload = msgspec.json.decode(body or b"{}")
-        return 200, await runtime.db.write(VERBS[path], runtime, payload)
+        return 200, await runtime.db.write(COMMANDS[path], runtime, payload)
     except Refused as refusal:
         return errors.status_of(refusal), errors.body_of(refusal, "local")
 
@@ -197,7 +197,7 @@ def offline(settings: Settings, path: str, payload: dict[str, Any]) -> dict[str,
     """The same without a running server."""
     runtime = build(settings)
     try:
-        return runtime.db.write_blocking(VERBS[path], runtime, {**payload, "server_runs": False})
+        return runtime.db.write_blocking(COMMANDS[path], runtime, {**payload, "server_runs": False})
     finally:
         asyncio.run(_close(runtime))
 

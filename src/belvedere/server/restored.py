@@ -1,4 +1,5 @@
-"""After the database has lost commits (a restored backup or a failover), before any agent connects.
+"""Recovery after the database lost commits (a restored backup or a failover), before any agent
+connects.
 
 Events and schedules whose processing was lost create their jobs again. That happens before journals
 are compared: only jobs that exist then can be held.
@@ -19,9 +20,9 @@ _JOB_CREATORS = ("triggers start tasks and workflows", "workflows go on")
 RETRY_S = 1.0
 
 
-async def settle(runtime: ServerRuntime) -> None:
-    """At the start: hold what may have run since the backup. Jobs that are created later run at
-    once."""
+async def hold_jobs(runtime: ServerRuntime) -> None:
+    """At the start: hold jobs that may have run since the backup. Jobs that are created later run
+    at once."""
     count = await runtime.db.write(cursors.renumber)
     if count:
         log.warning("events were renumbered for this PostgreSQL cluster count=%s", count)
@@ -50,16 +51,16 @@ async def _recover(runtime: ServerRuntime) -> None:
 
 async def _create_due_jobs(runtime: ServerRuntime) -> None:
     await loops.fire_schedules(runtime)
-    for reaction in consumers.REACTIONS:
-        if reaction.name in _JOB_CREATORS:
-            await _catch_up(runtime, reaction)
+    for consumer in consumers.CONSUMERS:
+        if consumer.name in _JOB_CREATORS:
+            await _catch_up(runtime, consumer)
 
 
-async def _catch_up(runtime: ServerRuntime, reaction: consumers.EventConsumer) -> None:
+async def _catch_up(runtime: ServerRuntime, consumer: consumers.EventConsumer) -> None:
     try:
-        await consumers.catch_up(reaction, runtime)
+        await consumers.catch_up(consumer, runtime)
     except Unavailable:
         raise
     except Exception:
-        # The consumer itself tries it again and sets the event aside.
-        log.exception("an event could not be processed consumer=%r", reaction.name)
+        # The consumer itself tries again and sets the event aside.
+        log.exception("event could not be processed consumer=%r", consumer.name)

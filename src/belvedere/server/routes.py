@@ -1,4 +1,4 @@
-"""THE table: every door of the server, from the features that keep them."""
+"""The table of all routes of the server, collected from the features."""
 
 from belvedere.access.actor import Level
 from belvedere.access.api import ROUTES as ACCESS
@@ -10,20 +10,20 @@ from belvedere.indicators.api.badges import ROUTES as BADGES
 from belvedere.indicators.api.files import ROUTES as INDICATOR_FILES
 from belvedere.indicators.api.indicators import ROUTES as INDICATORS
 from belvedere.jobs.api.api_exec import ROUTES as COMMANDS
-from belvedere.jobs.api.approvals import ROUTES as VOTES
+from belvedere.jobs.api.approvals import ROUTES as APPROVALS
 from belvedere.jobs.api.artifacts import ROUTES as JOB_FILES
-from belvedere.jobs.api.bulk import ROUTES as MANY_JOBS
+from belvedere.jobs.api.bulk import ROUTES as BULK_JOBS
 from belvedere.jobs.api.jobs import ROUTES as JOBS
 from belvedere.jobs.api.logs import ROUTES as JOB_LOGS
 from belvedere.jobs.api.results import ROUTES as JOB_RESULTS
-from belvedere.legacy_agents.api import ROUTES as ORIGINAL
+from belvedere.legacy_agents.api import ROUTES as LEGACY_AGENTS
 from belvedere.legacy_agents.job_reports import ROUTES as AGENT_JOBS
 from belvedere.monitors.api.monitors import ROUTES as MONITORS
 from belvedere.monitors.api.nested import ROUTES as NESTED
 from belvedere.notifications.api.channels import ROUTES as NOTIFY
 from belvedere.notifications.api.inbox import ROUTES as INBOX
 from belvedere.overview.access_report import ROUTES as EXPLAIN
-from belvedere.overview.api import ROUTES as BOARD
+from belvedere.overview.api import ROUTES as OVERVIEW
 from belvedere.overview.event_sources import ROUTES as EVENTS
 from belvedere.overview.tags import ROUTES as TAGS
 from belvedere.overview.trigger_graph import ROUTES as TRIGGERS
@@ -33,9 +33,9 @@ from belvedere.saved_views.api import ROUTES as VIEWS
 from belvedere.schedules.api.schedules import ROUTES as SCHEDULES
 from belvedere.secrets.api import ROUTES as SECRETS
 from belvedere.server.api.about import ROUTES as ABOUT
-from belvedere.server.api.agent_download import ROUTES as BUNDLE
+from belvedere.server.api.agent_download import ROUTES as AGENT_DOWNLOAD
 from belvedere.server.api.event_stream import ROUTES as STREAM
-from belvedere.server.api.health import ROUTES as OWN
+from belvedere.server.api.health import ROUTES as HEALTH
 from belvedere.server.console.api import ROUTES as CONSOLE
 from belvedere.server.demo.api_demo import ROUTES as DEMO
 from belvedere.server.setup.api import ROUTES as SETUP
@@ -48,13 +48,13 @@ from belvedere.workflows.recipes.api import ROUTES as RECIPES
 from belvedere.workflows.runs_api import ROUTES as WORKFLOW_JOBS
 
 ROUTES: tuple[Route, ...] = (
-    *OWN,
+    *HEALTH,
     *STREAM,
-    *BUNDLE,
+    *AGENT_DOWNLOAD,
     *DEMO,
     *SETUP,
     *ABOUT,
-    *BOARD,
+    *OVERVIEW,
     *ACCESS,
     *PROVIDERS,
     *HOSTS,
@@ -62,14 +62,14 @@ ROUTES: tuple[Route, ...] = (
     *CHECKS,
     *TASKS,
     *JOBS,
-    *MANY_JOBS,
+    *BULK_JOBS,
     *JOB_LOGS,
     *JOB_RESULTS,
-    *VOTES,
+    *APPROVALS,
     *JOB_FILES,
     *AGENT_JOBS,
     *COMMANDS,
-    *ORIGINAL,
+    *LEGACY_AGENTS,
     *EVENTS,
     *TRIGGERS,
     *TAGS,
@@ -92,12 +92,12 @@ ROUTES: tuple[Route, ...] = (
     *VIEWS,
     *STATUS_PAGES,
 )
-# For browsers, and no part of the interface: neither described nor promised.
+# For browsers; not part of the interface, so they are not described and may change.
 PAGES: tuple[Route, ...] = CONSOLE
 
 
 def check(routes: tuple[Route, ...]) -> None:
-    """A door without a declared level stops the server."""
+    """A route without a declared level stops the server."""
     for route in routes:
         if route.level not in set(Level):
             raise SystemExit(f"{route.method} {route.path} declares no level")

@@ -1,4 +1,4 @@
-"""What one server process holds: built once by `wiring`. Handlers get its part `Services`."""
+"""The state of one server process, built once by `wiring`. Handlers see only its `Services`."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -13,39 +13,39 @@ from belvedere.server.transport.proxies import Proxies
 
 if TYPE_CHECKING:
     from belvedere.server.agents.registry import AgentRegistry
-    from belvedere.server.console.assets import Shelf
-    from belvedere.server.http.authentication import Credentials
-    from belvedere.server.http.routing import Table
+    from belvedere.server.console.assets import ConsoleAssets
+    from belvedere.server.http.authentication import CredentialCache
+    from belvedere.server.http.routing import Router
     from belvedere.server.loop_watchdog import Watchdog
     from belvedere.server.transport.connections import Connections
 
 
 @dataclass(slots=True)
 class ServerRuntime(Services):
-    """The services of the handlers, and what only the server itself uses."""
+    """The services of the handlers, and the state that only the server itself uses."""
 
     started_at: Millis = 0
-    # Hosts that do not send and attempts past their deadline, and for how long already.
+    # Silent hosts and attempts past their deadline, and for how long.
     silent: ObservedDurations[str] = field(default_factory=ObservedDurations)
     overdue: ObservedDurations[int] = field(default_factory=ObservedDurations)
-    # Agents that connect.
+    # Agent connections without a session.
     handshakes: Handshakes = field(default_factory=Handshakes)
-    # What organizations store.
+    # Storage of the organizations.
     storage: Storage = field(default_factory=lambda: Storage(0))
-    # Whose forwarded headers count, and who sends some without being declared.
+    # Trusted proxies, and undeclared ones.
     proxies: Proxies = field(init=False)
     agents: "AgentRegistry" = field(init=False)
-    credentials: "Credentials" = field(init=False)
-    table: "Table" = field(init=False)
-    # Notices when the event loop is blocked.
+    credentials: "CredentialCache" = field(init=False)
+    router: "Router" = field(init=False)
+    # Reports a blocked event loop.
     watchdog: "Watchdog" = field(init=False)
-    # HTTP connections that are open.
+    # Open HTTP connections.
     connections: "Connections" = field(init=False)
-    # Whether agents may connect; not while lost work is found after a failover of the database.
+    # Whether agents may connect; not while lost work is recovered after a database failover.
     admits_agents: bool = True
     recovery: "asyncio.Task[None] | None" = None
     # The built console.
-    shelf: "Shelf" = field(init=False)
+    assets: "ConsoleAssets" = field(init=False)
 
 
 def runtime_of(request: AnyRequest) -> ServerRuntime:

@@ -1,4 +1,4 @@
-"""Which user the scripts of `belvedere up` run as, and what follows where it is the server's own.
+"""The user of the scripts of `belvedere up`, and the restrictions if it is the server's own user.
 
 Such a script can read the key, the database and the operator's socket, so an admin of any
 organization could read all of them: then there may be only one organization.
@@ -19,10 +19,10 @@ from belvedere.settings import Settings
 
 log = logging.getLogger("belvedere.server")
 
-# The row of `meta` that says that scripts run as the server's own user; on PostgreSQL one per
-# installation, with its name behind a colon.
+# The row of `meta` which records that scripts run as the server's own user; on PostgreSQL one per
+# installation, with its name after a colon.
 ROW = "scripts_as_server"
-# A row of PostgreSQL counts for so long after its installation confirmed it.
+# A row in PostgreSQL is valid for this long after its installation confirmed it.
 LIFE_MS = 86_400_000
 CONFIRM_S = 3_600.0
 ADVICE = (
@@ -32,7 +32,7 @@ ADVICE = (
 
 
 def check(settings: Settings) -> None:
-    """Refused, with what to do, where scripts cannot run as the user that was named."""
+    """Refused, with advice, if scripts cannot run as the configured user."""
     name = settings.scripts_user
     if not name:
         return
@@ -48,11 +48,11 @@ def check(settings: Settings) -> None:
         raise _refused(name, "there is no such user on this machine") from None
     if user.pw_uid == os.geteuid():
         raise _refused(name, "this is the server's own user; name another one")
-    _check_way(settings.folder.absolute(), user)
+    _check_parents(settings.folder.absolute(), user)
 
 
-def _check_way(folder: Path, user: pwd.struct_passwd) -> None:
-    """The data folder itself is opened for it; what is above is the administrator's."""
+def _check_parents(folder: Path, user: pwd.struct_passwd) -> None:
+    """The user must be able to enter the folders above the data folder, which we do not change."""
     groups = set(os.getgrouplist(user.pw_name, user.pw_gid))
     for parent in folder.resolve().parents:
         if parent.exists() and not _can_enter(parent.stat(), user.pw_uid, groups):
@@ -75,21 +75,21 @@ def _refused(name: str, why: str) -> Refused:
     return Refused(f"--scripts-user {name}: {why}.")
 
 
-def open_way(folder: Path) -> None:
-    """Scripts of another user reach their working folders through the data folder, and nothing
-    else in it: what is there is closed to others first."""
+def allow_traversal(folder: Path) -> None:
+    """Scripts of another user reach their working folders through the data folder. Everything else
+    in it is made private first."""
     for path in folder.iterdir():
-        # The agent's own folder is looked after by the agent.
+        # The agent manages its own folder.
         if path.name != "agent":
-            _close(path)
+            _make_private(path)
     folder.chmod(0o711)
 
 
-def _close(path: Path) -> None:
+def _make_private(path: Path) -> None:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
-        # A socket, which is made closed, or a link, which is only as open as what it leads to.
+        # A socket, which is created private, or a link, whose target has its own permissions.
         return
     try:
         mode = stat.S_IMODE(os.fstat(fd).st_mode)
@@ -100,15 +100,17 @@ def _close(path: Path) -> None:
 
 
 def installation(settings: Settings) -> str:
-    """What tells one server of a shared PostgreSQL from another: its machine and its folder."""
+    """Identifies a server on a shared PostgreSQL: its machine and its data folder."""
     return f"{socket.gethostname()}:{settings.folder.absolute()}"
 
 
-def note(tx: Tx, place: str, shares_user: bool) -> None:
-    """At each start; the command line reads it where no server runs. Only the row of this
-    installation changes: others on the same PostgreSQL may run scripts in another way."""
+def record(tx: Tx, place: str, shares_user: bool) -> None:
+    """At each start; the command line reads it when no server runs. Only the row of this
+    installation changes: others on the same PostgreSQL may run scripts as another user."""
     tx.execute("delete from meta where name = ?", _row(tx, place))
-    tx.execute("delete from meta where name like ? and name <> ? and not " + _COUNTS, *_others(tx))
+    tx.execute(
+        "delete from meta where name like ? and name <> ? and not " + _IS_VALID, *_others(tx)
+    )
     if shares_user:
         confirm(tx, place)
         count = organizations(tx)
@@ -118,7 +120,7 @@ def note(tx: Tx, place: str, shares_user: bool) -> None:
 
 
 def confirm(tx: Tx, place: str) -> None:
-    """The installation still runs: without this its row no longer counts after `LIFE_MS`."""
+    """The installation still runs: without this, its row expires after `LIFE_MS`."""
     tx.execute(
         "insert into meta (name, value) values (?, ?)"
         " on conflict (name) do update set value = excluded.value",
@@ -133,19 +135,22 @@ def _row(tx: Tx, place: str) -> str:
 
 
 # Rows of earlier versions, which had one for all installations, expire as well.
-_COUNTS = "cast(value as bigint) > ?"
+_IS_VALID = "cast(value as bigint) > ?"
 
 
 def _others(tx: Tx) -> tuple[str, str, int]:
-    kept = "" if tx.dialect.is_shared else ROW
-    return f"{ROW}%", kept, tx.now - LIFE_MS
+    permanent_row = "" if tx.dialect.is_shared else ROW
+    return f"{ROW}%", permanent_row, tx.now - LIFE_MS
 
 
 def shares(tx: Tx) -> bool:
     """Whether scripts of a local agent run as the user of its server, on any installation."""
-    pattern, kept, since = _others(tx)
+    pattern, permanent_row, since = _others(tx)
     row = tx.row(
-        f"select 1 from meta where name like ? and (name = ? or {_COUNTS})", pattern, kept, since
+        f"select 1 from meta where name like ? and (name = ? or {_IS_VALID})",
+        pattern,
+        permanent_row,
+        since,
     )
     return row is not None
 
@@ -157,8 +162,8 @@ async def keep_confirmed(db: Database, place: str) -> None:
         try:
             await db.write(confirm, place)
         except Exception:
-            # A database that restarts; the next turn comes long before the row expires.
-            log.exception("could not confirm the user of scripts")
+            # The database may be restarting; the next try is long before the row expires.
+            log.exception("user of scripts could not be confirmed")
 
 
 def organizations(tx: Tx) -> int:
@@ -168,7 +173,7 @@ def organizations(tx: Tx) -> int:
 def check_another_organization(tx: Tx) -> None:
     if organizations(tx) and shares(tx):
         raise Conflict(
-            "A second organization needs scripts that run as another user than the server: now an"
-            f" admin's script could read the data of every organization. {ADVICE}",
+            "A second organization needs scripts that run as another user than the server, because"
+            f" an admin's script could read the data of every organization. {ADVICE}",
             code="scripts_user_needed",
         )

@@ -1,7 +1,7 @@
-"""What each organization stores, against its quota.
+"""Storage of each organization, compared with its quota.
 
-Measured by a loop from the rows themselves, so that nothing can drift; between two measurements
-this server adds what its own agents send. The quota is therefore soft by what arrives in a minute.
+It is measured periodically from the rows themselves, so that it cannot drift; in between, this
+server adds what its own agents send. The quota can therefore be exceeded by a minute of data.
 """
 
 import logging
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from belvedere.server.runtime import ServerRuntime
 
 log = logging.getLogger("belvedere.server")
-# A sample with its numbers and message, as an estimate: single ones are not measured.
+# Estimated bytes of a sample with its numbers and message: samples are only counted.
 SAMPLE_BYTES = 256
-# A measurement that takes long is made less often: it may use this part of the time.
-SHARE = 0.02
+# Measurements may use this share of the time: a long one is made less often.
+MAX_TIME_SHARE = 0.02
 
 
 class Storage:
     def __init__(self, limit: int) -> None:
         # Bytes; 0: no limit.
         self.limit = limit
-        # The same for organizations with a quota of their own.
+        # Quotas of single organizations.
         self._own: dict[str, int] = {}
         self._used: dict[str, int] = {}
         self._full: set[str] = set()
-        # By the monotonic clock.
+        # Time by the monotonic clock.
         self._next_at = 0.0
 
     def take(self, customer_id: str, size: int) -> bool:
-        """Whether the organization has room for so many bytes more; then they are counted."""
+        """Count the bytes if the organization has storage left; False if not."""
         limit = self.limit_of(customer_id)
         if not limit:
             return True
@@ -48,12 +48,12 @@ class Storage:
     def limit_of(self, customer_id: str) -> int:
         return self._own.get(customer_id, self.limit)
 
-    def measured(self, used: Mapping[str, int], own: Mapping[str, int] | None = None) -> None:
+    def update(self, used: Mapping[str, int], own: Mapping[str, int] | None = None) -> None:
         self._used, self._own = dict(used), dict(own or {})
         full = {name for name, size in used.items() if 0 < self.limit_of(name) <= size}
         for customer_id in sorted(full - self._full):
             log.warning(
-                "An organization reached its storage quota; more output and samples are dropped."
+                "organization reached its storage quota; further output and samples are dropped"
                 " customer=%s bytes=%d quota=%d",
                 customer_id,
                 used[customer_id],
@@ -68,10 +68,10 @@ class Storage:
         used = Counter(await runtime.db.read(_in_main))
         used.update(await runtime.logs.read(_in_logs))
         own = await runtime.db.read(quota.limits)
-        self.measured(used, own)
+        self.update(used, own)
         await runtime.db.write(quota.save, used, self.limit, own)
         ended = time.monotonic()
-        self._next_at = ended + (ended - began) / SHARE
+        self._next_at = ended + (ended - began) / MAX_TIME_SHARE
 
 
 def _in_main(tx: Tx) -> dict[str, int]:

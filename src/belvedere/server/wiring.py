@@ -1,4 +1,4 @@
-"""Building the house: databases open and up to date, keys proven, rooms connected."""
+"""Builds the server: opens and migrates the databases, checks the key, connects the features."""
 
 import asyncio
 import os
@@ -28,8 +28,8 @@ from belvedere.schedules.targets import ScheduleServices
 from belvedere.server import restored, routes
 from belvedere.server.agents.registry import AgentRegistry
 from belvedere.server.console import assets
-from belvedere.server.http.authentication import Credentials
-from belvedere.server.http.routing import Table
+from belvedere.server.http.authentication import CredentialCache
+from belvedere.server.http.routing import Router
 from belvedere.server.loop_watchdog import Watchdog
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.storage import Storage
@@ -71,41 +71,43 @@ def _follow_timeline(db: Database) -> None:
 
 
 def build(settings: Settings) -> ServerRuntime:
-    """Everything but the sockets."""
+    """Build everything but the sockets."""
     routes.check(routes.ROUTES)
     db, logs = open_databases(settings)
-    found = key_file.load(settings.folder, settings.secret_key)
-    return furnish(settings, db, logs, found.keys)
+    key_material = key_file.load(settings.folder, settings.secret_key)
+    return build_runtime(settings, db, logs, key_material.keys)
 
 
-def furnish(
+def build_runtime(
     settings: Settings, db: Database, logs: Database, keys: Keyring, clock: Clock | None = None
 ) -> ServerRuntime:
-    """The rooms over open databases, connected with each other."""
+    """Build the services over open databases, and connect them."""
     clock = clock or db.clock
     db.sealer = keys
     db.write_blocking(keys.verify_database)
     db.write_blocking(scraper.keep_source)
     db.write_blocking(commands.keep_source)
-    hub, limits = SignalBus(), LoginLimits(clock)
-    runtime = ServerRuntime(settings, db, logs, keys, hub, limits, PasswordChecker(limits), clock)
+    signals, limits = SignalBus(), LoginLimits(clock)
+    runtime = ServerRuntime(
+        settings, db, logs, keys, signals, limits, PasswordChecker(limits), clock
+    )
     runtime.started_at = clock()
     runtime.proxies = Proxies(settings.proxies, clock)
     runtime.secret_uses = RateWindow(settings.secret_rate, SECOND, clock)
     runtime.storage = Storage(settings.storage_quota * GIB)
     runtime.egress = EgressPool(settings.inner_networks, settings.mail)
-    runtime.table = Table(routes.ROUTES, routes.PAGES)
-    runtime.reserved = runtime.table.reserved
-    runtime.shelf = assets.load(assets.STATIC)
+    runtime.router = Router(routes.ROUTES, routes.PAGES)
+    runtime.reserved = runtime.router.reserved
+    runtime.assets = assets.load(assets.STATIC)
     runtime.agents = AgentRegistry(settings.base_url, keys)
-    runtime.feed = Feed(db, hub)
-    runtime.credentials = Credentials(db, keys)
+    runtime.feed = Feed(db, signals)
+    runtime.credentials = CredentialCache(db, keys)
     per_address = settings.connections_per_address
     runtime.watchdog = Watchdog(clock)
     runtime.connections = Connections(per_address, room(), is_proxy=runtime.proxies.covers)
-    hub.subscribe(ACCESS_CHANGED, runtime.credentials.forget)
+    signals.subscribe(ACCESS_CHANGED, runtime.credentials.clear)
     db.before_commit = runtime.agents.claim_for_signalled_hosts
-    db.on_signals = hub.emit
+    db.on_signals = signals.emit
     _add_feature_services(runtime)
     return runtime
 
@@ -157,14 +159,14 @@ def connect_notifier(runtime: ServerRuntime) -> "PostgresNotifier | None":
 
 
 def _failed_over(runtime: ServerRuntime) -> None:
-    """The database went back by a moment: agents compare their journals with it, streams begin
-    again, and nothing that was read before is believed."""
+    """The database lost its last commits: agents compare their journals with it, streams start
+    again, and caches are cleared."""
     from belvedere.db.postgres.database import Postgres
 
     assert isinstance(runtime.db, Postgres)
     for connection in runtime.agents.connections():
         connection.close(4503, "Another database server took over; connect again.")
-    runtime.credentials.forget()
+    runtime.credentials.clear()
     runtime.feed.start_over()
     runtime.db.resume()
     restored.recover(runtime)

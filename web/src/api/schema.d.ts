@@ -196,7 +196,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This interface to read.
+         * This interface as a page.
          * @description Level: anonymous.
          */
         get: operations["get_docs"];
@@ -236,7 +236,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happens, live, as server-sent events.
+         * Live events as server-sent events.
          * @description Level: viewer.
          */
         get: operations["get_events"];
@@ -276,7 +276,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Makes a machine a host; run it there.
+         * Script that installs the agent; run it on the new host.
          * @description Level: anonymous.
          */
         get: operations["get_install_sh"];
@@ -446,7 +446,7 @@ export interface paths {
         get: operations["get_setup"];
         put?: never;
         /**
-         * Make the first organization and its owner, with the code from the server's log
+         * Create the first organization and its owner, with the code from the server's log
          * @description Level: anonymous.
          */
         post: operations["post_setup"];
@@ -564,7 +564,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What this server is: versions, database, licences
+         * Show versions, database and licences of the server
          * @description Level: viewer.
          */
         get: operations["get_api_about"];
@@ -943,7 +943,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Take away what the first start made as a demo, unless it was changed or is in use
+         * Remove the demo of the first start, except what was changed or is in use
          * @description Level: admin.
          */
         delete: operations["delete_api_demo"];
@@ -4822,7 +4822,7 @@ export interface components {
     schemas: {
         /**
          * About
-         * @description `schema`: the last step of the database's schema. `agents`: connected to this very server.
+         * @description `schema`: the last migration of the database. `agents`: connected to this server process.
          *         `scripts_as_server`: scripts of the local agent run as the server's own user, so that an admin's
          *         script can read everything that the server can.
          */
@@ -5224,7 +5224,7 @@ export interface components {
         };
         /**
          * ErrorRecord
-         * @description The one shape of every refusal; `errors` only where fields are at fault.
+         * @description The format of every error; `errors` only if fields are invalid.
          */
         ErrorRecord: {
             code: string;
@@ -5841,16 +5841,6 @@ export interface components {
          * @enum {unknown}
          */
         Join: "all" | "any";
-        /**
-         * Kept
-         * @description A record that stays, and why.
-         */
-        Kept: {
-            id: string;
-            name: string;
-            object: string;
-            reason: string;
-        };
         /**
          * LegacyConfig
          * @description What the agent has to check.
@@ -6815,8 +6805,8 @@ export interface components {
         ReadCount: {
             count: number;
         };
-        /** Ready */
-        Ready: {
+        /** Readiness */
+        Readiness: {
             agents: number;
             database: string;
             /**
@@ -6895,18 +6885,28 @@ export interface components {
             more: boolean;
             released: number;
         };
+        /**
+         * RemainingObject
+         * @description An object that was not deleted, and the reason.
+         */
+        RemainingObject: {
+            id: string;
+            name: string;
+            object: string;
+            reason: string;
+        };
         /** Removal */
         Removal: {
             /** @default [] */
-            kept: components["schemas"]["Kept"][];
+            kept: components["schemas"]["RemainingObject"][];
             /** @default [] */
-            removed: components["schemas"]["Removed"][];
+            removed: components["schemas"]["RemovedObject"][];
         };
         /**
-         * Removed
-         * @description A record that is gone.
+         * RemovedObject
+         * @description An object that was deleted.
          */
-        Removed: {
+        RemovedObject: {
             id: string;
             name: string;
             object: string;
@@ -7295,7 +7295,7 @@ export interface components {
         };
         /**
          * SetUpBody
-         * @description The code from the server's log, and who the owner of what shall be.
+         * @description The code from the server's log, and the organization and owner to create.
          */
         SetUpBody: {
             code: string;
@@ -8014,7 +8014,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -8390,7 +8390,7 @@ export interface operations {
                     "application/json": components["schemas"]["Enrolment"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -8413,9 +8413,9 @@ export interface operations {
     get_events: {
         parameters: {
             query?: {
-                /** @description go on after this event; also the header Last-Event-ID */
+                /** @description continue after this event; also as the header Last-Event-ID */
                 last_event_id?: string;
-                /** @description only events of these, separated by commas, such as job,monitor */
+                /** @description only events of these objects, separated by commas, such as job,monitor */
                 topics?: string;
             };
             header?: never;
@@ -8559,7 +8559,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description It is elsewhere. */
+            /** @description Redirect. */
             302: {
                 headers: {
                     [name: string]: unknown;
@@ -8603,7 +8603,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description It is elsewhere. */
+            /** @description Redirect. */
             302: {
                 headers: {
                     [name: string]: unknown;
@@ -8647,7 +8647,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -8703,7 +8703,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description It is elsewhere. */
+            /** @description Redirect. */
             302: {
                 headers: {
                     [name: string]: unknown;
@@ -8767,7 +8767,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Ready"];
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
             /** @description Refused. */
@@ -8868,7 +8868,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9011,7 +9011,7 @@ export interface operations {
                     "application/json": string;
                 };
             };
-            /** @description Done, and there is nothing to say. */
+            /** @description Done, without content. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -9210,7 +9210,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9252,7 +9252,7 @@ export interface operations {
                     "application/json": components["schemas"]["LinkDetailsRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9360,7 +9360,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9402,7 +9402,7 @@ export interface operations {
                     "application/json": components["schemas"]["TotpSecretRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9637,7 +9637,7 @@ export interface operations {
                     "application/json": components["schemas"]["TotpSecretRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9679,7 +9679,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatusMessage"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9721,7 +9721,7 @@ export interface operations {
                     "application/json": components["schemas"]["RecoveryCodes"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9951,7 +9951,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -10181,7 +10181,7 @@ export interface operations {
                     "application/json": components["schemas"]["LinkRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -10283,7 +10283,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProviderRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -10540,7 +10540,7 @@ export interface operations {
                     "application/json": components["schemas"]["OfferRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -11027,7 +11027,7 @@ export interface operations {
                     "application/json": components["schemas"]["DefinitionRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -11248,7 +11248,7 @@ export interface operations {
                     "application/json": components["schemas"]["Executed"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -11878,7 +11878,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -11921,7 +11921,7 @@ export interface operations {
                     "application/json": string;
                 };
             };
-            /** @description Done, and there is nothing to say. */
+            /** @description Done, without content. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -12820,7 +12820,7 @@ export interface operations {
                     "application/json": components["schemas"]["PublicLink"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -13030,7 +13030,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobRecord"];
                 };
             };
-            /** @description Not over yet. */
+            /** @description Not finished yet. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -13075,7 +13075,7 @@ export interface operations {
                     "application/json": components["schemas"]["CanceledMany"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -13154,7 +13154,7 @@ export interface operations {
                     "application/json": components["schemas"]["Released"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -13292,7 +13292,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobRecord"];
                 };
             };
-            /** @description Not over yet. */
+            /** @description Not finished yet. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -13373,7 +13373,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobRecord"];
                 };
             };
-            /** @description Done, and there is nothing to say. */
+            /** @description Done, without content. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -13666,7 +13666,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The part that was asked for. */
+            /** @description The requested part. */
             206: {
                 headers: {
                     [name: string]: unknown;
@@ -14018,7 +14018,7 @@ export interface operations {
                     "application/json": unknown;
                 };
             };
-            /** @description Not over yet. */
+            /** @description Not finished yet. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -14071,7 +14071,7 @@ export interface operations {
                     "application/json": unknown;
                 };
             };
-            /** @description Not over yet. */
+            /** @description Not finished yet. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -14810,7 +14810,7 @@ export interface operations {
                     "application/json": components["schemas"]["PushCredentials"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -15409,7 +15409,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChannelRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -15592,7 +15592,7 @@ export interface operations {
                     "application/json": components["schemas"]["ChannelCredentials"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -15635,7 +15635,7 @@ export interface operations {
                     "application/json": components["schemas"]["MessageRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -15754,7 +15754,7 @@ export interface operations {
                     "application/json": components["schemas"]["MessageRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -15841,7 +15841,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -16224,7 +16224,7 @@ export interface operations {
                     "application/json": components["schemas"]["FireRecord"][];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -16671,7 +16671,7 @@ export interface operations {
                     "application/json": components["schemas"]["Checked"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -16932,7 +16932,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatusPageRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -17558,7 +17558,7 @@ export interface operations {
                     "application/json": components["schemas"]["SecretKeyRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -17612,7 +17612,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobRecord"];
                 };
             };
-            /** @description Not over yet. */
+            /** @description Not finished yet. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -17813,7 +17813,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobRecord"];
                 };
             };
-            /** @description Not over yet. */
+            /** @description Not finished yet. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -17955,7 +17955,7 @@ export interface operations {
                     "application/json": components["schemas"]["ViewRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -18330,7 +18330,7 @@ export interface operations {
                     "application/json": components["schemas"]["SecretKeyRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -18453,7 +18453,7 @@ export interface operations {
                     "application/json": components["schemas"]["Triggered"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -18582,7 +18582,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -19103,7 +19103,7 @@ export interface operations {
                     "application/json": components["schemas"]["SecretKeyRecord"];
                 };
             };
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -19235,7 +19235,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobRecord"];
                 };
             };
-            /** @description Not over yet. */
+            /** @description Not finished yet. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -19629,7 +19629,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobRecord"];
                 };
             };
-            /** @description Not over yet. */
+            /** @description Not finished yet. */
             202: {
                 headers: {
                     [name: string]: unknown;

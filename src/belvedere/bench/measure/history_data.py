@@ -7,7 +7,7 @@ from belvedere.bench.measure.fixture import Fixture
 from belvedere.db import Tx, columns
 from belvedere.jobs.attempts import Attempt, reserve_fences
 from belvedere.jobs.model import JobRow
-from belvedere.server.background.consumers import REACTIONS
+from belvedere.server.background.consumers import CONSUMERS
 
 # Columns of jobs that JobRow does not have: large, and read for a single job only.
 HEAVY = "arguments, result, output, log"
@@ -62,7 +62,7 @@ def skip_events(tx: Tx) -> None:
     tx.execute_many(
         "insert into cursors (name, xid, id) values (?, ?, ?)"
         " on conflict (name) do update set xid = excluded.xid, id = excluded.id",
-        [(reaction.name, xid, event_id) for reaction in REACTIONS],
+        [(reaction.name, xid, event_id) for reaction in CONSUMERS],
     )
 
 

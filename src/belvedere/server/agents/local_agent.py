@@ -69,7 +69,7 @@ async def _run(app: App) -> None:
     state = folder.prepare(settings.state)
     lock = folder.lock(state, "agent")
     if lock is None:
-        raise OSError(f"Another agent uses the state folder {state.root}.")
+        raise OSError(f"Another agent runs with the state folder {state.root}.")
     try:
         credential = enrol.load(state)
         if credential is None:

@@ -1,4 +1,4 @@
-"""What this server is made of, for people who ask."""
+"""`GET /api/about`: versions, database, and the libraries in use."""
 
 import platform
 from functools import cache
@@ -23,7 +23,7 @@ class Library(msgspec.Struct):
 
 
 class About(msgspec.Struct):
-    """`schema`: the last step of the database's schema. `agents`: connected to this very server.
+    """`schema`: the last migration of the database. `agents`: connected to this server process.
     `scripts_as_server`: scripts of the local agent run as the server's own user, so that an admin's
     script can read everything that the server can."""
 
@@ -65,43 +65,49 @@ def _facts(tx: Tx) -> tuple[str, bool]:
 
 @cache
 def _libraries() -> tuple[Library, ...]:
-    """Everything that this installation needs, directly or not."""
-    found: dict[str, Library] = {}
-    waiting = ["belvedere"]
-    while waiting:
-        name = waiting.pop().lower().replace("_", "-")
-        if name in found:
+    """All direct and indirect dependencies of this installation."""
+    libraries: dict[str, Library] = {}
+    names = ["belvedere"]
+    while names:
+        name = names.pop().lower().replace("_", "-")
+        if name in libraries:
             continue
         try:
-            of = metadata.distribution(name)
+            distribution = metadata.distribution(name)
         except metadata.PackageNotFoundError:
-            # Only for another system, or for an extra that is not installed.
+            # For another operating system, or for an extra that is not installed.
             continue
-        found[name] = Library(of.metadata["Name"], of.version, _licence(of.metadata))
-        waiting += [_name(text) for text in of.requires or () if _is_needed(name, text)]
-    return tuple(sorted(found.values(), key=lambda one: one.name.lower()))
+        libraries[name] = Library(
+            distribution.metadata["Name"], distribution.version, _licence(distribution.metadata)
+        )
+        names += [_name(text) for text in distribution.requires or () if _is_needed(name, text)]
+    return tuple(sorted(libraries.values(), key=lambda library: library.name.lower()))
 
 
 def _is_needed(name: str, requirement: str) -> bool:
-    """Of the extras only our own for the server."""
+    """Of all extras, only `belvedere[server]` counts."""
     marker = requirement.partition(";")[2]
     return "extra ==" not in marker or (name == "belvedere" and "server" in marker)
 
 
 def _name(requirement: str) -> str:
-    """What stands before extras, versions and markers."""
+    """The name before extras, versions and markers."""
     for n, letter in enumerate(requirement):
         if not (letter.isalnum() or letter in "-_."):
             return requirement[:n]
     return requirement
 
 
-def _licence(of: "metadata.PackageMetadata") -> str:
-    named = [*(of.get_all("License-Expression") or ()), *(of.get_all("License") or ()), ""]
-    said = named[0]
-    if said and "\n" not in said and len(said) <= 80:
-        return str(said)
-    names = [text for text in of.get_all("Classifier") or () if text.startswith("License :: ")]
+def _licence(package: "metadata.PackageMetadata") -> str:
+    licences = [
+        *(package.get_all("License-Expression") or ()),
+        *(package.get_all("License") or ()),
+        "",
+    ]
+    text_license = licences[0]
+    if text_license and "\n" not in text_license and len(text_license) <= 80:
+        return str(text_license)
+    names = [text for text in package.get_all("Classifier") or () if text.startswith("License :: ")]
     return ", ".join(text.rpartition(" :: ")[2] for text in names)
 
 
@@ -111,7 +117,7 @@ ROUTES: tuple[Route, ...] = (
         "/api/about",
         "viewer",
         about,
-        "What this server is: versions, database, licences",
+        "Show versions, database and licences of the server",
         style="plain",
         answer=About,
         known=False,

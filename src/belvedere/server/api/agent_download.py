@@ -1,7 +1,7 @@
-"""The agent in one file, and the script that installs it: a second host is one pasted line.
+"""The agent as one file, and the script that installs it on a host.
 
-The file holds the agent's own rooms and `websockets`, all of it plain Python, so that any Python
-3.11 runs it as it is. It is the same, byte for byte, however often it is made.
+The file contains the agent's packages and `websockets`, all of it plain Python, so that any Python
+3.11 runs it. Building it twice gives the same bytes.
 """
 
 import hashlib
@@ -18,9 +18,9 @@ import belvedere
 from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Invalid
 from belvedere.rest.route import Reply
-from belvedere.server.api.health import own
+from belvedere.server.api.health import plain_route
 
-ROOMS = ("agent", "base")
+PACKAGES = ("agent", "base")
 FILES = ("__init__.py", "protocol.py")
 LIBRARY = "websockets"
 # Parts of the library that an agent never loads.
@@ -39,42 +39,44 @@ _HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5}
 
 @cache
 def archive() -> bytes:
-    """`belvedere-agent.pyz`; made once."""
-    written = io.BytesIO(b"#!/usr/bin/env python3\n")
-    written.seek(0, io.SEEK_END)
-    with zipfile.ZipFile(written, "a", zipfile.ZIP_DEFLATED, compresslevel=9) as made:
+    """`belvedere-agent.pyz`; built once."""
+    buffer = io.BytesIO(b"#!/usr/bin/env python3\n")
+    buffer.seek(0, io.SEEK_END)
+    with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED, compresslevel=9) as archive_file:
         for name, content in sorted(_contents().items()):
-            # A fixed time: the same content is the same file.
-            made.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
-    return written.getvalue()
+            # ZipInfo has a fixed time: the same content gives the same file.
+            archive_file.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()
 
 
 def _contents() -> dict[str, bytes]:
     package, library = files(belvedere.__name__), files(LIBRARY)
-    found = {"__main__.py": MAIN}
-    found |= {f"belvedere/{name}": package.joinpath(name).read_bytes() for name in FILES}
-    for room in ROOMS:
-        found |= _sources(package.joinpath(room), f"belvedere/{room}")
-    found |= _sources(library, LIBRARY)
-    return found | {f"{LIBRARY}/LICENSE": _licence()}
+    contents = {"__main__.py": MAIN}
+    contents |= {f"belvedere/{name}": package.joinpath(name).read_bytes() for name in FILES}
+    for subpackage in PACKAGES:
+        contents |= _sources(package.joinpath(subpackage), f"belvedere/{subpackage}")
+    contents |= _sources(library, LIBRARY)
+    return contents | {f"{LIBRARY}/LICENSE": _licence()}
 
 
 def _sources(folder: Traversable, prefix: str) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
+    sources: dict[str, bytes] = {}
     for entry in folder.iterdir():
         if entry.name in UNUSED:
             continue
         if entry.is_dir():
-            found |= _sources(entry, f"{prefix}/{entry.name}")
+            sources |= _sources(entry, f"{prefix}/{entry.name}")
         elif entry.name.endswith(".py"):
-            found[f"{prefix}/{entry.name}"] = entry.read_bytes()
-    return found
+            sources[f"{prefix}/{entry.name}"] = entry.read_bytes()
+    return sources
 
 
 def _licence() -> bytes:
-    """Whoever passes the library on passes on its terms."""
-    kept = metadata.files(LIBRARY) or []
-    return next(one for one in kept if one.name.upper().startswith("LICENSE")).read_binary()
+    """The licence must be distributed with the library."""
+    package_files = metadata.files(LIBRARY) or []
+    return next(
+        file for file in package_files if file.name.upper().startswith("LICENSE")
+    ).read_binary()
 
 
 @cache
@@ -97,22 +99,24 @@ async def script(request: Request[None]) -> Reply:
 
 
 def _server(request: AnyRequest) -> str:
-    """Where the new host reaches us: as we were told, or as we were just reached."""
+    """The address of this server for the new host: as configured, else as in this request."""
     if request.services.settings.url:
         return str(request.services.settings.base_url)
     host = request.starlette.headers.get("host", "")
     if not _HOST.fullmatch(host):
-        raise Invalid("The Host header is no address.", code="invalid_host")
+        raise Invalid("The Host header is not a valid address.", code="invalid_host")
     return f"{request.starlette.url.scheme}://{host}"
 
 
 ROUTES = (
-    own(
+    plain_route(
         "/-/install.sh",
         script,
-        "Makes a machine a host; run it there.",
+        "Script that installs the agent; run it on the new host.",
         bytes,
         "text/x-shellscript",
     ),
-    own("/-/belvedere-agent.pyz", agent, "The agent in one file.", bytes, "application/zip"),
+    plain_route(
+        "/-/belvedere-agent.pyz", agent, "The agent in one file.", bytes, "application/zip"
+    ),
 )

@@ -10,8 +10,8 @@ MAX_BACKLOG = 10_000
 
 
 class Backlog:
-    """Batches of events in their order. When there are too many, all are dropped: the reader is
-    disconnected, and goes on from its last event or reads everything again."""
+    """Batches of events in order. When there are too many, all are dropped: the reader is
+    disconnected, and continues from its last event or reads everything again."""
 
     def __init__(self, limit: int = MAX_BACKLOG) -> None:
         self.is_over = False

@@ -1,4 +1,4 @@
-"""`/-/events`: what happens, live, to everybody who may see it."""
+"""`/-/events`: live events that the reader may see, as server-sent events."""
 
 import asyncio
 import logging
@@ -27,24 +27,24 @@ log = logging.getLogger("belvedere.events")
 Cursor = tuple[int, int]
 
 RESYNC = b"event: resync\ndata: {}\n\n"
-# A cursor that no log holds: who comes back with it begins again.
-FORGET = b"id: 0.0\n"
-PULSE_S = 15.0
-# Objects whose events every member may see, and those for managers and above.
-OPEN = frozenset({"host", "webhook", "notification"})
+# A cursor that is in no event log: a reader that reconnects with it starts again.
+RESET_CURSOR = b"id: 0.0\n"
+KEEPALIVE_S = 15.0
+# Objects whose events every member may see.
+PUBLIC_OBJECTS = frozenset({"host", "webhook", "notification"})
 
 
-# What an event can be of.
+# The objects that have events.
 TOPICS = frozenset(kind.partition(".")[0] for kind in KINDS)
 
 
 class _Reader(msgspec.Struct):
-    """Who listens, and the credential that was shown at the door."""
+    """The reader of a stream, and the credential of its request."""
 
     runtime: Any
     actor: Actor
     token: str
-    # Objects whose events are wanted; empty: all.
+    # Objects whose events are sent; empty: all.
     topics: frozenset[str] = frozenset()
 
 
@@ -54,7 +54,7 @@ async def follow(request: Request[None]) -> Reply:
     secure = request.starlette.scope["scheme"] == "https"
     token = authentication.token_of(headers, request.query, request.route, secure=secure)
     cursor = _cursor(last)
-    # Read before anything is answered: whoever has the answer misses nothing from then on.
+    # Read before the response starts: the reader misses no event after it.
     newest = await request.services.db.read_inline(events.newest)
     is_known = cursor is not None and await request.services.db.read_inline(_holds, cursor, newest)
     start = cursor if cursor is not None and is_known else newest
@@ -64,11 +64,11 @@ async def follow(request: Request[None]) -> Reply:
 
 
 def _topics(text: str | None) -> frozenset[str]:
-    asked = frozenset((text or "").split(",")) - {""}
-    if asked - TOPICS:
+    topics = frozenset((text or "").split(",")) - {""}
+    if topics - TOPICS:
         names = ", ".join(sorted(TOPICS))
         raise Invalid(f"topics are {names}, separated by commas.", code="invalid_query")
-    return asked
+    return topics
 
 
 def _cursor(text: str | None) -> Cursor | None:
@@ -78,13 +78,13 @@ def _cursor(text: str | None) -> Cursor | None:
     # The number of the transaction is below zero for events from before a restore.
     parts = (xid.removeprefix("-"), event_id)
     if not all(part.isdecimal() and len(part) <= 19 for part in parts):
-        raise Invalid("Last-Event-ID is not one of ours.", code="invalid_query")
+        raise Invalid("Last-Event-ID is not an id of this server.", code="invalid_query")
     return int(xid), int(event_id)
 
 
 def _holds(tx: Tx, cursor: Cursor, newest: Cursor) -> bool:
-    """Whether the log still has everything after the cursor. One beyond its end comes from before
-    a backup was restored."""
+    """Whether the log still has everything after the cursor. A cursor beyond its end is from a time
+    before a backup was restored."""
     oldest = tx.row(f"select xid, id from events order by {tx.dialect.in_order} limit 1")
     return cursor <= newest and (oldest is None or cursor >= (oldest[0], oldest[1] - 1))
 
@@ -95,19 +95,19 @@ async def _live(reader: _Reader, start: Cursor, *, is_new: bool) -> AsyncIterato
     restarts = feed.restarts
     stop = await feed.listen(partial(_put, reader, backlog))
     try:
-        # With an id, so that a reader who is cut off before the first event knows where to go on.
+        # With an id, so that a reader that is disconnected before the first event can continue.
         mark = f"id: {start[0]}.{start[1]}\n"
         yield mark.encode() + RESYNC if is_new else f": welcome\n{mark}\n".encode()
-        async for batch in _news(reader, start, backlog):
+        async for batch in _batches(reader, start, backlog):
             if feed.restarts != restarts:
-                yield FORGET + RESYNC
+                yield RESET_CURSOR + RESYNC
                 return
-            if backlog.is_over or not await _is_in(reader):
-                # What this reader may see has changed, or it is too slow: it must look anew. The
-                # connection ends, so that the next one is let in with today's rights.
+            if backlog.is_over or not await _is_current(reader):
+                # The permissions of the reader have changed, or it is too slow: it must read
+                # everything again, on a new connection with its current permissions.
                 yield RESYNC
                 return
-            yield await _shown(reader, batch) if batch else b": still here\n\n"
+            yield await _frames(reader, batch) if batch else b": still here\n\n"
     finally:
         stop()
 
@@ -123,31 +123,31 @@ def _put(reader: _Reader, backlog: Backlog, batch: list[Event]) -> None:
         )
 
 
-async def _news(reader: _Reader, cursor: Cursor, backlog: Backlog) -> AsyncIterator[list[Event]]:
-    """What the log has after the cursor, then what happens; nothing, when it is time for a sign."""
-    while found := await reader.runtime.db.read(events.after, *cursor):
-        cursor = (found[-1].xid, found[-1].id)
-        yield found
+async def _batches(reader: _Reader, cursor: Cursor, backlog: Backlog) -> AsyncIterator[list[Event]]:
+    """Events of the log after the cursor, then new ones; an empty list for a keepalive."""
+    while batch := await reader.runtime.db.read(events.after, *cursor):
+        cursor = (batch[-1].xid, batch[-1].id)
+        yield batch
     while True:
-        found = await _heard(backlog)
-        fresh = [event for event in found if (event.xid, event.id) > cursor]
-        if fresh:
-            cursor = (fresh[-1].xid, fresh[-1].id)
-        if fresh or not found:
-            yield fresh
+        batch = await _next_batch(backlog)
+        new_events = [event for event in batch if (event.xid, event.id) > cursor]
+        if new_events:
+            cursor = (new_events[-1].xid, new_events[-1].id)
+        if new_events or not batch:
+            yield new_events
 
 
-async def _heard(backlog: Backlog) -> list[Event]:
+async def _next_batch(backlog: Backlog) -> list[Event]:
     try:
-        # Not wait_for, which may swallow a cancel that comes with an event.
-        async with asyncio.timeout(PULSE_S):
+        # Not wait_for, which may swallow a cancellation that arrives with an event.
+        async with asyncio.timeout(KEEPALIVE_S):
             return await backlog.take()
     except TimeoutError:
         return []
 
 
-async def _is_in(reader: _Reader) -> bool:
-    """Whether the credential is still good, for the same person with the same rights."""
+async def _is_current(reader: _Reader) -> bool:
+    """Whether the credential is still valid, for the same actor with the same permissions."""
     runtime = reader.runtime
     try:
         now = await runtime.credentials.actor(reader.token, runtime.clock())
@@ -156,21 +156,21 @@ async def _is_in(reader: _Reader) -> bool:
     return bool(msgspec.structs.replace(now, address=reader.actor.address) == reader.actor)
 
 
-async def _shown(reader: _Reader, found: list[Event]) -> bytes:
-    """The visible ones; at least the id, so that a reader's cursor moves on."""
+async def _frames(reader: _Reader, batch: list[Event]) -> bytes:
+    """The visible events; at least the last id, so that the reader's cursor advances."""
     actor, topics = reader.actor, reader.topics
-    mine = [
+    visible_events = [
         event
-        for event in found
+        for event in batch
         if event.customer_id == actor.customer_id and (not topics or event.object in topics)
     ]
-    if mine and not actor.sees_all:
-        mine = await reader.runtime.db.read(_visible, actor, mine)
-    last = found[-1]
-    return b"".join(map(_told, mine)) + f"id: {last.xid}.{last.id}\n\n".encode()
+    if visible_events and not actor.sees_all:
+        visible_events = await reader.runtime.db.read(_visible, actor, visible_events)
+    last = batch[-1]
+    return b"".join(map(_frame, visible_events)) + f"id: {last.xid}.{last.id}\n\n".encode()
 
 
-def _told(event: Event) -> bytes:
+def _frame(event: Event) -> bytes:
     body = msgspec.json.encode(
         {
             "kind": event.kind,
@@ -183,15 +183,15 @@ def _told(event: Event) -> bytes:
     return f"id: {event.xid}.{event.id}\nevent: {event.kind}\ndata: ".encode() + body + b"\n\n"
 
 
-def _visible(tx: Tx, actor: Actor, found: list[Event]) -> list[Event]:
-    seen: dict[tuple[str, str], bool] = {}
-    return [event for event in found if _may_see(tx, actor, event, seen)]
+def _visible(tx: Tx, actor: Actor, batch: list[Event]) -> list[Event]:
+    decisions: dict[tuple[str, str], bool] = {}
+    return [event for event in batch if _may_see(tx, actor, event, decisions)]
 
 
-def _may_see(tx: Tx, actor: Actor, event: Event, seen: dict[tuple[str, str], bool]) -> bool:
+def _may_see(tx: Tx, actor: Actor, event: Event, decisions: dict[tuple[str, str], bool]) -> bool:
     if actor.level is Level.AGENT:
         return False
-    if event.object in OPEN:
+    if event.object in PUBLIC_OBJECTS:
         return True
     data = msgspec.json.decode(event.data)
     if data.get("user_id") and data["user_id"] == actor.user_id:
@@ -202,20 +202,22 @@ def _may_see(tx: Tx, actor: Actor, event: Event, seen: dict[tuple[str, str], boo
         acl = access.acl_of(tx, actor.customer_id, "monitor", event.object_id)
         return access.may_see(actor, acl, open_when_empty=True)
     if event.object in ("task", "workflow", "indicator"):
-        about = (event.object, event.object_id)
+        acl_object = (event.object, event.object_id)
     elif event.object == "job" and data.get("workflow_id"):
-        about = ("workflow", data["workflow_id"])
+        acl_object = ("workflow", data["workflow_id"])
     elif event.object == "job":
-        about = ("task", data.get("task_id") or "")
+        acl_object = ("task", data.get("task_id") or "")
     elif event.object == "schedule":
-        about = (data["target"], data["target_id"])
+        acl_object = (data["target"], data["target_id"])
     else:
         return False
-    if about not in seen:
-        seen[about] = access.may_see(actor, access.acl_of(tx, actor.customer_id, *about))
-    if not seen[about] and data.get("type") == APPROVAL:
+    if acl_object not in decisions:
+        decisions[acl_object] = access.may_see(
+            actor, access.acl_of(tx, actor.customer_id, *acl_object)
+        )
+    if not decisions[acl_object] and data.get("type") == APPROVAL:
         return permissions.sees(tx, actor, event.object_id)
-    return seen[about]
+    return decisions[acl_object]
 
 
 ROUTES = (
@@ -224,14 +226,14 @@ ROUTES = (
         "/-/events",
         "viewer",
         follow,
-        "What happens, live, as server-sent events.",
+        "Live events as server-sent events.",
         style="plain",
         known=False,
         answer=bytes,
         media=("text/event-stream",),
         query=(
-            ("last_event_id", "go on after this event; also the header Last-Event-ID"),
-            ("topics", "only events of these, separated by commas, such as job,monitor"),
+            ("last_event_id", "continue after this event; also as the header Last-Event-ID"),
+            ("topics", "only events of these objects, separated by commas, such as job,monitor"),
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""The server's own doors: health, readiness, the interface's description."""
+"""Health, readiness, and the description of the interface."""
 
 from dataclasses import replace
 from functools import cache
@@ -13,7 +13,7 @@ from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx
 from belvedere.rest.route import Reply, Route
 from belvedere.server.http import docs_page, openapi
-from belvedere.server.http.routing import Table
+from belvedere.server.http.routing import Router
 from belvedere.server.runtime import runtime_of
 
 
@@ -34,11 +34,11 @@ class EventLoop(msgspec.Struct, frozen=True):
     last_route: str | None = None
 
 
-class Ready(msgspec.Struct):
+class Readiness(msgspec.Struct):
     status: str
     database: str
     agents: int
-    # What an operator should look at; the console and `doctor` say more.
+    # Names of warnings for the operator; the console and `doctor` have the details.
     warnings: list[str] = []
     event_loop: EventLoop = EventLoop()
 
@@ -47,15 +47,15 @@ async def health(request: Request[None]) -> Health:
     return Health("ok", __version__, iso(request.services.clock()))
 
 
-async def ready(request: Request[None]) -> Ready:
-    """The database answers and takes writes."""
+async def ready(request: Request[None]) -> Readiness:
+    """The database answers and accepts writes."""
     if not request.services.settings.ready:
-        raise Unauthenticated("This server does not tell strangers whether it is ready.")
-    # Strangers may ask as often as they like: they all share one write.
+        raise Unauthenticated("The readiness check is disabled on this server (BELVEDERE_READY).")
+    # Anonymous requests share one write, however many there are.
     await request.services.db.write_batched(_touch, None)
     warnings = ["undeclared_proxy"] if runtime_of(request).proxies.undeclared() else []
     agents = len(runtime_of(request).agents)
-    return Ready("ok", request.services.db.dialect.name, agents, warnings, _event_loop(request))
+    return Readiness("ok", request.services.db.dialect.name, agents, warnings, _event_loop(request))
 
 
 def _event_loop(request: AnyRequest) -> EventLoop:
@@ -76,17 +76,17 @@ def _touch(tx: Tx, callers: list[None]) -> list[None]:
 
 
 async def description(request: Request[None]) -> msgspec.Raw:
-    return _description(runtime_of(request).table, request.services.settings.base_url)
+    return _description(runtime_of(request).router, request.services.settings.base_url)
 
 
 @cache
-def _description(table: Table, base_url: str) -> msgspec.Raw:
-    """Made once: it takes as long as a hundred requests."""
+def _description(table: Router, base_url: str) -> msgspec.Raw:
+    """Built once: it takes as long as a hundred requests."""
     return msgspec.Raw(msgspec.json.encode(openapi.document(table, base_url)))
 
 
 async def docs(request: Request[None]) -> Reply:
-    page = docs_page.html(runtime_of(request).table)
+    page = docs_page.html(runtime_of(request).router)
     headers = {
         "content-security-policy": "default-src 'none'; style-src 'unsafe-inline';"
         " base-uri 'none'; frame-ancestors 'none'"
@@ -94,7 +94,7 @@ async def docs(request: Request[None]) -> Reply:
     return Reply(page, headers=headers, media_type="text/html; charset=utf-8")
 
 
-def own(path: str, handler: Any, summary: str, answer: Any, media: str = "") -> Route:
+def plain_route(path: str, handler: Any, summary: str, answer: Any, media: str = "") -> Route:
     return Route(
         "GET",
         path,
@@ -109,9 +109,9 @@ def own(path: str, handler: Any, summary: str, answer: Any, media: str = "") -> 
 
 
 ROUTES = (
-    own("/-/health", health, "The server runs.", Health),
-    replace(own("/api/status", health, "The server runs.", Health), known=True),
-    own("/-/ready", ready, "The database answers.", Ready),
-    own("/-/openapi.json", description, "This interface as OpenAPI 3.1.", dict[str, Any]),
-    own("/-/docs", docs, "This interface to read.", bytes, "text/html"),
+    plain_route("/-/health", health, "The server runs.", Health),
+    replace(plain_route("/api/status", health, "The server runs.", Health), known=True),
+    plain_route("/-/ready", ready, "The database answers.", Readiness),
+    plain_route("/-/openapi.json", description, "This interface as OpenAPI 3.1.", dict[str, Any]),
+    plain_route("/-/docs", docs, "This interface as a page.", bytes, "text/html"),
 )

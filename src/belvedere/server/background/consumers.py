@@ -1,7 +1,7 @@
-"""What follows from what happened, as a table: reaction, events, verb.
+"""The event consumers of the server, as a table: name, kinds of events, operation.
 
-Each reaction has a cursor in the event log; the cursor moves in the transaction of the effect, so
-that every event has its effect once, whichever server runs it and whenever it dies.
+Each consumer has a cursor in the event log. The cursor moves in the transaction of the effect, so
+that every event has its effect once, whichever server processes it and whenever that one crashes.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from belvedere.jobs.lifecycle import timeouts
 from belvedere.monitors import agent_config, housekeeping
 from belvedere.schedules import service as schedules
 from belvedere.secrets import service as secrets
-from belvedere.server import notices as telling
+from belvedere.server import notices
 from belvedere.server.background import trigger_starts
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.setup.first_start import show_demo
@@ -28,22 +28,22 @@ from belvedere.workflows.engine import advance
 log = logging.getLogger("belvedere.reactions")
 POLL_S = 10.0
 RETRY_S = 1.0
-TRIES = 5
-TOGETHER = 500
+MAX_TRIES = 5
+BATCH_SIZE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class EventConsumer:
     name: str
     kinds: frozenset[str]
-    verb: Callable[[Tx, ServerRuntime, Event], object]
-    # Where there is much to read and little to do: all that waits at once, instead of one by one.
-    together: Callable[[Tx, ServerRuntime, Sequence[Event]], None] | None = None
-    # So long it lets events gather after the bell: reading every job's must not slow the jobs.
-    gathers_s: float = 0.0
+    consume: Callable[[Tx, ServerRuntime, Event], object]
+    # For many events with little work each: all that wait, instead of one by one.
+    consume_batch: Callable[[Tx, ServerRuntime, Sequence[Event]], None] | None = None
+    # Wait this long after a signal, so that reading every event of a job does not slow the jobs.
+    delay_s: float = 0.0
 
 
-REACTIONS = (
+CONSUMERS = (
     EventConsumer(
         "jobs of deleted hosts expire",
         frozenset({"host.deleted"}),
@@ -110,10 +110,10 @@ REACTIONS = (
     ),
     EventConsumer(
         "people are told",
-        telling.KINDS,
-        lambda tx, runtime, event: telling.tell(tx, runtime, [event]),
-        telling.tell,
-        gathers_s=1.0,
+        notices.KINDS,
+        lambda tx, runtime, event: notices.notify(tx, runtime, [event]),
+        notices.notify,
+        delay_s=1.0,
     ),
     EventConsumer(
         "definitions and hosts stay in step",
@@ -127,84 +127,86 @@ REACTIONS = (
 )
 
 
-def react(tx: Tx, runtime: ServerRuntime, reaction: EventConsumer) -> int:
-    """Take what waits; one bad event undoes the whole turn and is found by going one by one."""
-    if reaction.together is not None:
-        return react_together(tx, runtime, reaction)
-    found = cursors.take(tx, reaction.name, reaction.kinds)
-    for event in found:
-        reaction.verb(tx, runtime, event)
-        cursors.move(tx, reaction.name, event)
-    return len(found)
+def run_batch(tx: Tx, runtime: ServerRuntime, consumer: EventConsumer) -> int:
+    """Process what waits. A failing event rolls back the batch and is then found one by one."""
+    if consumer.consume_batch is not None:
+        return _run_whole_batch(tx, runtime, consumer)
+    batch = cursors.take(tx, consumer.name, consumer.kinds)
+    for event in batch:
+        consumer.consume(tx, runtime, event)
+        cursors.move(tx, consumer.name, event)
+    return len(batch)
 
 
-def react_together(tx: Tx, runtime: ServerRuntime, reaction: EventConsumer) -> int:
-    assert reaction.together is not None
-    found = cursors.take(tx, reaction.name, reaction.kinds, limit=TOGETHER)
-    if found:
-        reaction.together(tx, runtime, found)
-        cursors.move(tx, reaction.name, found[-1])
-    return len(found)
+def _run_whole_batch(tx: Tx, runtime: ServerRuntime, consumer: EventConsumer) -> int:
+    assert consumer.consume_batch is not None
+    batch = cursors.take(tx, consumer.name, consumer.kinds, limit=BATCH_SIZE)
+    if batch:
+        consumer.consume_batch(tx, runtime, batch)
+        cursors.move(tx, consumer.name, batch[-1])
+    return len(batch)
 
 
-def react_to_one(tx: Tx, runtime: ServerRuntime, reaction: EventConsumer) -> None:
-    for event in cursors.take(tx, reaction.name, reaction.kinds, limit=1):
-        reaction.verb(tx, runtime, event)
-        cursors.move(tx, reaction.name, event)
+def run_first(tx: Tx, runtime: ServerRuntime, consumer: EventConsumer) -> None:
+    for event in cursors.take(tx, consumer.name, consumer.kinds, limit=1):
+        consumer.consume(tx, runtime, event)
+        cursors.move(tx, consumer.name, event)
 
 
-def park_one(tx: Tx, reaction: EventConsumer, fault: str) -> None:
-    for event in cursors.take(tx, reaction.name, reaction.kinds, limit=1):
-        cursors.park(tx, reaction.name, event, fault)
+def set_aside_first(tx: Tx, consumer: EventConsumer, fault: str) -> None:
+    for event in cursors.take(tx, consumer.name, consumer.kinds, limit=1):
+        cursors.park(tx, consumer.name, event, fault)
 
 
-async def run(reaction: EventConsumer, runtime: ServerRuntime) -> None:
-    """Woken by the doorbell, else every few seconds."""
-    rang = asyncio.Event()
-    for kind in reaction.kinds:
-        runtime.signals.subscribe(event_recorded(kind), lambda _: rang.set())
+async def run(consumer: EventConsumer, runtime: ServerRuntime) -> None:
+    """Woken by a signal, else every few seconds."""
+    signalled = asyncio.Event()
+    for kind in consumer.kinds:
+        runtime.signals.subscribe(event_recorded(kind), lambda _: signalled.set())
     tries = 0
     while True:
         pause_s = RETRY_S
         try:
-            await catch_up(reaction, runtime)
+            await catch_up(consumer, runtime)
             tries, pause_s = 0, POLL_S
         except Unavailable as fault:
-            # No fault of the event: it waits for the database however long that takes.
-            log.warning("consumer waits for the database name=%r error=%s", reaction.name, fault)
+            # Not a fault of the event: it waits for the database, however long that takes.
+            log.warning("consumer waits for the database name=%r error=%s", consumer.name, fault)
         except Exception as fault:
-            # Our own mistake: try again, then set the event aside.
+            # A fault of the server: try again, then set the event aside.
             tries += 1
-            log.exception("the reaction %r stumbled (try %s)", reaction.name, tries)
-            if tries >= TRIES:
-                await _set_aside(reaction, runtime, fault)
+            log.exception("consumer failed name=%r try=%s", consumer.name, tries)
+            if tries >= MAX_TRIES:
+                await _set_aside(consumer, runtime, fault)
                 tries, pause_s = 0, POLL_S
         with contextlib.suppress(TimeoutError):
-            # Not wait_for, which may swallow a cancel that comes with the ring.
+            # Not wait_for, which may swallow a cancellation that arrives with the signal.
             async with asyncio.timeout(pause_s):
-                await rang.wait()
-        await asyncio.sleep(reaction.gathers_s)
-        rang.clear()
+                await signalled.wait()
+        await asyncio.sleep(consumer.delay_s)
+        signalled.clear()
 
 
-async def catch_up(reaction: EventConsumer, runtime: ServerRuntime) -> None:
-    waits, lags = await runtime.db.read(cursors.outlook, reaction.name, reaction.kinds)
-    while waits:
+async def catch_up(consumer: EventConsumer, runtime: ServerRuntime) -> None:
+    has_events, is_behind = await runtime.db.read(cursors.outlook, consumer.name, consumer.kinds)
+    while has_events:
         try:
-            await runtime.db.write(react, runtime, reaction)
+            await runtime.db.write(run_batch, runtime, consumer)
         except Exception:
-            await runtime.db.write(react_to_one, runtime, reaction)
-        waits, lags = await runtime.db.read(cursors.outlook, reaction.name, reaction.kinds)
-    if lags:
-        await runtime.db.write(cursors.skip, reaction.name, reaction.kinds)
+            await runtime.db.write(run_first, runtime, consumer)
+        has_events, is_behind = await runtime.db.read(
+            cursors.outlook, consumer.name, consumer.kinds
+        )
+    if is_behind:
+        await runtime.db.write(cursors.skip, consumer.name, consumer.kinds)
 
 
-async def _set_aside(reaction: EventConsumer, runtime: ServerRuntime, fault: Exception) -> None:
+async def _set_aside(consumer: EventConsumer, runtime: ServerRuntime, fault: Exception) -> None:
     with contextlib.suppress(Exception):
-        await runtime.db.write(park_one, reaction, repr(fault)[:500])
+        await runtime.db.write(set_aside_first, consumer, repr(fault)[:500])
 
 
 def start(runtime: ServerRuntime) -> list["asyncio.Task[None]"]:
     return [
-        asyncio.create_task(run(reaction, runtime), name=reaction.name) for reaction in REACTIONS
+        asyncio.create_task(run(consumer, runtime), name=consumer.name) for consumer in CONSUMERS
     ]

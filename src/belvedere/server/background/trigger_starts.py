@@ -1,4 +1,4 @@
-"""Something happened that starts tasks or workflows: the reaction to `trigger.fired`."""
+"""Starts tasks and workflows by triggers: the consumer of `trigger.fired`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,64 +25,68 @@ from belvedere.workflows.start import WorkflowJobRequest
 
 
 def start(tx: Tx, event: Event) -> None:
-    """Start what is attached now. One that cannot run harms no other, and is told."""
+    """Start the targets of the triggers. One that is refused does not stop the others."""
     data = msgspec.json.decode(event.data)
     customer = service.find(tx, event.customer_id)
     if not customer.enabled:
         return
     people = starters.of_source(tx, customer.id, data["job_id"]) if "job_id" in data else ()
     actor = trigger_actor(customer.id, customer.name, starters=people)
-    given = _arguments(tx, customer.id, data)
-    for one in store.for_source(
+    arguments = _arguments(tx, customer.id, data)
+    for trigger in store.for_source(
         tx, customer.id, data["source"], event.object_id, data["event_name"]
     ):
-        refusal = _unapproved(tx, customer.id, data, one)
-        refusal = refusal or START[one.target](tx, actor, one.target_id, given)
+        refusal = _unapproved(tx, customer.id, data, trigger)
+        refusal = refusal or STARTERS[trigger.target](tx, actor, trigger.target_id, arguments)
         if refusal is not None:
-            told = {"target": one.target, "target_id": one.target_id, "event_id": one.event_id}
-            told |= {"code": refusal.code, "message": refusal.message}
-            events.append(tx, customer.id, "trigger.refused", event.object_id, told)
+            refusal_data = {
+                "target": trigger.target,
+                "target_id": trigger.target_id,
+                "event_id": trigger.event_id,
+            }
+            refusal_data |= {"code": refusal.code, "message": refusal.message}
+            events.append(tx, customer.id, "trigger.refused", event.object_id, refusal_data)
 
 
 def _arguments(tx: Tx, customer_id: str, data: dict[str, Any]) -> list[Any]:
-    """What the event brings, or the output of what ended."""
+    """The arguments of the event, or the output of the job that ended."""
     if "job_id" not in data:
-        given: list[Any] = data["arguments"]
-        return given
+        arguments: list[Any] = data["arguments"]
+        return arguments
     if data["source"] == "workflow":
         return step_store.output_of(tx, data["job_id"])
     output = tx.value("select output from jobs where id = ?", data["job_id"])
-    found: list[Any] = msgspec.json.decode(output or "[]")
-    return sealed_values.open_values(tx.sealer, customer_id, found)
+    values: list[Any] = msgspec.json.decode(output or "[]")
+    return sealed_values.open_values(tx.sealer, customer_id, values)
 
 
-def _unapproved(tx: Tx, customer_id: str, data: dict[str, Any], one: Trigger) -> Refused | None:
-    """An approval starts what was approved, as it was then."""
-    if "job_id" not in data or one.event_name != "success":
+def _unapproved(tx: Tx, customer_id: str, data: dict[str, Any], trigger: Trigger) -> Refused | None:
+    """An approval starts only what was approved, as it was then."""
+    if "job_id" not in data or trigger.event_name != "success":
         return None
     try:
-        plan.check_triggered(tx, customer_id, data["job_id"], one)
+        plan.check_triggered(tx, customer_id, data["job_id"], trigger)
     except Refused as refusal:
         return refusal
     return None
 
 
-def _start_task(tx: Tx, actor: Actor, task_id: str, given: list[Any]) -> Refused | None:
-    wanted = NewJob(actor, task_id, given, origin="trigger_by", by_index=True)
-    answer = create.create(tx, [wanted])[0]
-    if isinstance(answer, Exception) and not isinstance(answer, Refused):
-        raise answer
+def _start_task(tx: Tx, actor: Actor, task_id: str, arguments: list[Any]) -> Refused | None:
+    request = NewJob(actor, task_id, arguments, origin="trigger_by", by_index=True)
+    result = create.create(tx, [request])[0]
+    if isinstance(result, Exception) and not isinstance(result, Refused):
+        raise result
+    return result if isinstance(result, Refused) else None
+
+
+def _start_workflow(tx: Tx, actor: Actor, workflow_id: str, arguments: list[Any]) -> Refused | None:
+    request = WorkflowJobRequest(actor, workflow_id, arguments, origin="trigger_by", by_index=True)
+    answer = workflows.run(tx, [request])[0]
     return answer if isinstance(answer, Refused) else None
 
 
-def _start_workflow(tx: Tx, actor: Actor, workflow_id: str, given: list[Any]) -> Refused | None:
-    wanted = WorkflowJobRequest(actor, workflow_id, given, origin="trigger_by", by_index=True)
-    answer = workflows.run(tx, [wanted])[0]
-    return answer if isinstance(answer, Refused) else None
-
-
-# What a trigger can start.
-START: dict[str, Callable[[Tx, Actor, str, list[Any]], Refused | None]] = {
+# Targets of a trigger.
+STARTERS: dict[str, Callable[[Tx, Actor, str, list[Any]], Refused | None]] = {
     "task": _start_task,
     "workflow": _start_workflow,
 }

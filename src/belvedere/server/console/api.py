@@ -1,11 +1,11 @@
-"""`/ui/`: the console's page and its files. Addresses below it are the console's own affair."""
+"""`/ui/`: the page and the files of the console. Addresses below it are routed by the console."""
 
 import re
 from typing import Any
 
 from belvedere.access.request import AnyRequest
 from belvedere.rest.route import Reply, Route
-from belvedere.server.console.assets import HASHED, Copy, File, etag_of
+from belvedere.server.console.assets import HASHED, AssetFile, Copy, etag_of
 from belvedere.server.runtime import runtime_of
 
 POLICY = (
@@ -14,13 +14,13 @@ POLICY = (
     " connect-src 'self'"
 )
 HTML = "text/html; charset=utf-8"
-FOR_EVER = "public, max-age=31536000, immutable"
-# Kept, but asked for again each time: a new release must be seen at once.
-ASK_AGAIN = "no-cache"
-# Deeper than any page of the console lies.
+IMMUTABLE = "public, max-age=31536000, immutable"
+# Cached, but revalidated each time: a new release must be visible at once.
+REVALIDATE = "no-cache"
+# Deeper than the address of any page of the console.
 MAX_DEPTH = 16
-# Segments that browsers and proxies take away on the road, and signs that no address has.
-_NO_NAME = re.compile(r"(^|/)\.\.?(/|$)|^/|//|[\0-\x1f\x7f\\]")
+# Segments that browsers and proxies remove, and characters that no address has.
+_INVALID_NAME = re.compile(r"(^|/)\.\.?(/|$)|^/|//|[\0-\x1f\x7f\\]")
 _REFUSED = re.compile(r";\s*q=0(\.0*)?\s*$")
 NOTICE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -35,35 +35,41 @@ without it.</p></body></html>
 
 
 async def to_console(request: AnyRequest) -> Reply:
-    # Relative: a proxy may have put something before our paths.
+    # Relative: a proxy may serve this under a prefix.
     return Reply("", 302, {"location": "ui/"}, "text/plain")
 
 
 async def console(request: AnyRequest) -> Reply:
-    """A file of the console; the page itself for everything else."""
+    """A file of the console; its page for every other address."""
     name = request.path["rest"]
-    file = runtime_of(request).shelf.files.get(name)
+    file = runtime_of(request).assets.files.get(name)
     if file is not None:
         return _file(request, file)
-    # What is on the wire counts, because the browser counts it: %2f is no slash.
+    # From the raw path, as the browser counts it: %2f is not a slash.
     depth = request.starlette.scope["raw_path"].count(b"/") - 2
-    if name.startswith(HASHED) or depth > MAX_DEPTH or _NO_NAME.search(name):
+    if name.startswith(HASHED) or depth > MAX_DEPTH or _INVALID_NAME.search(name):
         return _answer("There is no such file.\n", 404, "text/plain; charset=utf-8")
-    page = runtime_of(request).shelf.index(depth)
+    page = runtime_of(request).assets.index(depth)
     if page is None:
         return _answer(NOTICE, 503, HTML)
-    return _unless_known(request, Copy("", page, etag_of(page)), HTML, {"cache-control": ASK_AGAIN})
+    return _unless_cached(
+        request, Copy("", page, etag_of(page)), HTML, {"cache-control": REVALIDATE}
+    )
 
 
-def _file(request: AnyRequest, file: File) -> Reply:
-    taken = _encodings(request.starlette.headers.get("accept-encoding", ""))
-    copy = next(one for one in file.copies if not one.encoding or one.encoding in taken)
-    headers = {"cache-control": FOR_EVER if file.is_hashed else ASK_AGAIN}
+def _file(request: AnyRequest, file: AssetFile) -> Reply:
+    accepted = _encodings(request.starlette.headers.get("accept-encoding", ""))
+    copy = next(
+        candidate
+        for candidate in file.copies
+        if not candidate.encoding or candidate.encoding in accepted
+    )
+    headers = {"cache-control": IMMUTABLE if file.is_hashed else REVALIDATE}
     if len(file.copies) > 1:
         headers["vary"] = "accept-encoding"
     if copy.encoding:
         headers["content-encoding"] = copy.encoding
-    return _unless_known(request, copy, file.media_type, headers)
+    return _unless_cached(request, copy, file.media_type, headers)
 
 
 def _encodings(accepted: str) -> frozenset[str]:
@@ -71,12 +77,12 @@ def _encodings(accepted: str) -> frozenset[str]:
     return frozenset(part.partition(";")[0].strip() for part in parts if not _REFUSED.search(part))
 
 
-def _unless_known(
+def _unless_cached(
     request: AnyRequest, copy: Copy, media_type: str, headers: dict[str, str]
 ) -> Reply:
-    known = request.starlette.headers.get("if-none-match", "")
+    client_etags = request.starlette.headers.get("if-none-match", "")
     headers = {**headers, "etag": copy.etag}
-    if copy.etag in [tag.strip().removeprefix("W/") for tag in known.split(",")]:
+    if copy.etag in [tag.strip().removeprefix("W/") for tag in client_etags.split(",")]:
         return _answer(b"", 304, media_type, headers)
     return _answer(copy.data, 200, media_type, headers)
 
@@ -92,7 +98,7 @@ def _page(path: str, handler: Any, summary: str) -> Route:
 
 
 ROUTES = (
-    _page("/", to_console, "To the console."),
-    _page("/ui", to_console, "To the console."),
+    _page("/", to_console, "Redirect to the console."),
+    _page("/ui", to_console, "Redirect to the console."),
     _page("/ui/{rest...}", console, "The console."),
 )

@@ -1,7 +1,7 @@
-"""The built console, read once at the start: what is not on the shelf is not served.
+"""The built console, read once at the start: other files are not served.
 
-A request is looked up by name among the files that the build left, so no path of a request ever
-reaches the disk.
+A request is looked up by name among the files of the build, so no path of a request is ever used
+on the disk.
 """
 
 import gzip
@@ -13,12 +13,12 @@ from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
 INDEX = "index.html"
-# Names under this carry the digest of their content: what they hold never changes.
+# Names under this contain the digest of their content, which therefore never changes.
 HASHED = "assets/"
-# Where the page says from which address its links count; the build leaves it as it is.
+# The base address of the page's links, as the build writes it.
 BASE = '<base href="/ui/" />'
-# The packed copies that the build makes of a file, the smaller first.
-PACKED = {"br": ".br", "gzip": ".gz"}
+# The compressed copies of a file, the smallest first.
+COMPRESSED = {"br": ".br", "gzip": ".gz"}
 TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -36,7 +36,7 @@ TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """The bytes of a file in one encoding; empty: as they are."""
+    """The bytes of a file in one encoding; empty: not compressed."""
 
     encoding: str
     data: bytes
@@ -44,10 +44,10 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class AssetFile:
     name: str
     media_type: str
-    # The smallest first, the plain one last.
+    # The smallest first, the uncompressed one last.
     copies: tuple[Copy, ...]
 
     @property
@@ -56,56 +56,56 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
-    """The files by name, and the page in two halves, between which its base belongs."""
+class ConsoleAssets:
+    """The files by name, and the page in two parts, between which its base is inserted."""
 
-    files: dict[str, File]
+    files: dict[str, AssetFile]
     page: tuple[str, str] | None
 
     def index(self, depth: int) -> bytes | None:
-        """The page for an address so many slashes below the console's own; None: not built."""
+        """The page for an address of this depth below `/ui/`; None: the console is not built."""
         if self.page is None:
             return None
-        # Relative, so that it holds under any prefix that a proxy puts before our paths.
+        # Relative, so that it is right under any prefix of a proxy.
         before, after = self.page
         return f'{before}<base href="{"../" * depth or "./"}" />{after}'.encode()
 
 
 @cache
-def load(folder: Path) -> Shelf:
+def load(folder: Path) -> ConsoleAssets:
     files = {file.name: file for file in _files(folder)}
     index = files.pop(INDEX, None)
     if index is None:
-        return Shelf({}, None)
-    before, found, after = index.copies[-1].data.decode().partition(BASE)
-    assert found, f"{folder / INDEX} lacks {BASE}"
-    return Shelf(files, (before, after))
+        return ConsoleAssets({}, None)
+    before, base, after = index.copies[-1].data.decode().partition(BASE)
+    assert base, f"{folder / INDEX} lacks {BASE}"
+    return ConsoleAssets(files, (before, after))
 
 
-def _files(folder: Path) -> Iterator[File]:
-    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    # Hidden ones are the build's own notes.
-    names = {_plain(name) for name in found if not name.startswith(".")}
+def _files(folder: Path) -> Iterator[AssetFile]:
+    paths = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    # Hidden files are notes of the build.
+    names = {_plain(name) for name in paths if not name.startswith(".")}
     for name in sorted(names):
         kind = TYPES.get(Path(name).suffix, "application/octet-stream")
-        yield File(name, kind, tuple(_copies(folder / name)))
+        yield AssetFile(name, kind, tuple(_copies(folder / name)))
 
 
 def _plain(name: str) -> str:
-    """The name of a file without that of its packing."""
-    return next((name.removesuffix(end) for end in PACKED.values() if name.endswith(end)), name)
+    """The name of a file without the suffix of its compression."""
+    return next((name.removesuffix(end) for end in COMPRESSED.values() if name.endswith(end)), name)
 
 
 def _copies(path: Path) -> Iterator[Copy]:
-    packed = {encoding: path.with_name(path.name + end) for encoding, end in PACKED.items()}
-    # The build leaves the plain text out of what it packs: it would only be the same once more.
-    data = path.read_bytes() if path.exists() else gzip.decompress(packed["gzip"].read_bytes())
-    for encoding, copy in packed.items():
+    compressed = {encoding: path.with_name(path.name + end) for encoding, end in COMPRESSED.items()}
+    # The build deletes the uncompressed file where it writes compressed ones.
+    data = path.read_bytes() if path.exists() else gzip.decompress(compressed["gzip"].read_bytes())
+    for encoding, copy in compressed.items():
         if copy.exists():
             yield Copy(encoding, copy.read_bytes(), etag_of(data, encoding))
     yield Copy("", data, etag_of(data))
 
 
 def etag_of(data: bytes, encoding: str = "") -> str:
-    """A packed copy has a tag of its own, because its bytes are others."""
+    """A compressed copy has another tag, because its bytes differ."""
     return f'"{hashlib.sha256(data).hexdigest()[:20]}{encoding and "-"}{encoding}"'

@@ -1,5 +1,5 @@
-"""The samples of a first start: one of everything, made once and taken away by one command."""
+"""The demo of a first start: one object of each kind, created once and removed by one command."""
 
-from belvedere.server.demo.create import make
+from belvedere.server.demo.create import create_demo
 
-__all__ = ["make"]
+__all__ = ["create_demo"]

@@ -1,4 +1,4 @@
-"""The demo over HTTP: it can be taken away."""
+"""Removal of the demo over HTTP."""
 
 from belvedere.access.request import Request
 from belvedere.rest.route import Route
@@ -18,7 +18,7 @@ ROUTES: tuple[Route, ...] = (
         "/api/demo",
         "admin",
         remove_demo,
-        "Take away what the first start made as a demo, unless it was changed or is in use",
+        "Remove the demo of the first start, except what was changed or is in use",
         style="plain",
         answer=Removal,
         known=False,

@@ -1,4 +1,4 @@
-"""Making the demo, on the first host: tasks, a workflow, and what watches, shows and starts."""
+"""Creates the demo on the first host: tasks, a workflow, indicators, monitors, a schedule, …"""
 
 from collections.abc import Iterator
 from ipaddress import ip_address
@@ -14,7 +14,7 @@ from belvedere.schedules import service as schedules
 from belvedere.schedules.bodies import ScheduleBody
 from belvedere.server.demo import inventory
 from belvedere.server.demo import sample_tasks as samples
-from belvedere.server.demo.inventory import Thing
+from belvedere.server.demo.inventory import DemoObject
 from belvedere.server.runtime import ServerRuntime
 from belvedere.settings import Settings
 from belvedere.tasks.store import runnable
@@ -51,33 +51,33 @@ INDICATORS = (
 )
 
 
-def make(tx: Tx, runtime: ServerRuntime, actor: Actor, host_id: str) -> None:
-    """All of it on this host, in one transaction, written down to be found again."""
-    tasks = samples.make_demo(tx, runtime.keyring, actor, host_id)
-    found = [
+def create_demo(tx: Tx, runtime: ServerRuntime, actor: Actor, host_id: str) -> None:
+    """Everything on this host, in one transaction, recorded so that it can be removed."""
+    tasks = samples.create_tasks(tx, runtime.keyring, actor, host_id)
+    objects = [
         *_tasks(tx, actor, tasks),
-        *_shown(tx, actor),
-        *_watched(tx, runtime, actor, host_id),
-        *_started(tx, runtime, actor, tasks),
+        *_indicators(tx, actor),
+        *_monitors(tx, runtime, actor, host_id),
+        *_starters(tx, runtime, actor, tasks),
     ]
-    inventory.write_down(tx, actor.customer_id, found)
+    inventory.record(tx, actor.customer_id, objects)
 
 
-def _tasks(tx: Tx, actor: Actor, tasks: dict[str, str]) -> Iterator[Thing]:
+def _tasks(tx: Tx, actor: Actor, tasks: dict[str, str]) -> Iterator[DemoObject]:
     for name, task_id in tasks.items():
-        yield Thing("task", task_id, name)
+        yield DemoObject("task", task_id, name)
         task = runnable(tx, actor.customer_id, task_id)
         if task is not None and task.script_id is not None:
-            yield Thing("file", task.script_id, task.script_filename or "")
+            yield DemoObject("file", task.script_id, task.script_filename or "")
 
 
-def _shown(tx: Tx, actor: Actor) -> Iterator[Thing]:
+def _indicators(tx: Tx, actor: Actor) -> Iterator[DemoObject]:
     for body in INDICATORS:
         row = indicators.create(tx, actor, body).row
-        yield Thing("indicator", row.id, row.title)
+        yield DemoObject("indicator", row.id, row.title)
 
 
-def _watched(tx: Tx, runtime: ServerRuntime, actor: Actor, host_id: str) -> Iterator[Thing]:
+def _monitors(tx: Tx, runtime: ServerRuntime, actor: Actor, host_id: str) -> Iterator[DemoObject]:
     host = hosts.find(tx, actor.customer_id, host_id)
     bodies = [
         MonitorBody(
@@ -99,33 +99,33 @@ def _watched(tx: Tx, runtime: ServerRuntime, actor: Actor, host_id: str) -> Iter
             json_path="$.status",
             json_value="ok",
             looptime=30_000,
-            description="Shows a web check: the server looks at itself, through its agent.",
+            description="Shows a web check: the agent checks this server.",
             tags=TAGS,
         )
         bodies.append(web)
     for body in bodies:
         row = monitors.create(tx, runtime.keyring, actor, body, host_id)[0]
-        yield Thing("monitor", row.id, row.name)
+        yield DemoObject("monitor", row.id, row.name)
 
 
 def _can_be_reached(settings: Settings, ip: str) -> bool:
-    """Whether the address that we know of ourselves is good on that host, too."""
+    """Whether the server's own address can also be used on that host."""
     if settings.url:
         return True
     try:
         is_here = ip_address(ip).is_loopback
     except ValueError:
         is_here = False
-    # A certificate seldom names the loopback address.
+    # A certificate seldom covers the loopback address.
     return is_here and not settings.tls_cert
 
 
-def _started(
+def _starters(
     tx: Tx, runtime: ServerRuntime, actor: Actor, tasks: dict[str, str]
-) -> Iterator[Thing]:
-    flow = WorkflowBody(
+) -> Iterator[DemoObject]:
+    workflow_body = WorkflowBody(
         name="Measure, ask, report",
-        description="Shows a workflow: the disk is measured, you are asked, the result is told.",
+        description="Shows a workflow: measure the disk, ask for approval, report the result.",
         graph=Graph(
             [
                 Node("measure", tasks["Measure the disk"], position=Position(0, 0)),
@@ -137,12 +137,14 @@ def _started(
         start="measure",
         tags=TAGS,
     )
-    made = workflows.create(tx, runtime.keyring, actor, flow).row
-    yield Thing("workflow", made.id, made.name)
-    hook = WebhookBody(name="Greet from outside", tasks=[tasks["Greet somebody"]])
-    opened = webhooks.create(tx, runtime.keyring, actor, hook).row
-    yield Thing("webhook", opened.id, opened.name)
-    daily = ScheduleBody(name="Measure every morning", repeatEvery="0 7 * * *", timezone="UTC")
-    of = ("task", tasks["Measure the disk"])
-    planned = schedules.create(tx, TARGETS, actor, *of, daily).row
-    yield Thing("schedule", planned.id, planned.name)
+    workflow = workflows.create(tx, runtime.keyring, actor, workflow_body).row
+    yield DemoObject("workflow", workflow.id, workflow.name)
+    webhook_body = WebhookBody(name="Greet from outside", tasks=[tasks["Greet somebody"]])
+    webhook = webhooks.create(tx, runtime.keyring, actor, webhook_body).row
+    yield DemoObject("webhook", webhook.id, webhook.name)
+    schedule_body = ScheduleBody(
+        name="Measure every morning", repeatEvery="0 7 * * *", timezone="UTC"
+    )
+    target = ("task", tasks["Measure the disk"])
+    schedule = schedules.create(tx, TARGETS, actor, *target, schedule_body).row
+    yield DemoObject("schedule", schedule.id, schedule.name)

@@ -1,4 +1,4 @@
-"""What the demo has made, how it was then, and how each kind of it is deleted."""
+"""The objects of the demo, how they were created, and how each kind is deleted."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -28,18 +28,18 @@ from belvedere.workflows import service as workflows
 from belvedere.workflows.schedule_targets import TARGETS
 
 
-class Thing(msgspec.Struct, frozen=True):
-    """One record of the demo."""
+class DemoObject(msgspec.Struct, frozen=True):
+    """One object of the demo."""
 
     object: str
     id: str
     name: str
-    # Another one than the record has now: somebody changed it.
+    # Differs from the mark of the row when somebody has changed the object.
     mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class DemoKind:
     # The row, by organization and id; NotFound where it is deleted.
     find: Callable[..., Any]
     delete: Callable[[Tx, ServerRuntime, Actor, str], object]
@@ -47,36 +47,40 @@ class Kind:
 
 
 def _task(tx: Tx, customer_id: str, task_id: str) -> Runnable:
-    """With its script: who has changed that has changed the task."""
-    found = runnable(tx, customer_id, task_id)
-    if found is None:
+    """With its script: a changed script counts as a changed task."""
+    task = runnable(tx, customer_id, task_id)
+    if task is None:
         raise missing()
-    return found
+    return task
 
 
-# In the order in which they can go: what uses others before what is used.
+# In the order of deletion: an object before those that it uses.
 KINDS = {
-    "schedule": Kind(
+    "schedule": DemoKind(
         schedule_rows.find,
         lambda tx, runtime, actor, id_: schedules.delete(tx, TARGETS, actor, id_),
     ),
-    "webhook": Kind(webhook_rows.find, lambda tx, _, actor, id_: webhooks.delete(tx, actor, id_)),
-    "workflow": Kind(
+    "webhook": DemoKind(
+        webhook_rows.find, lambda tx, _, actor, id_: webhooks.delete(tx, actor, id_)
+    ),
+    "workflow": DemoKind(
         workflow_rows.find, lambda tx, _, actor, id_: workflows.delete(tx, actor, id_)
     ),
-    "monitor": Kind(monitor_rows.find, lambda tx, _, actor, id_: monitors.delete(tx, actor, id_)),
-    "indicator": Kind(
+    "monitor": DemoKind(
+        monitor_rows.find, lambda tx, _, actor, id_: monitors.delete(tx, actor, id_)
+    ),
+    "indicator": DemoKind(
         indicator_rows.find,
         lambda tx, _, actor, id_: indicators.delete(tx, actor, id_),
-        # To count with it is what it is there for.
+        # Without the value: it is there to be changed.
         lambda row: f"{row.title} {row.type} {row.description} {row.tags}",
     ),
-    "task": Kind(
+    "task": DemoKind(
         _task,
         lambda tx, _, actor, id_: tasks.delete(tx, actor, id_),
         lambda row: f"{row.version} {row.script_sha256}",
     ),
-    "file": Kind(
+    "file": DemoKind(
         file_rows.find,
         lambda tx, _, actor, id_: files.delete(tx, actor, id_),
         lambda row: row.sha256,
@@ -84,50 +88,55 @@ KINDS = {
 }
 
 
-def write_down(tx: Tx, customer_id: str, made: Iterable[Thing]) -> None:
-    """Remember what was made, each as it is now."""
-    marked = [msgspec.structs.replace(one, mark=_mark(tx, customer_id, one)) for one in made]
+def record(tx: Tx, customer_id: str, objects: Iterable[DemoObject]) -> None:
+    """Store the objects, each with its present mark."""
+    marked_objects = [
+        msgspec.structs.replace(demo_object, mark=_mark(tx, customer_id, demo_object))
+        for demo_object in objects
+    ]
     tx.execute(
         "insert into meta (name, value) values (?, ?)"
         " on conflict (name) do update set value = excluded.value",
         f"demo:{customer_id}",
-        msgspec.json.encode(marked).decode(),
+        msgspec.json.encode(marked_objects).decode(),
     )
 
 
-def made(tx: Tx, customer_id: str) -> list[Thing]:
+def recorded(tx: Tx, customer_id: str) -> list[DemoObject]:
     text = tx.value("select value from meta where name = ?", f"demo:{customer_id}")
-    found = msgspec.json.decode(text or "[]", type=list[Thing])
-    return sorted(found, key=lambda one: list(KINDS).index(one.object))
+    objects = msgspec.json.decode(text or "[]", type=list[DemoObject])
+    return sorted(objects, key=lambda demo_object: list(KINDS).index(demo_object.object))
 
 
 def forget(tx: Tx, customer_id: str) -> None:
     tx.execute("delete from meta where name = ?", f"demo:{customer_id}")
 
 
-def delete(tx: Tx, runtime: ServerRuntime, actor: Actor, one: Thing, even_changed: bool) -> None:
-    """Refused where it is no longer only the demo's; NotFound where somebody was faster."""
-    is_changed = _mark(tx, actor.customer_id, one) != one.mark
+def delete(
+    tx: Tx, runtime: ServerRuntime, actor: Actor, demo_object: DemoObject, even_changed: bool
+) -> None:
+    """Refused if it was changed or is in use; NotFound if somebody has deleted it."""
+    is_changed = _mark(tx, actor.customer_id, demo_object) != demo_object.mark
     if is_changed and not even_changed:
-        raise Conflict("Somebody has changed it.", code="demo_changed")
-    _check_unused(tx, actor, one)
-    KINDS[one.object].delete(tx, runtime, actor, one.id)
+        raise Conflict("It was changed after the demo was created.", code="demo_changed")
+    _check_unused(tx, actor, demo_object)
+    KINDS[demo_object.object].delete(tx, runtime, actor, demo_object.id)
 
 
-def _mark(tx: Tx, customer_id: str, one: Thing) -> str:
-    kind = KINDS[one.object]
-    return kind.mark(kind.find(tx, customer_id, one.id))
+def _mark(tx: Tx, customer_id: str, demo_object: DemoObject) -> str:
+    kind = KINDS[demo_object.object]
+    return kind.mark(kind.find(tx, customer_id, demo_object.id))
 
 
-def _check_unused(tx: Tx, actor: Actor, one: Thing) -> None:
-    """What people have built on it would silently go with it."""
-    if one.object not in ("task", "workflow"):
+def _check_unused(tx: Tx, actor: Actor, demo_object: DemoObject) -> None:
+    """Schedules and triggers that use it would be deleted with it."""
+    if demo_object.object not in ("task", "workflow"):
         return
-    customer_id, found = actor.customer_id, (one.object, one.id)
+    customer_id, object_key = actor.customer_id, (demo_object.object, demo_object.id)
     is_used = (
-        schedule_rows.for_target(tx, customer_id, one.id)
-        or store.for_source(tx, customer_id, *found)
-        or store.for_target(tx, customer_id, *found)
+        schedule_rows.for_target(tx, customer_id, demo_object.id)
+        or store.for_source(tx, customer_id, *object_key)
+        or store.for_target(tx, customer_id, *object_key)
     )
     if is_used:
         raise Conflict("A schedule or a trigger uses it.", code="demo_in_use")

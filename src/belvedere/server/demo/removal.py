@@ -1,4 +1,4 @@
-"""Taking the demo away: what it made and nobody has changed or built upon."""
+"""Removes the demo: the objects that nobody has changed or uses."""
 
 import msgspec
 
@@ -6,20 +6,20 @@ from belvedere.access import Actor, Level, require
 from belvedere.base.errors import NotFound, Refused
 from belvedere.db import Tx
 from belvedere.server.demo import inventory
-from belvedere.server.demo.inventory import Thing
+from belvedere.server.demo.inventory import DemoObject
 from belvedere.server.runtime import ServerRuntime
 
 
-class Removed(msgspec.Struct):
-    """A record that is gone."""
+class RemovedObject(msgspec.Struct):
+    """An object that was deleted."""
 
     object: str
     id: str
     name: str
 
 
-class Kept(msgspec.Struct):
-    """A record that stays, and why."""
+class RemainingObject(msgspec.Struct):
+    """An object that was not deleted, and the reason."""
 
     object: str
     id: str
@@ -28,28 +28,34 @@ class Kept(msgspec.Struct):
 
 
 class Removal(msgspec.Struct):
-    removed: list[Removed] = []
-    kept: list[Kept] = []
+    removed: list[RemovedObject] = []
+    remaining: list[RemainingObject] = msgspec.field(default_factory=list, name="kept")
 
 
 async def remove(runtime: ServerRuntime, actor: Actor, *, even_changed: bool) -> Removal:
-    """Each in a transaction of its own: one that must stay harms no other."""
-    found = Removal()
-    for one in await runtime.db.read(_made, actor):
+    """Each object in its own transaction: a refusal does not affect the others."""
+    removal = Removal()
+    for demo_object in await runtime.db.read(_recorded, actor):
         try:
-            await runtime.db.write(inventory.delete, runtime, actor, one, even_changed)
+            await runtime.db.write(inventory.delete, runtime, actor, demo_object, even_changed)
         except NotFound:
-            # Somebody has deleted it already.
+            # It was deleted already.
             continue
         except Refused as refusal:
-            found.kept.append(Kept(one.object, one.id, one.name, refusal.message))
+            removal.remaining.append(
+                RemainingObject(
+                    demo_object.object, demo_object.id, demo_object.name, refusal.message
+                )
+            )
         else:
-            found.removed.append(Removed(one.object, one.id, one.name))
-    if not found.kept:
+            removal.removed.append(
+                RemovedObject(demo_object.object, demo_object.id, demo_object.name)
+            )
+    if not removal.remaining:
         await runtime.db.write(inventory.forget, actor.customer_id)
-    return found
+    return removal
 
 
-def _made(tx: Tx, actor: Actor) -> list[Thing]:
+def _recorded(tx: Tx, actor: Actor) -> list[DemoObject]:
     require(actor, Level.ADMIN)
-    return inventory.made(tx, actor.customer_id)
+    return inventory.recorded(tx, actor.customer_id)

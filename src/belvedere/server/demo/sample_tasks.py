@@ -1,4 +1,4 @@
-"""Sample tasks for a first start: each shows one thing, in a script that is quickly read."""
+"""Sample tasks for a first start: each shows one feature with a short script."""
 
 from typing import Any
 
@@ -65,15 +65,15 @@ echo "The root disk is $1% full, and $2 are free."
 """
 
 
-def make_demo(tx: Tx, keys: Keyring, actor: Actor, host_id: str) -> dict[str, str]:
-    """Make the sample tasks on this host; their ids by name."""
+def create_tasks(tx: Tx, keys: Keyring, actor: Actor, host_id: str) -> dict[str, str]:
+    """Create the sample tasks on this host; returns their ids by name."""
     owners = [
         member.email
         for member in memberships.list_members(tx, actor)
         if Level(member.level) is Level.OWNER
     ]
-    made = [service.create(tx, keys, actor, body)[0] for body in _bodies(host_id, owners)]
-    return {view.name: view.id for view in made}
+    views = [service.create(tx, keys, actor, body)[0] for body in _bodies(host_id, owners)]
+    return {view.name: view.id for view in views}
 
 
 def _bodies(host_id: str, owners: list[str]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""`belvedere doctor`: every check there is, as a table, and the way through it."""
+"""`belvedere doctor`: the table of all checks, and their execution."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,62 +6,61 @@ from contextlib import contextmanager
 from belvedere.base.clock import wall
 from belvedere.base.errors import Refused
 from belvedere.db.readonly import ReadOnlyDatabase, peek
-from belvedere.server.doctor import data, running
-from belvedere.server.doctor import installation as place
-from belvedere.server.doctor.model import Check, Finding, Patient, problem
+from belvedere.server.doctor import data, environment
+from belvedere.server.doctor.model import Check, Finding, Installation, problem
 from belvedere.settings import Settings
 
 CHECKS = (
-    Check("server", place.server),
-    Check("event loop", running.event_loop),
-    Check("permissions", place.permissions),
-    Check("scripts", place.scripts),
-    Check("key", place.key),
-    Check("disk", place.disk),
-    Check("library", place.sqlite_library, "sqlite"),
-    Check("durability", place.postgres_durability, "postgres"),
-    Check("clock", place.clock),
-    Check("clock", place.postgres_clock, "postgres"),
+    Check("server", environment.server),
+    Check("event loop", environment.event_loop),
+    Check("permissions", environment.permissions),
+    Check("scripts", environment.scripts),
+    Check("key", environment.key),
+    Check("disk", environment.disk),
+    Check("library", environment.sqlite_library, "sqlite"),
+    Check("durability", environment.postgres_durability, "postgres"),
+    Check("clock", environment.clock),
+    Check("clock", environment.postgres_clock, "postgres"),
     Check("integrity", data.pages, "sqlite"),
     Check("jobs", data.jobs),
     Check("attempts", data.attempts),
     Check("restore", data.restores),
     Check("logs", data.logs),
     Check("gaps", data.gaps),
-    Check("purging", data.strays),
+    Check("purging", data.orphaned_logs),
     Check("reactions", data.parked),
-    Check("hosts", place.hosts),
-    Check("proxies", place.undeclared_proxies),
+    Check("hosts", environment.hosts),
+    Check("proxies", environment.undeclared_proxies),
 )
 
 
 def examine(
-    settings: Settings, tell: Callable[[str, int, int], None] = lambda *_: None
+    settings: Settings, report: Callable[[str, int, int], None] = lambda *_: None
 ) -> list[Finding]:
-    """What every check finds. A schema that is not this version's ends it: nothing else would
-    mean anything."""
-    with _opened(settings) as (db, logs):
-        patient = Patient(settings, db, logs, wall(), tell)
-        found = list(data.schema(patient))
-        if any(finding.verdict == "problem" for finding in found):
-            return found
+    """The findings of all checks. A schema of another version ends it: the other checks would
+    have no meaning."""
+    with _open(settings) as (db, logs):
+        installation = Installation(settings, db, logs, wall(), report)
+        findings = list(data.schema(installation))
+        if any(finding.verdict == "problem" for finding in findings):
+            return findings
         for check in CHECKS:
             if check.engine in ("", db.engine):
-                tell(check.name, 0, 0)
-                found += _carried_out(check, patient)
-        return found
+                report(check.name, 0, 0)
+                findings += _run(check, installation)
+        return findings
 
 
-def _carried_out(check: Check, patient: Patient) -> list[Finding]:
-    """A database that is damaged may not even let itself be looked at."""
+def _run(check: Check, installation: Installation) -> list[Finding]:
+    """A damaged database may not even be readable."""
     try:
-        return list(check.work(patient))
+        return list(check.work(installation))
     except Refused as refusal:
-        return [problem(check.name, refusal.message, "See what the other checks say.")]
+        return [problem(check.name, refusal.message, "See the findings of the other checks.")]
 
 
 @contextmanager
-def _opened(settings: Settings) -> Iterator[tuple[ReadOnlyDatabase, ReadOnlyDatabase]]:
+def _open(settings: Settings) -> Iterator[tuple[ReadOnlyDatabase, ReadOnlyDatabase]]:
     """The main database and the log store; on PostgreSQL they are one."""
     with peek(settings.database_url) as db:
         if db.engine == "postgres":

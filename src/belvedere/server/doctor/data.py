@@ -1,4 +1,4 @@
-"""The data itself: schema, pages, jobs against their events, logs against their chunks."""
+"""Checks of the data: schema, pages, jobs against their events, logs against their chunks."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -11,66 +11,70 @@ from belvedere.jobs.history import consistency
 from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.recovery import hold, restore
 from belvedere.protocol import CHUNK
-from belvedere.server.doctor.model import Finding, Patient, notice, ok, problem, problems
+from belvedere.server.doctor.model import Finding, Installation, notice, ok, problem, problems
 
 BATCH = 500
-REPORT = "This is a fault of Belvedere: keep a copy of the database and report it."
-# A server that purges drops a job first and its log a moment later.
-MOMENT_S = 2.0
-# Jobs that are named where many have the same fault.
-NAMED = 5
+REPORT = "This is a bug in Belvedere: keep a copy of the database and report it."
+# A running server deletes a job first and its log a moment later.
+PURGE_DELAY_S = 2.0
+# Jobs that are listed where many have the same fault.
+MAX_LISTED = 5
 
 
-def schema(patient: Patient) -> Iterable[Finding]:
+def schema(installation: Installation) -> Iterable[Finding]:
     missing: set[str] = set()
     extra: set[str] = set()
-    for peek, folder in ((patient.db, "migrations"), (patient.logs, "logs")):
-        wanted = {f"{folder}/{name}" for name, _ in migrations(peek.engine, folder)}
-        there = {name for name in peek.look(_applied) if name.startswith(f"{folder}/")}
-        missing |= wanted - there
-        extra |= there - wanted
+    for database, folder in ((installation.db, "migrations"), (installation.logs, "logs")):
+        expected = {f"{folder}/{name}" for name, _ in migrations(database.engine, folder)}
+        applied = {name for name in database.look(_applied) if name.startswith(f"{folder}/")}
+        missing |= expected - applied
+        extra |= applied - expected
     if missing:
         names = ", ".join(sorted(missing))
-        yield problem("schema", f"Not applied yet: {names}.", "Start the server once.")
+        yield problem("schema", f"Migrations not applied: {names}.", "Start the server once.")
     if extra:
         names = ", ".join(sorted(extra))
-        yield problem("schema", f"Unknown here: {names}.", "Use the newer Belvedere that made it.")
+        yield problem(
+            "schema", f"Unknown migrations: {names}.", "Use the newer version of Belvedere."
+        )
     if not missing and not extra:
-        yield ok("schema", "It is that of this version.")
+        yield ok("schema", "The schema belongs to this version.")
 
 
 def _applied(tx: Tx) -> list[str]:
     return [name for (name,) in tx.rows("select name from migrations")]
 
 
-def pages(patient: Patient) -> Iterable[Finding]:
-    for name, peek in (("the database", patient.db), ("the log store", patient.logs)):
-        said = peek.look(lambda tx: [str(row[0]) for row in tx.rows("pragma quick_check(10)")])
-        if said == ["ok"]:
-            yield ok("integrity", f"Every page of {name} is sound.")
+def pages(installation: Installation) -> Iterable[Finding]:
+    for name, database in (("the database", installation.db), ("the log store", installation.logs)):
+        results = database.look(
+            lambda tx: [str(row[0]) for row in tx.rows("pragma quick_check(10)")]
+        )
+        if results == ["ok"]:
+            yield ok("integrity", f"Every page of {name} is intact.")
         else:
             yield from problems(
-                "integrity", said, f"Stop the server and restore {name} from a backup."
+                "integrity", results, f"Stop the server and restore {name} from a backup."
             )
 
 
-def jobs(patient: Patient) -> Iterable[Finding]:
-    """Every job's events add up to its row, and its attempts fit."""
-    total = patient.db.look(lambda tx: int(tx.value("select count(*) from jobs")))
+def jobs(installation: Installation) -> Iterable[Finding]:
+    """The events of every job result in its row, and its attempts match."""
+    total = installation.db.look(lambda tx: int(tx.value("select count(*) from jobs")))
     faults: list[str] = []
     after, done = "", 0
-    while (found := patient.db.look(_job_batch, after)) is not None:
-        after, done = found[0], done + BATCH
-        faults += found[1]
-        patient.tell("jobs", min(done, total), total)
+    while (batch := installation.db.look(_job_batch, after)) is not None:
+        after, done = batch[0], done + BATCH
+        faults += batch[1]
+        installation.report("jobs", min(done, total), total)
     if faults:
         yield from problems("jobs", faults, REPORT)
     else:
-        yield ok("jobs", f"{total} jobs are as their events and attempts tell.")
+        yield ok("jobs", f"{total} jobs match their events and attempts.")
 
 
 def _job_batch(tx: Tx, after: str) -> tuple[str, list[str]] | None:
-    """The last id of the next batch, and what is wrong in it; None when there is none."""
+    """The last id of the next batch, and its faults; None after the last batch."""
     last = tx.value(
         "select max(id) from (select id from jobs where id > ? order by id limit ?) as batch",
         after,
@@ -79,45 +83,46 @@ def _job_batch(tx: Tx, after: str) -> tuple[str, list[str]] | None:
     return None if last is None else (last, consistency.check(tx, after, BATCH))
 
 
-def attempts(patient: Patient) -> Iterable[Finding]:
-    orphans = patient.db.look(
+def attempts(installation: Installation) -> Iterable[Finding]:
+    orphans = installation.db.look(
         lambda tx: tx.rows(
             "select fence, job_id from attempts a"
             " where not exists (select 1 from jobs j where j.id = a.job_id) limit 100"
         )
     )
     faults = [
-        f"Attempt {fence} is of the job {job_id}, which is gone." for fence, job_id in orphans
+        f"Attempt {fence} belongs to the job {job_id}, which does not exist."
+        for fence, job_id in orphans
     ]
     yield from problems("attempts", faults, REPORT)
     if not faults:
-        live = patient.db.look(
+        live = installation.db.look(
             lambda tx: tx.value("select count(*) from attempts where state = 'live'")
         )
-        yield ok("attempts", f"Each belongs to a job; {live} are under way.")
+        yield ok("attempts", f"Every attempt belongs to a job; {live} are running.")
 
 
-def parked(patient: Patient) -> Iterable[Finding]:
-    rows = patient.db.look(
+def parked(installation: Installation) -> Iterable[Finding]:
+    rows = installation.db.look(
         lambda tx: tx.rows("select reaction, event_id, at, fault from parked order by at")
     )
     advice = (
-        "Do by hand what the reaction could not, then remove the row from the table `parked`;"
-        " the server's log of that moment tells more."
+        "Do by hand what the consumer could not do, then delete the row from the table `parked`;"
+        " the server's log of that time has the details."
     )
     faults = [
-        f"{reaction!r} could not digest event {event_id} of {iso(at)}: {fault}"
-        for reaction, event_id, at, fault in rows
+        f"The consumer {consumer!r} failed on event {event_id} of {iso(at)}: {fault}"
+        for consumer, event_id, at, fault in rows
     ]
     yield from problems("reactions", faults, advice)
     if not faults:
         yield ok("reactions", "No event was set aside.")
 
 
-def restores(patient: Patient) -> Iterable[Finding]:
-    """Jobs that wait because they may have run after the backup."""
-    count = patient.db.look(hold.count)
-    last = patient.db.look(restore.last)
+def restores(installation: Installation) -> Iterable[Finding]:
+    """Jobs that are held because they may have run after the backup."""
+    count = installation.db.look(hold.count)
+    last = installation.db.look(restore.last)
     when = "" if last is None else f" It was restored at {iso(last.at)}."
     if count:
         yield notice(
@@ -129,53 +134,53 @@ def restores(patient: Patient) -> Iterable[Finding]:
         yield ok("restore", f"No job is held.{when}")
 
 
-def logs(patient: Patient) -> Iterable[Finding]:
-    total = patient.logs.look(lambda tx: int(tx.value("select count(*) from logs")))
+def logs(installation: Installation) -> Iterable[Finding]:
+    total = installation.logs.look(lambda tx: int(tx.value("select count(*) from logs")))
     faults: list[str] = []
     after, done = -1, 0
-    while found := patient.logs.look(_log_batch, after):
+    while batch := installation.logs.look(_log_batch, after):
         faults += [
-            f"Log {fence}: {kept} bytes are noted, {held} are there."
-            for fence, kept, held in found
-            if kept != held
+            f"Log {fence}: {recorded} bytes are recorded, {stored} are stored."
+            for fence, recorded, stored in batch
+            if recorded != stored
         ]
-        after, done = found[-1][0], done + len(found)
-        patient.tell("logs", done, total)
-    faults += patient.logs.look(_loose_chunks)
+        after, done = batch[-1][0], done + len(batch)
+        installation.report("logs", done, total)
+    faults += installation.logs.look(_orphaned_chunks)
     yield from problems("logs", faults, REPORT)
     if not faults:
-        yield ok("logs", f"{total} logs are complete as far as they were kept.")
+        yield ok("logs", f"{total} logs have all bytes that were recorded.")
 
 
-def gaps(patient: Patient) -> Iterable[Finding]:
-    """Logs that lack output although they are not long enough to be cut."""
-    count, newest = patient.logs.look(_with_gaps)
+def gaps(installation: Installation) -> Iterable[Finding]:
+    """Logs with missing output although they are not long enough to be cut."""
+    count, newest = installation.logs.look(_with_gaps)
     if count:
         jobs = ", ".join(newest)
         yield notice(
             "gaps",
-            f"{count} logs lack a part of their output, which is marked. Newest jobs: {jobs}.",
-            "See whether the disks of their hosts were full, and whether the organizations had"
-            " room for output.",
+            f"Output is missing in {count} logs, where it is marked. Latest jobs: {jobs}.",
+            "Check whether the disks of their hosts were full, and whether the organizations had"
+            " storage left for output.",
         )
 
 
 def _with_gaps(tx: Tx) -> tuple[int, list[str]]:
-    # A long log keeps at least this much: whole pieces are cut out of it.
+    # A long log keeps at least this much: complete chunks are cut out of it.
     where = (
         "from logs where bytes_total is not null"
         " and bytes_kept < case when bytes_total > ? then ? else bytes_total end"
     )
     limits = (joblog.KEEP, joblog.KEEP - CHUNK)
     count = int(tx.value(f"select count(*) {where}", *limits))
-    rows = tx.rows(f"select job_id {where} order by fence desc limit ?", *limits, NAMED)
+    rows = tx.rows(f"select job_id {where} order by fence desc limit ?", *limits, MAX_LISTED)
     return count, [job_id for (job_id,) in rows]
 
 
 def _log_batch(tx: Tx, after: int) -> list[tuple[int, int, int]]:
     return [
-        (fence, kept, int(held))
-        for fence, kept, held in tx.rows(
+        (fence, recorded, int(stored))
+        for fence, recorded, stored in tx.rows(
             "select l.fence, l.bytes_kept, (select coalesce(sum(c.size), 0) from log_chunks c"
             " where c.fence = l.fence) from logs l where l.fence > ? order by l.fence limit ?",
             after,
@@ -184,40 +189,40 @@ def _log_batch(tx: Tx, after: int) -> list[tuple[int, int, int]]:
     ]
 
 
-def _loose_chunks(tx: Tx) -> list[str]:
+def _orphaned_chunks(tx: Tx) -> list[str]:
     rows = tx.rows(
         "select distinct fence from log_chunks c"
         " where not exists (select 1 from logs l where l.fence = c.fence) limit 100"
     )
-    return [f"There is output of attempt {fence}, but no log." for (fence,) in rows]
+    return [f"Attempt {fence} has output, but no log." for (fence,) in rows]
 
 
-def strays(patient: Patient) -> Iterable[Finding]:
-    """Logs of jobs that are gone: they take room, nothing else."""
-    found = find_strays(patient.db, patient.logs, time.sleep)
-    if found:
+def orphaned_logs(installation: Installation) -> Iterable[Finding]:
+    """Logs of deleted jobs: they only use space."""
+    orphans = find_orphaned_logs(installation.db, installation.logs, time.sleep)
+    if orphans:
         yield notice(
             "purging",
-            f"{len(found)} jobs were purged while their logs stayed.",
-            "They only take room; report it if they become more.",
+            f"{len(orphans)} jobs were deleted, but their logs were not.",
+            "They only use space; report it if their number grows.",
         )
 
 
-def find_strays(
+def find_orphaned_logs(
     db: ReadOnlyDatabase, logs: ReadOnlyDatabase, sleep: Callable[[float], None]
 ) -> list[str]:
-    """Those that are still there after a moment, in which a server may finish its purging."""
-    first = _strays(db, logs)
+    """Those that remain after a moment in which a running server may delete them."""
+    first = _orphaned_logs(db, logs)
     if not first:
         return []
-    sleep(MOMENT_S)
-    return sorted(set(first) & set(_strays(db, logs)))
+    sleep(PURGE_DELAY_S)
+    return sorted(set(first) & set(_orphaned_logs(db, logs)))
 
 
-def _strays(db: ReadOnlyDatabase, logs: ReadOnlyDatabase) -> list[str]:
-    found: list[str] = []
+def _orphaned_logs(db: ReadOnlyDatabase, logs: ReadOnlyDatabase) -> list[str]:
+    orphans: list[str] = []
     after = ""
     while job_ids := logs.look(consistency.logged, after, BATCH):
-        found += db.look(consistency.strays, job_ids)
+        orphans += db.look(consistency.strays, job_ids)
         after = job_ids[-1]
-    return found
+    return orphans

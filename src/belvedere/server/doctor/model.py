@@ -1,4 +1,4 @@
-"""What a check finds, and what it may look at."""
+"""Findings, and the installation that is checked."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -10,55 +10,57 @@ from belvedere.base.clock import Millis
 from belvedere.db.readonly import ReadOnlyDatabase
 from belvedere.settings import Settings
 
-# So many sentences of one kind are told; the rest is counted.
-TOLD = 10
+# Faults of one check that are listed; further ones are only counted.
+MAX_FAULTS = 10
 
 
 class Finding(msgspec.Struct):
-    """One line of the report. Only a problem makes the doctor's exit status 1."""
+    """One line of the report. Only a problem makes the exit status of `doctor` 1."""
 
     check: str
     verdict: Literal["ok", "notice", "problem"]
-    found: str
-    # What to do about it; empty when all is well.
+    message: str = msgspec.field(name="found")
+    # What to do; empty when everything is fine.
     advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Patient:
-    """An installation: its settings, its databases, and the time."""
+class Installation:
+    """What the checks read: settings, databases and the time."""
 
     settings: Settings
     db: ReadOnlyDatabase
     logs: ReadOnlyDatabase
     now: Millis
-    # Called with how many records of a long check are done, and how many there are.
-    tell: Callable[[str, int, int], None]
+    # Called with the name of a long check, its finished records and all records.
+    report: Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
     name: str
-    work: Callable[[Patient], Iterable[Finding]]
-    # The engine that it is for; empty: both.
+    work: Callable[[Installation], Iterable[Finding]]
+    # Only for this engine; empty: both.
     engine: str = ""
 
 
-def ok(check: str, found: str) -> Finding:
-    return Finding(check, "ok", found)
+def ok(check: str, message: str) -> Finding:
+    return Finding(check, "ok", message)
 
 
-def notice(check: str, found: str, advice: str) -> Finding:
-    return Finding(check, "notice", found, advice)
+def notice(check: str, message: str, advice: str) -> Finding:
+    return Finding(check, "notice", message, advice)
 
 
-def problem(check: str, found: str, advice: str) -> Finding:
-    return Finding(check, "problem", found, advice)
+def problem(check: str, message: str, advice: str) -> Finding:
+    return Finding(check, "problem", message, advice)
 
 
 def problems(check: str, faults: Sequence[str], advice: str) -> list[Finding]:
-    """A line for each fault, as far as anybody would read them."""
-    found = [problem(check, fault, advice) for fault in faults[:TOLD]]
-    if len(faults) > TOLD:
-        found.append(problem(check, f"And {len(faults) - TOLD} more like these.", advice))
-    return found
+    """One finding per fault, at most `MAX_FAULTS`."""
+    findings = [problem(check, fault, advice) for fault in faults[:MAX_FAULTS]]
+    if len(faults) > MAX_FAULTS:
+        findings.append(
+            problem(check, f"{len(faults) - MAX_FAULTS} more faults of this kind.", advice)
+        )
+    return findings

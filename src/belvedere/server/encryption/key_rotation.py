@@ -1,7 +1,7 @@
-"""Another key seals what is secret: verbs of the operator, each a transaction that can be repeated.
+"""Rotation of the sealing key: operations of the operator, each a transaction that can be repeated.
 
-Whatever dies between two of them loses nothing: every key that anything is sealed with stays in
-secret.key until `drop` has seen that nothing is.
+A crash between two of them loses nothing: a key stays in secret.key until `drop` has checked that
+no value is sealed with it.
 """
 
 import logging
@@ -24,25 +24,25 @@ BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
-    """A column of sealed texts, and what each is sealed for."""
+class SealedText:
+    """A column of sealed texts, and the context that each is sealed with."""
 
     table: str
-    column: str
-    # They find the row, and say what it is about.
+    name: str
+    # The key of the row, from which the context is built.
     names: tuple[str, ...]
-    about: Callable[..., str]
+    context: Callable[..., str]
 
 
 SEALED = (
-    Sealed(
+    SealedText(
         "secrets",
         "box",
         ("customer_id", "task_id", "name"),
         lambda customer, task, name: f"secret/{customer}/{task}/{name}",
     ),
     *(
-        Sealed(
+        SealedText(
             "secret_keys",
             column,
             ("customer_id", "object", "object_id"),
@@ -50,51 +50,51 @@ SEALED = (
         )
         for column in ("box", "old_box")
     ),
-    Sealed("channels", "box", ("customer_id", "id"), lambda c, id_: f"channel/{c}/{id_}"),
-    Sealed("messages", "box", ("id",), lambda id_: f"message/{id_}"),
-    Sealed("second_factors", "box", ("user_id",), lambda id_: f"second factor of {id_}"),
-    Sealed("providers", "box", ("id",), lambda id_: f"client of provider {id_}"),
+    SealedText("channels", "box", ("customer_id", "id"), lambda c, id_: f"channel/{c}/{id_}"),
+    SealedText("messages", "box", ("id",), lambda id_: f"message/{id_}"),
+    SealedText("second_factors", "box", ("user_id",), lambda id_: f"second factor of {id_}"),
+    SealedText("providers", "box", ("id",), lambda id_: f"client of provider {id_}"),
 )
 
 
 def add(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
-    """A new key that nothing is sealed with yet; one that is there already is as good."""
-    known = _file(runtime)
-    if known.newest == runtime.keyring.key_name:
-        known = key_file.with_new_key(known)
+    """Add a new key that is not in use yet, unless there is one already."""
+    keys = _file(runtime)
+    if keys.newest == runtime.keyring.key_name:
+        keys = key_file.with_new_key(keys)
         if runtime.settings.secret_key:
             raise Conflict(
                 "The key comes from BELVEDERE_SECRET_KEY. Set it to this on every server, restart"
-                f" them, and rotate then: {' '.join(known.text().split())}",
+                f" them, and rotate then: {' '.join(keys.text().split())}",
                 code="key_in_setting",
             )
-        key_file.write(runtime.settings.folder, known)
-    runtime.keyring.set_keys(known.seals)
-    return {"key": known.newest, "in_use": runtime.keyring.key_name}
+        key_file.write(runtime.settings.folder, keys)
+    runtime.keyring.set_keys(keys.seals)
+    return {"key": keys.newest, "in_use": runtime.keyring.key_name}
 
 
 def rotate(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
-    """Seal with the newest key from now on, and a batch of what is there anew."""
-    known = _file(runtime)
-    runtime.keyring.set_keys(known.seals)
+    """Use the newest key from now on, and seal a batch of stored values again."""
+    keys = _file(runtime)
+    runtime.keyring.set_keys(keys.seals)
     tx.execute(
         "insert into meta (name, value) values ('seal_key', ?)"
         " on conflict (name) do update set value = excluded.value",
-        known.newest,
+        keys.newest,
     )
-    runtime.keyring.use_key(known.newest)
+    runtime.keyring.use_key(keys.newest)
     done = 0
-    for place in SEALED:
+    for column in SEALED:
         if done < BATCH:
-            done += _reseal(tx, runtime, place, BATCH - done)
+            done += _reseal(tx, runtime, column, BATCH - done)
     done += sealing.reseal(tx, runtime.keyring, BATCH - done)
-    return {"key": known.newest, "resealed": done, "left": left(tx, known.newest)}
+    return {"key": keys.newest, "resealed": done, "left": count_other(tx, keys.newest)}
 
 
 def drop(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
     """Forget the keys that nothing is sealed with any more. Values that no key opens keep them,
     unless the operator says that these do not count; the values stay where they are."""
-    known = _file(runtime)
+    keys = _file(runtime)
     runtime.keyring.load_current_key(tx)
     name = runtime.keyring.key_name
     values = _find_unreadable(tx, runtime.keyring)
@@ -110,9 +110,9 @@ def drop(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, A
             "old keys are dropped despite an unreadable value table=%s row=%s organization=%s",
             *(value.table, value.row, value.organization),
         )
-    old = known.seals.keys() - {name}
-    # Until then what was sealed anew in the same transaction may still be undone.
-    tx.after_commit(lambda: _forget(runtime, old))
+    old = keys.seals.keys() - {name}
+    # Not before: a value that was sealed again in this transaction may still be rolled back.
+    tx.after_commit(lambda: _delete_keys(runtime, old))
     return {"key": name, "dropped": len(old), "unreadable": len(values)}
 
 
@@ -126,31 +126,31 @@ def check(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, 
 def _find_unreadable(tx: Tx, keys: Keyring) -> list[UnreadableValue]:
     """It stops with a refusal at the first value that a key opens: that one needs a rotation."""
     values = []
-    for place in SEALED:
-        columns = (place.column, unreadable.customer_name(place.table))
-        where, params = _other(place), _by(keys.key_name)
-        for row in unreadable.pages(tx, place.table, place.names, columns, where, *params):
+    for column in SEALED:
+        columns = (column.name, unreadable.customer_name(column.table))
+        where, params = _other(column), _by(keys.key_name)
+        for row in unreadable.pages(tx, column.table, column.names, columns, where, *params):
             *names, box, organization = row
-            unreadable.check_unreadable(unreadable.is_readable(keys, box, place.about(*names)))
-            identity = dict(zip(place.names, names, strict=True))
-            values.append(UnreadableValue(place.table, place.column, identity, organization))
+            unreadable.check_unreadable(unreadable.is_readable(keys, box, column.context(*names)))
+            identity = dict(zip(column.names, names, strict=True))
+            values.append(UnreadableValue(column.table, column.name, identity, organization))
     return values + sealing.find_unreadable(tx, keys)
 
 
-def _forget(runtime: ServerRuntime, old: Set[str]) -> None:
-    """Of the file as it is by now: others may have added a key."""
-    known = _file(runtime)
-    kept = {name: key for name, key in known.seals.items() if name not in old}
+def _delete_keys(runtime: ServerRuntime, old: Set[str]) -> None:
+    """Reads the file again: another operation may have added a key."""
+    file = _file(runtime)
+    seals = {name: key for name, key in file.seals.items() if name not in old}
     if not runtime.settings.secret_key:
-        key_file.write(runtime.settings.folder, KeyFile(known.hash, kept))
-    runtime.keyring.set_keys(kept)
+        key_file.write(runtime.settings.folder, KeyFile(file.hash, seals))
+    runtime.keyring.set_keys(seals)
 
 
 def show(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str, Any]:
-    known = _file(runtime)
+    keys = _file(runtime)
     return {
         "in_use": runtime.keyring.key_name,
-        "keys": [{"name": name, "sealed": _count(tx, name)} for name in known.seals],
+        "keys": [{"name": name, "sealed": _count(tx, name)} for name in keys.seals],
     }
 
 
@@ -158,64 +158,69 @@ def _file(runtime: ServerRuntime) -> KeyFile:
     return key_file.load(runtime.settings.folder, runtime.settings.secret_key)
 
 
-def left(tx: Tx, name: str) -> int:
-    """How many values another key seals."""
+def count_other(tx: Tx, name: str) -> int:
+    """How many values are sealed with another key."""
     return sum(
-        int(tx.value(f"select count(*) from {one.table} where {_other(one)}", *_by(name)))
-        for one in SEALED
-    ) + sealing.left(tx, name)
+        int(tx.value(f"select count(*) from {column.table} where {_other(column)}", *_by(name)))
+        for column in SEALED
+    ) + sealing.count_other(tx, name)
 
 
 def _count(tx: Tx, name: str) -> int:
-    mine = "{0} not like '%.%'" if name == key_file.FIRST_KEY else "{0} like ?"
+    condition = "{0} not like '%.%'" if name == key_file.FIRST_KEY else "{0} like ?"
     params = () if name == key_file.FIRST_KEY else (f"{name}.%",)
     return sum(
         int(
             tx.value(
-                f"select count(*) from {one.table} where {one.column} <> ''"
-                f" and {mine.format(one.column)}",
+                f"select count(*) from {column.table} where {column.name} <> ''"
+                f" and {condition.format(column.name)}",
                 *params,
             )
         )
-        for one in SEALED
+        for column in SEALED
     ) + sealing.count(tx, name)
 
 
-def _other(place: Sealed) -> str:
-    """Sealed, and not with this key: a message that was sent and a provider without a secret hold
-    nothing."""
-    return f"{place.column} is not null and {place.column} <> '' and {place.column} not like ?"
+def _other(column: SealedText) -> str:
+    """Sealed, and not with this key. The column is empty after a message was sent, and for a
+    provider without a secret."""
+    return f"{column.name} is not null and {column.name} <> '' and {column.name} not like ?"
 
 
 def _by(name: str) -> tuple[str]:
     return (f"{name}.%",)
 
 
-def _reseal(tx: Tx, runtime: ServerRuntime, place: Sealed, most: int) -> int:
+def _reseal(tx: Tx, runtime: ServerRuntime, column: SealedText, limit: int) -> int:
     rows = unreadable.pages(
-        tx, place.table, place.names, (place.column,), _other(place), *_by(runtime.keyring.key_name)
+        tx,
+        column.table,
+        column.names,
+        (column.name,),
+        _other(column),
+        *_by(runtime.keyring.key_name),
     )
-    pairs = (pair for row in rows if (pair := _fresh(runtime.keyring, place, row)) is not None)
-    fresh = list(islice(pairs, most))
-    where = " and ".join(f"{name} = ?" for name in place.names)
-    # Only what was read: somebody may have set another value meanwhile.
+    pairs = (pair for row in rows if (pair := _resealed(runtime.keyring, column, row)) is not None)
+    updates = list(islice(pairs, limit))
+    where = " and ".join(f"{name} = ?" for name in column.names)
+    # Only what was read: another value may have been set meanwhile.
     tx.execute_many(
-        f"update {place.table} set {place.column} = ? where {where} and {place.column} = ?",
-        fresh,
+        f"update {column.table} set {column.name} = ? where {where} and {column.name} = ?",
+        updates,
     )
-    if fresh and place.table == "secrets":
-        # Servers remember an organization's secrets by this number.
+    if updates and column.table == "secrets":
+        # Servers cache an organization's secrets by this number.
         tx.execute("update customers set secrets_version = secrets_version + 1")
-    return len(fresh)
+    return len(updates)
 
 
-def _fresh(keys: Keyring, place: Sealed, row: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The new text, what finds the row, and the old text; nothing for one that was tampered with,
-    which no key can open."""
+def _resealed(keys: Keyring, column: SealedText, row: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The new text, the key of the row and the old text; None for a text that no key can open,
+    because it was tampered with."""
     *names, box = row
-    about = place.about(*names)
+    context = column.context(*names)
     try:
-        return (keys.seal(keys.unseal(box, about), about), *names, box)
+        return (keys.seal(keys.unseal(box, context), context), *names, box)
     except Unavailable:
-        log.error("sealed value cannot be opened table=%s row=%s", place.table, names)
+        log.error("sealed value cannot be opened table=%s row=%s", column.table, names)
         return None

@@ -1,8 +1,8 @@
-"""Sealing what older versions wrote in clear, and sealing it again when the key changes.
+"""Seals what older versions stored in plain text, and seals it again when the key changes.
 
-Rows are sealed when they are written. What was there before is sealed in the background, a batch at
-a time in the order of ids; `meta` keeps how far each table is done, so that a start does not begin
-again. Rows with a box inside are found by how their text begins.
+Rows are sealed when they are written. Older rows are sealed in the background, a batch at a time in
+the order of ids; `meta` has the progress of each column, so that a restart continues. Rows with a
+sealed value are found by the beginning of their text.
 """
 
 import logging
@@ -17,165 +17,169 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
 from belvedere.server.encryption import unreadable
-from belvedere.server.encryption.columns import CLEANED, PLACES, Place, Row
+from belvedere.server.encryption.columns import CLEANED_COLUMNS, SEALED_COLUMNS, Row, SealedColumn
 from belvedere.server.encryption.unreadable import UnreadableValue
 
-# Rows per transaction, and transactions of one turn of the loop.
+# Rows per transaction, and transactions of one pass.
 BATCH, MAX_BATCHES = 200, 20
 DONE = "done"
 log = logging.getLogger("belvedere.keys")
-# The box of a text, of an object, or of an element. Quotes inside of values are escaped.
+# The sealed value of a text, of an object, or of an element. Quotes inside values are escaped.
 _BOX = re.compile(r'(^\$sealed:|^\{"\$sealed":"|[\[,]\{"\$sealed":")([A-Za-z0-9+/=.]+)')
 
 
-def pending(tx: Tx) -> list[Place]:
-    """Columns that are not done yet."""
+def pending(tx: Tx) -> list[SealedColumn]:
+    """Columns that are not finished yet."""
     rows = tx.rows("select name from meta where name like 'sealing:%' and value = ?", DONE)
     done = {name for (name,) in rows}
-    return [place for place in (*PLACES, *CLEANED) if _mark(place) not in done]
+    return [
+        column
+        for column in (*SEALED_COLUMNS, *CLEANED_COLUMNS)
+        if _progress_name(column) not in done
+    ]
 
 
-def seal_batch(tx: Tx, place: Place) -> int:
-    """The next rows of a column; how many were looked at. None left: it is done."""
-    rows = _next(tx, place)
+def seal_batch(tx: Tx, column: SealedColumn) -> int:
+    """Seal the next rows of a column; returns how many were read."""
+    rows = _next(tx, column)
     for *names, text in rows:
         if text is not None and not text.startswith((sealed_values.OBJECT, sealed_values.TEXT)):
-            _write(tx, place, names, text, place.seal(tx, text, tuple(names)))
-    last = rows[-1][: len(place.names)] if len(rows) == BATCH else None
-    _keep_mark(tx, place, DONE if last is None else msgspec.json.encode(last).decode())
+            _write(tx, column, names, text, column.seal(tx, text, tuple(names)))
+    last = rows[-1][: len(column.names)] if len(rows) == BATCH else None
+    _store_progress(tx, column, DONE if last is None else msgspec.json.encode(last).decode())
     return len(rows)
 
 
-def _next(tx: Tx, place: Place) -> list[Row]:
-    kept = tx.value("select value from meta where name = ?", _mark(place))
-    names = ", ".join(place.names)
-    # Every batch is a search in the index, also the first: ids are texts and never empty.
-    start = [""] if kept is None else msgspec.json.decode(kept)
-    columns = ", ".join(place.names[: len(start)])
+def _next(tx: Tx, column: SealedColumn) -> list[Row]:
+    progress = tx.value("select value from meta where name = ?", _progress_name(column))
+    names = ", ".join(column.names)
+    # Every batch is an index search, also the first: ids are never empty texts.
+    start = [""] if progress is None else msgspec.json.decode(progress)
+    columns = ", ".join(column.names[: len(start)])
     return tx.rows(
-        f"select {', '.join((*place.names, *place.more, place.column))} from {place.table}"
+        f"select {', '.join((*column.names, *column.more, column.name))} from {column.table}"
         f" where ({columns}) > ({', '.join('?' for _ in start)}) order by {names} limit {BATCH}",
         *start,
     )
 
 
-def _write(tx: Tx, place: Place, names: list[Any], old: str, new: str | None) -> None:
-    """Only what was read: somebody may have written another text meanwhile."""
+def _write(tx: Tx, column: SealedColumn, names: list[Any], old: str, new: str | None) -> None:
+    """Only what was read: another text may have been written meanwhile."""
     if new == old:
         return
-    where = " and ".join(f"{name} = ?" for name in place.names)
-    keys = (*names[: len(place.names)], old)
-    if place.copy:
+    where = " and ".join(f"{name} = ?" for name in column.names)
+    keys = (*names[: len(column.names)], old)
+    if column.copy:
         tx.execute(
-            f"update {place.table} set {place.copy} = ? where {where} and {place.copy} = ?",
+            f"update {column.table} set {column.copy} = ? where {where} and {column.copy} = ?",
             new,
             *keys,
         )
     tx.execute(
-        f"update {place.table} set {place.column} = ? where {where} and {place.column} = ?",
+        f"update {column.table} set {column.name} = ? where {where} and {column.name} = ?",
         new,
         *keys,
     )
 
 
-def _mark(place: Place) -> str:
-    return f"sealing:{place.table}.{place.column}"
+def _progress_name(column: SealedColumn) -> str:
+    return f"sealing:{column.table}.{column.name}"
 
 
-def _keep_mark(tx: Tx, place: Place, value: str) -> None:
+def _store_progress(tx: Tx, column: SealedColumn, value: str) -> None:
     tx.execute(
         "insert into meta (name, value) values (?, ?)"
         " on conflict (name) do update set value = excluded.value",
-        _mark(place),
+        _progress_name(column),
         value,
     )
 
 
-# When the key changes
+# Key rotation
 
 
-def left(tx: Tx, name: str) -> int:
-    """How many rows another key seals."""
+def count_other(tx: Tx, name: str) -> int:
+    """How many rows are sealed with another key."""
     return sum(
-        int(tx.value(f"select count(*) from {one.table} where {_other(one, name)}"))
-        for one in PLACES
+        int(tx.value(f"select count(*) from {column.table} where {_other(column, name)}"))
+        for column in SEALED_COLUMNS
     )
 
 
 def count(tx: Tx, name: str) -> int:
-    """How many rows this key seals; the first key has no name, and its boxes no dot."""
+    """How many rows are sealed with this key; values of the first key have no dot."""
     return sum(
-        int(tx.value(f"select count(*) from {one.table} where {_mine(one, name)}"))
-        for one in PLACES
+        int(tx.value(f"select count(*) from {column.table} where {_by_key(column, name)}"))
+        for column in SEALED_COLUMNS
     )
 
 
-def _other(place: Place, name: str) -> str:
+def _other(column: SealedColumn, name: str) -> str:
     """A list of arguments may hold several boxes, of which this key sealed only some."""
     if name:
-        others = f"replace({place.column}, '{place.box}{name}.', '')"
-        return f"{_any(place)} and {others} like '{place.sign}%'"
-    return f"{_any(place)} and not {_mine(place, name)}"
+        others = f"replace({column.name}, '{column.box}{name}.', '')"
+        return f"{_any(column)} and {others} like '{column.pattern}%'"
+    return f"{_any(column)} and not {_by_key(column, name)}"
 
 
-def _mine(place: Place, name: str) -> str:
+def _by_key(column: SealedColumn, name: str) -> str:
     if name:
-        return f"{place.column} like '{place.sign}{name}.%'"
-    return f"({_any(place)} and {place.column} not like '{place.sign}____________.%')"
+        return f"{column.name} like '{column.pattern}{name}.%'"
+    return f"({_any(column)} and {column.name} not like '{column.pattern}____________.%')"
 
 
-def _any(place: Place) -> str:
-    return f"{place.column} like '{place.sign}%'"
+def _any(column: SealedColumn) -> str:
+    return f"{column.name} like '{column.pattern}%'"
 
 
-def reseal(tx: Tx, keys: Keyring, most: int) -> int:
+def reseal(tx: Tx, keys: Keyring, limit: int) -> int:
     """Seal a batch of rows with the key in use."""
     done = 0
-    for place in PLACES:
-        if done < most:
-            done += _reseal(tx, keys, place, most - done)
+    for column in SEALED_COLUMNS:
+        if done < limit:
+            done += _reseal(tx, keys, column, limit - done)
     return done
 
 
-def _reseal(tx: Tx, keys: Keyring, place: Place, most: int) -> int:
-    columns = (*place.more, place.column)
-    rows = unreadable.pages(tx, place.table, place.names, columns, _other(place, keys.key_name))
+def _reseal(tx: Tx, keys: Keyring, column: SealedColumn, limit: int) -> int:
+    columns = (*column.more, column.name)
+    rows = unreadable.pages(tx, column.table, column.names, columns, _other(column, keys.key_name))
     done = 0
     for *names, text in rows:
-        if done == most:
+        if done == limit:
             break
-        new = _again(keys, text, place.about(tuple(names)))
+        new = _resealed(keys, text, column.context(tuple(names)))
         done += new != text
-        _write(tx, place, names, text, new)
+        _write(tx, column, names, text, new)
     return done
 
 
 def find_unreadable(tx: Tx, keys: Keyring) -> list[UnreadableValue]:
     """Rows with a box that another key sealed and that no key opens."""
-    return [value for place in PLACES for value in _unreadable_in(tx, keys, place)]
+    return [value for column in SEALED_COLUMNS for value in _unreadable_in(tx, keys, column)]
 
 
-def _unreadable_in(tx: Tx, keys: Keyring, place: Place) -> Iterator[UnreadableValue]:
-    columns = (*place.more, place.column, unreadable.customer_name(place.table))
-    where = _other(place, keys.key_name)
+def _unreadable_in(tx: Tx, keys: Keyring, column: SealedColumn) -> Iterator[UnreadableValue]:
+    columns = (*column.more, column.name, unreadable.customer_name(column.table))
+    where = _other(column, keys.key_name)
     for *names, text, organization in unreadable.pages(
-        tx, place.table, place.names, columns, where
+        tx, column.table, column.names, columns, where
     ):
-        about = place.about(tuple(names))
+        about = column.context(tuple(names))
         others = [box for _, box in _BOX.findall(text) if not box.startswith(f"{keys.key_name}.")]
         unreadable.check_unreadable(any(unreadable.is_readable(keys, b, about) for b in others))
-        row = dict(zip(place.names, names, strict=False))
-        yield UnreadableValue(place.table, place.column, row, organization)
+        row = dict(zip(column.names, names, strict=False))
+        yield UnreadableValue(column.table, column.name, row, organization)
 
 
-def _again(keys: Keyring, text: str, about: str) -> str:
-    """The same text with every box sealed by the key in use."""
+def _resealed(keys: Keyring, text: str, context: str) -> str:
+    """The same text with every value sealed by the key in use."""
 
-    def fresh(found: re.Match[str]) -> str:
+    def reseal_match(match: re.Match[str]) -> str:
         try:
-            return found[1] + keys.seal(keys.unseal(found[2], about), about)
+            return match[1] + keys.seal(keys.unseal(match[2], context), context)
         except Unavailable:
-            log.error("a sealed value cannot be opened; it stays as it is about=%s", about)
-            return found[0]
+            log.error("sealed value cannot be opened; not changed context=%s", context)
+            return match[0]
 
-    return _BOX.sub(fresh, text)
+    return _BOX.sub(reseal_match, text)

@@ -1,4 +1,4 @@
-"""The front door: every request passes here, in one order, and leaves in one shape."""
+"""The ASGI application: every request is processed here, by the same steps."""
 
 import itertools
 import logging
@@ -16,39 +16,38 @@ from belvedere.base.errors import Invalid, Refused, Unauthenticated
 from belvedere.rest import off_loop
 from belvedere.rest.route import Reply, Route
 from belvedere.server.http import authentication, bodies, errors, responses
-from belvedere.server.http.outflow import stream_out
-from belvedere.server.http.routing import Match, Table
+from belvedere.server.http.routing import RouteMatch, Router
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.transport.proxies import FORWARDED
 
 log = logging.getLogger("belvedere.access")
 encode = msgspec.json.Encoder().encode
 
-# Nothing we answer is for caches, frames, other sites or guessing of types, unless a reply says so.
-MANNERS = {
+# No caches, frames, other sites or guessing of types, unless a reply sets these headers.
+SECURITY_HEADERS = {
     b"cache-control": b"no-store",
     b"x-content-type-options": b"nosniff",
     b"referrer-policy": b"no-referrer",
     b"x-frame-options": b"DENY",
     b"content-security-policy": b"default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
 }
-# A browser that came by TLS once comes by TLS for a year.
-SECURE_MANNERS = {**MANNERS, b"strict-transport-security": b"max-age=31536000"}
-# What a page of another origin may read beside the body.
+# A browser that used TLS once must use it for a year.
+TLS_SECURITY_HEADERS = {**SECURITY_HEADERS, b"strict-transport-security": b"max-age=31536000"}
+# Headers that a page of another origin may read.
 EXPOSED = b"x-request-id, link, x-total-count, idempotency-replayed, content-range, retry-after"
-# A second cookie: the mapping has room for one line of each spelling.
-SPELLED = frozenset({cookies.SECOND_SET_COOKIE})
-# Answers without a body.
+# For a second cookie: a mapping has one value for each spelling of a name.
+KEEP_SPELLING = frozenset({cookies.SECOND_SET_COOKIE})
+# Responses without a body.
 EMPTY = frozenset({204, 304})
 SLOW_S = 2.0
 
 
 class App:
-    """An ASGI application over the house and its route table."""
+    """The ASGI application over the runtime and its route table."""
 
-    def __init__(self, runtime: ServerRuntime, table: Table, agents: Any = None) -> None:
+    def __init__(self, runtime: ServerRuntime, router: Router, agents: Any = None) -> None:
         self.runtime = runtime
-        self.table = table
+        self.router = router
         self.agents = agents
         self._origins = frozenset(
             origin.strip().encode() for origin in runtime.settings.origins.split(",") if origin
@@ -68,15 +67,15 @@ class App:
         began = time.perf_counter()
         request_id = f"{self._mark}{next(self._number):08x}"
         headers = dict(scope["headers"])
-        self._believe_proxy(scope, headers)
+        self._apply_forwarded_scheme(scope, headers)
         template = "-"
         try:
             if scope["method"] == "OPTIONS":
                 reply = self._preflight(scope)
             else:
-                # The server below sends no body to HEAD.
+                # uvicorn sends no body for HEAD.
                 method = "GET" if scope["method"] == "HEAD" else scope["method"]
-                match = self.table.match(method, scope["raw_path"])
+                match = self.router.match(method, scope["raw_path"])
                 template = self.runtime.watchdog.route = match.route.path
                 reply = await self._answer(match, scope, receive, headers)
         except Refused as refusal:
@@ -89,15 +88,16 @@ class App:
             reply = Reply(errors.failure(fault, template, request_id), 500)
         head = self._head(reply, headers, request_id, scope["scheme"])
         await self._send(reply, head, receive, send)
-        self._note(scope["method"], template, reply.status, time.perf_counter() - began, request_id)
+        took = time.perf_counter() - began
+        self._log_access(scope["method"], template, reply.status, took, request_id)
 
     async def _answer(
-        self, match: Match, scope: Any, receive: Any, headers: dict[bytes, bytes]
+        self, match: RouteMatch, scope: Any, receive: Any, headers: dict[bytes, bytes]
     ) -> Reply:
         route = match.route
         query = bodies.query_of(scope["query_string"])
         actor = await self._actor(route, scope, headers, query)
-        named = authentication.one_name(match.customer, *query.get("customer", ()))
+        customer = authentication.single_customer(match.customer, *query.get("customer", ()))
         request: AnyRequest = Request(
             scope,
             receive,
@@ -108,25 +108,25 @@ class App:
             actor=actor,
             services=self.runtime,
             body=None,
-            customer=named,
+            customer=customer,
         )
         if route.level != Level.ANONYMOUS:
-            authentication.check_customer(actor, named)
+            authentication.check_customer(actor, customer)
         if route.admit is not None:
             await route.admit(request)
         if route.body is not None or route.raw_body:
             request.raw = await bodies.read(receive, headers, request.max_body or route.max_body)
         if route.body is not None and not route.raw_body:
-            await self._check_body(request, headers, named)
+            await self._check_body(request, headers, customer)
         return _reply(await route.handler(request))
 
     async def _check_body(
-        self, request: AnyRequest, headers: dict[bytes, bytes], named: str | None
+        self, request: AnyRequest, headers: dict[bytes, bytes], customer: str | None
     ) -> None:
-        request.body, said = await off_loop.read(
-            len(request.raw), bodies.checked, request.route, request.raw, headers
+        request.body, body_customer = await off_loop.read(
+            len(request.raw), bodies.parse, request.route, request.raw, headers
         )
-        request.customer = authentication.one_name(named, said)
+        request.customer = authentication.single_customer(customer, body_customer)
         if request.route.level != Level.ANONYMOUS:
             authentication.check_customer(request.actor, request.customer)
 
@@ -136,7 +136,7 @@ class App:
         address = self.address(scope, headers)
         if route.level == Level.ANONYMOUS:
             return msgspec.structs.replace(authentication.ANYONE, address=address)
-        token = authentication.shown(headers, query)
+        token = authentication.explicit_token(headers, query)
         if token is None:
             token = authentication.cookie(headers, secure=scope["scheme"] == "https")
             if token is None:
@@ -147,22 +147,23 @@ class App:
         return msgspec.structs.replace(actor, address=address)
 
     def address(self, scope: Any, headers: dict[bytes, bytes]) -> str:
-        """Who calls: the peer, or what a proxy that we trust says of it."""
+        """The client's address: the peer, or the forwarded address of a trusted proxy."""
         peer: str = scope["client"][0] if scope.get("client") else "local"
         if self._proxies.trusts(peer):
             return self._proxies.client(peer, scope["headers"])
         if any(name in headers for name in FORWARDED):
-            self._proxies.note(peer)
+            self._proxies.record(peer)
         return peer
 
-    def _believe_proxy(self, scope: Any, headers: dict[bytes, bytes]) -> None:
-        """Behind a proxy that we trust, the scheme is what the browser used."""
-        told = headers.get(b"x-forwarded-proto")
-        if told in (b"http", b"https") and self._proxies.trusts((scope.get("client") or ("",))[0]):
-            scope["scheme"] = told.decode()
+    def _apply_forwarded_scheme(self, scope: Any, headers: dict[bytes, bytes]) -> None:
+        """Behind a trusted proxy, the scheme is the one that the browser used."""
+        scheme = headers.get(b"x-forwarded-proto")
+        peer = (scope.get("client") or ("",))[0]
+        if scheme in (b"http", b"https") and self._proxies.trusts(peer):
+            scope["scheme"] = scheme.decode()
 
     def _preflight(self, scope: Any) -> Reply:
-        allowed = self.table.methods(scope["raw_path"])
+        allowed = self.router.methods(scope["raw_path"])
         return Reply(
             status=204,
             headers={
@@ -177,10 +178,10 @@ class App:
     async def _send(self, reply: Reply, head: dict[bytes, bytes], receive: Any, send: Any) -> None:
         if hasattr(reply.body, "__aiter__"):
             await send(_start(reply.status, head))
-            await stream_out(reply.body, receive, send, self.runtime.stopping)
+            await responses.stream(reply.body, receive, send, self.runtime.stopping)
             return
         if reply.status in EMPTY:
-            # Nothing has neither a type nor a length.
+            # An empty response has neither a type nor a length.
             data = b""
             del head[b"content-type"]
         else:
@@ -188,20 +189,20 @@ class App:
             head[b"content-length"] = str(len(data)).encode()
         cycle = responses.cycle_of(send)
         if cycle is not None:
-            await responses.answer(cycle, reply.status, head, data)
+            await responses.write_at_once(cycle, reply.status, head, data)
             return
         await send(_start(reply.status, head))
         await send({"type": "http.response.body", "body": data})
 
     def _head(
-        self, reply: Reply, asked: dict[bytes, bytes], request_id: str, scheme: str
+        self, reply: Reply, request_headers: dict[bytes, bytes], request_id: str, scheme: str
     ) -> dict[bytes, bytes]:
-        manners = SECURE_MANNERS if scheme == "https" else MANNERS
-        head = {**manners, b"x-request-id": request_id.encode()}
+        security_headers = TLS_SECURITY_HEADERS if scheme == "https" else SECURITY_HEADERS
+        head = {**security_headers, b"x-request-id": request_id.encode()}
         for name, value in reply.headers.items():
-            head[name.encode() if name in SPELLED else name.lower().encode()] = value.encode()
+            head[name.encode() if name in KEEP_SPELLING else name.lower().encode()] = value.encode()
         head[b"content-type"] = reply.media_type.encode()
-        origin = asked.get(b"origin")
+        origin = request_headers.get(b"origin")
         if origin is not None and origin in self._origins:
             head[b"access-control-allow-origin"] = origin
             head[b"access-control-expose-headers"] = EXPOSED
@@ -209,7 +210,9 @@ class App:
             head[b"vary"] = b"origin" if others is None else b"%s, origin" % others
         return head
 
-    def _note(self, method: str, template: str, status: int, took: float, request_id: str) -> None:
+    def _log_access(
+        self, method: str, template: str, status: int, took: float, request_id: str
+    ) -> None:
         """The access log: the route's template, never the path or the query."""
         level = logging.INFO if status >= 500 or took > SLOW_S else logging.DEBUG
         if log.isEnabledFor(level):
@@ -231,7 +234,7 @@ def _reply(answer: Any) -> Reply:
 
 
 def require_customer(request: AnyRequest) -> str:
-    """Secret routes: the organization must be named."""
+    """For routes with a secret: the organization must be named."""
     if request.customer is None:
         raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
     return request.customer

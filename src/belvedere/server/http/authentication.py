@@ -1,4 +1,4 @@
-"""From a credential to an Actor, and from the names given to one organization."""
+"""Authentication of a request, and the organization that it names."""
 
 from belvedere import access
 from belvedere.access.actor import Actor, Level
@@ -11,39 +11,39 @@ from belvedere.db.signals import Signal
 from belvedere.rest.route import Route
 
 ANYONE = Actor("", "", Level.ANONYMOUS, "anonymous")
-# How long an answer of the database may be trusted when the doorbell of another server is lost.
-TRUST: Millis = 1 * SECOND
-NOT_YOURS = "This credential does not open that organization."
+# How long an actor is cached when a signal of another server is lost.
+MAX_CACHE_AGE: Millis = 1 * SECOND
+NO_ACCESS = "This credential has no access to that organization."
 
 
-class Credentials:
-    """Actors by token, kept for a moment; dropped at once when anybody's access changes."""
+class CredentialCache:
+    """Actors by token, cached for a moment; cleared at once when anybody's access changes."""
 
     def __init__(self, db: Database, keys: Keyring) -> None:
         self._db = db
         self._keys = keys
-        self._known: dict[str, tuple[Millis, Actor]] = {}
+        self._actors: dict[str, tuple[Millis, Actor]] = {}
         self._used: dict[str, Millis] = {}
 
-    def forget(self, _: Signal | None = None) -> None:
-        self._known.clear()
+    def clear(self, _: Signal | None = None) -> None:
+        self._actors.clear()
 
     async def actor(self, token: str, now: Millis) -> Actor:
-        known = self._known.get(token)
-        # An answer from the future was given before the clock was set back.
-        if known is not None and now < known[0] <= now + TRUST:
-            return known[1]
+        entry = self._actors.get(token)
+        # An entry from the future was made before the clock was set back.
+        if entry is not None and now < entry[0] <= now + MAX_CACHE_AGE:
+            return entry[1]
         actor = await self._db.read_inline(access.authenticate, self._keys, token)
         if actor is None:
             raise Unauthenticated("The credential is unknown, expired or revoked.")
-        if len(self._known) > 10_000:
-            self._known.clear()
-        self._known[token] = (now + TRUST, actor)
+        if len(self._actors) > 10_000:
+            self._actors.clear()
+        self._actors[token] = (now + MAX_CACHE_AGE, actor)
         self._used[actor.credential_id] = now
         return actor
 
     def take_used(self) -> list[tuple[str, Millis]]:
-        """Last uses since the last call; written down once a minute."""
+        """Last uses since the last call; stored once a minute."""
         used, self._used = list(self._used.items()), {}
         return used
 
@@ -55,21 +55,21 @@ def token_of(
     headers: dict[bytes, bytes], query: dict[str, list[str]], route: Route, *, secure: bool
 ) -> str | None:
     """The token from header or query, else from the cookie. Two that differ are refused."""
-    token = shown(headers, query)
+    token = explicit_token(headers, query)
     if token is not None or route.level == Level.ANONYMOUS:
         return token
     return cookie(headers, secure=secure)
 
 
-def shown(headers: dict[bytes, bytes], query: dict[str, list[str]]) -> str | None:
-    """The token that the caller shows: no browser does that on its own, as it does with cookies."""
+def explicit_token(headers: dict[bytes, bytes], query: dict[str, list[str]]) -> str | None:
+    """The token that the caller sends; unlike a cookie, no browser sends it by itself."""
     token = bearer(headers)
     if "access_token" not in query:
         return token
-    given = {*query["access_token"]} if token is None else {*query["access_token"], token}
-    if len(given) > 1:
-        raise Invalid("Two different tokens were given; send one.", code="two_tokens")
-    return given.pop()
+    tokens = {*query["access_token"]} if token is None else {*query["access_token"], token}
+    if len(tokens) > 1:
+        raise Invalid("The request has two different tokens; send one.", code="two_tokens")
+    return tokens.pop()
 
 
 def bearer(headers: dict[bytes, bytes]) -> str | None:
@@ -84,7 +84,7 @@ def cookie(headers: dict[bytes, bytes], *, secure: bool) -> str | None:
 
 
 def check_origin(method: str, headers: dict[bytes, bytes]) -> None:
-    """A cookie counts for a change only when the page that sends it is our own."""
+    """A cookie is valid for a change only in a request from our own pages."""
     if method in ("GET", "HEAD", "OPTIONS"):
         return
     site = headers.get(b"sec-fetch-site")
@@ -104,16 +104,18 @@ def check_level(actor: Actor, route: Route) -> None:
         )
 
 
-def one_name(*names: str | None) -> str | None:
-    """The organization as named in path, query and body: once, or always the same."""
-    given: str | None = None
+def single_customer(*names: str | None) -> str | None:
+    """The organization in path, query and body: named once, or always the same."""
+    customer: str | None = None
     for name in map(str.lower, filter(None, names)):
-        if given not in (None, name):
-            raise Invalid("Two different organizations were named.", code="two_customers")
-        given = name
-    return given
+        if customer not in (None, name):
+            raise Invalid(
+                "The request names two different organizations; name one.", code="two_customers"
+            )
+        customer = name
+    return customer
 
 
 def check_customer(actor: Actor, name: str | None) -> None:
     if name is not None and name != actor.customer_name.lower():
-        raise Forbidden(NOT_YOURS, code="other_customer")
+        raise Forbidden(NO_ACCESS, code="other_customer")

@@ -1,4 +1,4 @@
-"""Reading bodies: bounded, one parser per declared type, no duplicate keys."""
+"""Reads request bodies: limited in size, by declared type, without duplicate keys."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ FORM = b"application/x-www-form-urlencoded"
 
 
 async def read(receive: Any, headers: dict[bytes, bytes], limit: int) -> bytes:
-    """The whole body, refused as soon as it is over the limit."""
+    """The complete body; refused as soon as it exceeds the limit."""
     length = headers.get(b"content-length", b"0")
     if length.isdigit() and int(length) > limit:
         raise too_large(limit)
@@ -48,7 +48,7 @@ def query_of(query_string: bytes) -> dict[str, list[str]]:
         raise Invalid("The query cannot be read.", code="malformed_query") from None
 
 
-def checked(route: Route, raw: bytes, headers: dict[bytes, bytes]) -> tuple[Any, str | None]:
+def parse(route: Route, raw: bytes, headers: dict[bytes, bytes]) -> tuple[Any, str | None]:
     """The body as an instance of the route's type, and the organization that it names."""
     kind = media_type(headers)
     if raw and kind not in (JSON, b"") and not kind.endswith(b"+json"):
@@ -56,22 +56,22 @@ def checked(route: Route, raw: bytes, headers: dict[bytes, bytes]) -> tuple[Any,
     value = {}
     if raw.strip():
         value = json_text.parse(raw, exact=route.exact_numbers, max_elements=route.max_values)
-    return converted(value, route.body, known=route.known), _customer(value)
+    return convert(value, route.body, from_interface=route.known), _customer(value)
 
 
 def _customer(value: Any) -> str | None:
-    said = value.get("customer") if isinstance(value, dict) else None
-    if said is not None and not isinstance(said, str):
-        fault = Fault("customer", "Give the organization's name.")
+    customer = value.get("customer") if isinstance(value, dict) else None
+    if customer is not None and not isinstance(customer, str):
+        fault = Fault("customer", "Use the organization's name.")
         raise Invalid("customer is the organization's name.", code="invalid_body", faults=(fault,))
-    return said
+    return customer
 
 
-def converted(value: Any, shape: Any, *, known: bool) -> Any:
-    """Check a JSON value against a type; numbers may come as strings."""
+def convert(value: Any, shape: Any, *, from_interface: bool) -> Any:
+    """Validate a JSON value against a type; numbers may be strings."""
     if isinstance(value, dict):
         value = {name: item for name, item in value.items() if name not in ("access_token",)}
-        if not known:
+        if not from_interface:
             # Naming the organization in the body is allowed on every route.
             value.pop("customer", None)
     try:
@@ -80,9 +80,9 @@ def converted(value: Any, shape: Any, *, known: bool) -> Any:
         raise _invalid(str(fault)) from None
 
 
-def _invalid(said: str) -> Invalid:
-    """msgspec says `Expected …  - at `$.field``; people get the field and a sentence."""
-    reason, _, where = said.partition(" - at `")
+def _invalid(message: str) -> Invalid:
+    """msgspec reports `Expected …  - at `$.field``; the response has the field and a sentence."""
+    reason, _, where = message.partition(" - at `")
     field = where.rstrip("`").removeprefix("$").lstrip(".")
     if not field and "unknown field" in reason:
         field = reason.partition("`")[2].rstrip("`")

@@ -1,11 +1,11 @@
-"""`/-/docs`: the route table as a page to read, without a script or a foreign host."""
+"""`/-/docs`: the route table as a page, without scripts or other hosts."""
 
 from html import escape
 from itertools import groupby
 
 from belvedere import __version__
 from belvedere.rest.route import Route
-from belvedere.server.http.routing import Table
+from belvedere.server.http.routing import Router
 
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
@@ -19,11 +19,11 @@ small { opacity: .75; }
 """
 
 
-def html(table: Table) -> str:
+def html(table: Router) -> str:
     ordered = sorted(table.routes, key=lambda route: (_noun(route), route.path, route.method))
     parts = [
-        f"<h2 id='{escape(noun)}'>{escape(noun)}</h2><table><tr><th>Door</th><th>Level</th>"
-        f"<th>What it does</th></tr>{''.join(map(_row, routes))}</table>"
+        f"<h2 id='{escape(noun)}'>{escape(noun)}</h2><table><tr><th>Route</th><th>Level</th>"
+        f"<th>Description</th></tr>{''.join(map(_row, routes))}</table>"
         for noun, routes in groupby(ordered, key=_noun)
     ]
     return (

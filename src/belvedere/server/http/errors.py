@@ -1,4 +1,4 @@
-"""The one JSON shape of a refusal, and the only place that knows status codes."""
+"""The JSON format and the status code of every error."""
 
 import logging
 from typing import Any
@@ -52,18 +52,18 @@ def headers_of(refusal: errors.Refused) -> dict[str, str]:
     if isinstance(refusal, errors.Unauthenticated):
         return {"www-authenticate": "Bearer"}
     if isinstance(refusal, errors.Unavailable) and refusal.code != "outcome_unknown":
-        # Programs repeat a request that is answered with this header; one whose outcome is not
-        # known must not be repeated without a look.
+        # Programs repeat a request after a response with this header; one whose outcome is unknown
+        # must not be repeated without a check.
         return {"retry-after": "1"}
     return {}
 
 
 def failure(fault: BaseException, template: str, request_id: str) -> dict[str, Any]:
-    """Our own fault: told to the log with its trace, to the caller only with the request's id."""
-    log.error("request %s on %s failed", request_id, template, exc_info=fault)
+    """An internal error: the log has the traceback, the caller gets only the request id."""
+    log.error("request failed request=%s route=%s", request_id, template, exc_info=fault)
     return {
         "statusCode": 500,
         "code": "internal",
-        "message": "Something went wrong on our side; the server's log has it under request_id.",
+        "message": "Internal error; the server's log has the details under this request_id.",
         "request_id": request_id,
     }

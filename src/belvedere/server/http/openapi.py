@@ -9,21 +9,21 @@ import msgspec
 from belvedere import __version__
 from belvedere.rest.route import Route
 from belvedere.server.http import errors
-from belvedere.server.http.routing import Table, is_id_name
+from belvedere.server.http.routing import Router, is_id_name
 
-# Which refusals any door may give, beside those that it names itself.
+# Errors of every route, in addition to those that it declares.
 ALWAYS = (400, 401, 403, 404, 405, 429, 503)
 _STATUS_OF_CODE = {kind.code: status for kind, status in errors.STATUS}
-# Words of their own for a refusal that has the usual status.
+# Codes whose status is not 409.
 _STATUS_OF_CODE |= {"bad_enrolment": 401, "bad_client": 401, "link_gone": 404}
 _STATUS_OF_CODE |= {"ticket_gone": 401, "wrong_code": 401, "storage_quota": 413}
-_SAYS = {
-    202: "Not over yet.",
-    204: "Done, and there is nothing to say.",
-    206: "The part that was asked for.",
-    302: "It is elsewhere.",
+_DESCRIPTIONS = {
+    202: "Not finished yet.",
+    204: "Done, without content.",
+    206: "The requested part.",
+    302: "Redirect.",
     303: "Continue there.",
-    416: "There is no such part.",
+    416: "The requested part does not exist.",
 }
 _NAMED = "#/components/schemas/"
 _PARAMETER = re.compile(r"\{(\w+)\}")
@@ -35,7 +35,7 @@ class FaultRecord(msgspec.Struct):
 
 
 class ErrorRecord(msgspec.Struct, rename={"status_code": "statusCode"}):
-    """The one shape of every refusal; `errors` only where fields are at fault."""
+    """The format of every error; `errors` only if fields are invalid."""
 
     status_code: int
     code: str
@@ -44,11 +44,11 @@ class ErrorRecord(msgspec.Struct, rename={"status_code": "statusCode"}):
     errors: list[FaultRecord] | msgspec.UnsetType = msgspec.UNSET
 
 
-def document(table: Table, base_url: str) -> dict[str, Any]:
+def document(table: Router, base_url: str) -> dict[str, Any]:
     shapes = _shapes(table.routes)
     schemas, named = msgspec.json.schema_components(shapes, ref_template=f"{_NAMED}{{name}}")
     components = {_short(name): _with_short_names(schema) for name, schema in named.items()}
-    assert len(components) == len(named), "two shapes of one feature have the same name"
+    assert len(components) == len(named), "two types of one feature have the same name"
     schema_of = {
         _key(shape): _with_short_names(schema)
         for shape, schema in zip(shapes, schemas, strict=True)
@@ -73,29 +73,29 @@ _SECURITY = {
 
 
 def _short(name: str) -> str:
-    """Where features share a name msgspec gives whole modules, which are nobody's affair."""
-    _, *rooms = name.split(".")
-    return f"{rooms[0].capitalize()}{rooms[-1]}" if rooms else name
+    """Where features share a name, msgspec uses full module names, which are internal."""
+    _, *modules = name.split(".")
+    return f"{modules[0].capitalize()}{modules[-1]}" if modules else name
 
 
 def _with_short_names(schema: Any) -> Any:
     if isinstance(schema, list):
-        return [_with_short_names(one) for one in schema]
+        return [_with_short_names(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {name: _with_short_names(one) for name, one in schema.items()}
-    if isinstance(found.get("$ref"), str):
-        found["$ref"] = _NAMED + _short(found["$ref"].removeprefix(_NAMED))
-    return found
+    renamed = {name: _with_short_names(item) for name, item in schema.items()}
+    if isinstance(renamed.get("$ref"), str):
+        renamed["$ref"] = _NAMED + _short(renamed["$ref"].removeprefix(_NAMED))
+    return renamed
 
 
 def _shapes(routes: tuple[Route, ...]) -> list[Any]:
-    found: dict[str, Any] = {_key(ErrorRecord): ErrorRecord}
+    shapes: dict[str, Any] = {_key(ErrorRecord): ErrorRecord}
     for route in routes:
         for shape in (route.body, route.answer):
             if shape is not None and shape is not bytes:
-                found[_key(shape)] = shape
-    return list(found.values())
+                shapes[_key(shape)] = shape
+    return list(shapes.values())
 
 
 def _key(shape: Any) -> str:
@@ -142,9 +142,9 @@ def _path_parameters(path: str) -> list[dict[str, Any]]:
 
 
 def _query_parameters(route: Route, path: str) -> list[dict[str, Any]]:
-    found = [(name, about, False) for name, about in route.query]
+    parameters = [(name, about, False) for name, about in route.query]
     if route.style == "both" and not path.startswith("/{customer}"):
-        found.append(("customer", "the organization's name", route.needs_customer))
+        parameters.append(("customer", "the organization's name", route.needs_customer))
     return [
         {
             "name": name,
@@ -153,7 +153,7 @@ def _query_parameters(route: Route, path: str) -> list[dict[str, Any]]:
             "required": required,
             "schema": {"type": "string"},
         }
-        for name, about, required in found
+        for name, about, required in parameters
     ]
 
 
@@ -176,9 +176,9 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     created = not route.known and route.method == "POST"
     answers: dict[str, Any] = {"200": {"description": "Done.", "content": content}}
     if created:
-        answers["201"] = {"description": "Made.", "content": content}
+        answers["201"] = {"description": "Created.", "content": content}
     for status in route.statuses:
-        answers[str(status)] = {"description": _SAYS[status], "content": content}
+        answers[str(status)] = {"description": _DESCRIPTIONS[status], "content": content}
     if 204 in route.statuses:
         del answers["204"]["content"]
     refusal = {"application/json": {"schema": schema_of[_key(ErrorRecord)]}}
@@ -188,14 +188,14 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refusals(route: Route) -> dict[int, set[str]]:
-    found: dict[int, set[str]] = {status: {_WORDS[status]} for status in ALWAYS}
-    of_body = ("too_large", "unsupported_media_type") if route.body is not None else ()
-    for code in (*route.codes, *of_body):
-        found.setdefault(_STATUS_OF_CODE.get(code, 409), set()).add(code)
-    return found
+    refusals: dict[int, set[str]] = {status: {_CODES[status]} for status in ALWAYS}
+    body_codes = ("too_large", "unsupported_media_type") if route.body is not None else ()
+    for code in (*route.codes, *body_codes):
+        refusals.setdefault(_STATUS_OF_CODE.get(code, 409), set()).add(code)
+    return refusals
 
 
-_WORDS = {
+_CODES = {
     400: "invalid",
     401: "unauthenticated",
     403: "forbidden",

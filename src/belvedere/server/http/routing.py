@@ -1,4 +1,4 @@
-"""The route table compiled: one look-up per request, both URL styles, no pattern twice."""
+"""The compiled route table: one look-up per request, both URL styles, no duplicate pattern."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,23 +10,23 @@ from belvedere.base.errors import NotAllowed, NotFound
 from belvedere.base.ids import is_id
 from belvedere.rest.route import Route
 
-# Addresses of the console that stand where an organization's name does: /ui/login.
+# Addresses of the console in the place of an organization's name: /ui/login.
 CONSOLE = frozenset({"link", "login", "recover", "setup", "status", "switch"})
 
 
 @dataclass(slots=True)
 class _Node:
-    """One place in the tree of segments."""
+    """One node in the tree of path segments."""
 
     words: dict[str, "_Node"] = field(default_factory=dict)
     by_id: "_Node | None" = None
     by_name: "_Node | None" = None
     rest: "_Node | None" = None
-    # method -> (route, names of the parameters on the way here)
+    # method -> (route, names of the parameters on the path to this node)
     routes: dict[str, tuple[Route, tuple[str, ...]]] = field(default_factory=dict)
 
 
-class Match(msgspec.Struct, frozen=True):
+class RouteMatch(msgspec.Struct, frozen=True):
     route: Route
     customer: str | None
     path: dict[str, str]
@@ -36,18 +36,18 @@ def is_id_name(name: str) -> bool:
     return name == "id" or name.endswith("_id")
 
 
-class Table:
-    """Paths to routes. First segments of our own paths are no organization names.
+class Router:
+    """Finds the route of a path. First segments of our own paths are not organization names.
 
-    Pages are doors too, but for people's browsers: they are no part of the interface.
+    Pages are routes for browsers: they are not part of the interface.
     """
 
     def __init__(self, routes: Iterable[Route], pages: Iterable[Route] = ()) -> None:
         self.routes = tuple(routes)
-        doors = (*self.routes, *pages)
-        self.reserved = frozenset(route.path.split("/")[1] for route in doors) | CONSOLE
+        all_routes = (*self.routes, *pages)
+        self.reserved = frozenset(route.path.split("/")[1] for route in all_routes) | CONSOLE
         self._own, self._of_customer = _Node(), _Node()
-        for route in doors:
+        for route in all_routes:
             self._add(self._own, route)
             if route.style == "both":
                 self._add(self._of_customer, route)
@@ -68,28 +68,28 @@ class Table:
         assert route.method not in node.routes, f"{route.method} {route.path} is declared twice"
         node.routes[route.method] = (route, tuple(names))
 
-    def match(self, method: str, raw_path: bytes) -> Match:
-        """The one route for this request; NotFound or NotAllowed otherwise."""
+    def match(self, method: str, raw_path: bytes) -> RouteMatch:
+        """The route for this request; NotFound or NotAllowed otherwise."""
         try:
             parts = segments(raw_path)
         except UnicodeDecodeError:
             raise NotFound("The path is not UTF-8.", code="no_such_path") from None
         customer = None
         tree = self._own
-        # An empty segment is no name: //job is not /job.
+        # An empty segment is not a name: //job is not /job.
         if parts[1:] and parts[0] and parts[0] not in self.reserved:
             customer, parts, tree = parts[0], parts[1:], self._of_customer
-        found = _walk(tree, parts, 0, [])
-        if found is None:
+        match = _walk(tree, parts, 0, [])
+        if match is None:
             raise NotFound("There is nothing at this path.", code="no_such_path")
-        node, values = found
+        node, values = match
         if method not in node.routes:
             raise NotAllowed(tuple(sorted(node.routes)))
         route, names = node.routes[method]
-        return Match(route, customer, dict(zip(names, values, strict=True)))
+        return RouteMatch(route, customer, dict(zip(names, values, strict=True)))
 
     def methods(self, raw_path: bytes) -> tuple[str, ...]:
-        """What a path takes, for OPTIONS."""
+        """The methods of a path, for OPTIONS."""
         try:
             self.match("OPTIONS", raw_path)
         except NotAllowed as refusal:
@@ -98,7 +98,7 @@ class Table:
 
 
 def segments(raw_path: bytes) -> list[str]:
-    """Cut before they are read: one may hold a slash of its own, written as %2F."""
+    """Split before decoding: a segment may contain a slash, written as %2F."""
     if b"%" not in raw_path:
         return raw_path.decode().split("/")[1:]
     return [unquote_to_bytes(part).decode() for part in raw_path.split(b"/")[1:]]
@@ -112,17 +112,17 @@ def _walk(
     part = parts[at]
     word = node.words.get(part)
     if word is not None:
-        found = _walk(word, parts, at + 1, values)
-        if found is not None:
-            return found
+        match = _walk(word, parts, at + 1, values)
+        if match is not None:
+            return match
     if node.by_id is not None and is_id(part):
-        found = _walk(node.by_id, parts, at + 1, [*values, part])
-        if found is not None:
-            return found
+        match = _walk(node.by_id, parts, at + 1, [*values, part])
+        if match is not None:
+            return match
     if node.by_name is not None and part:
-        found = _walk(node.by_name, parts, at + 1, [*values, part])
-        if found is not None:
-            return found
+        match = _walk(node.by_name, parts, at + 1, [*values, part])
+        if match is not None:
+            return match
     if node.rest is not None:
         return node.rest, [*values, "/".join(parts[at:])]
     return None

@@ -1,5 +1,5 @@
-"""Who is told of what happens: events become notices, with those whom they concern."""
+"""Builds notices from events, with their recipients."""
 
-from belvedere.server.notices.consumer import KINDS, tell
+from belvedere.server.notices.consumer import KINDS, notify
 
-__all__ = ["KINDS", "tell"]
+__all__ = ["KINDS", "notify"]

@@ -1,5 +1,5 @@
-"""What a person is told about the own account, in the inbox and by mail: sign-ins from elsewhere,
-new passwords, second factors, tokens. It follows from events, so nobody's sign-in waits for it."""
+"""Notices about a person's own account, in the inbox and by mail: sign-ins from new places, new
+passwords, second factors, tokens. They are built from events, so no sign-in waits for them."""
 
 from typing import Any, NamedTuple
 
@@ -11,39 +11,41 @@ from belvedere.events import Event
 from belvedere.notifications.delivery import dispatcher, message_text
 from belvedere.notifications.delivery.dispatcher import SealedMail
 from belvedere.notifications.model import AddressedNotice, NoticeSeverity
-from belvedere.server.notices.batch import Turn, told
+from belvedere.server.notices.batch import NoticeBatch, make_notice
 from belvedere.server.runtime import ServerRuntime
 
 
-class Words(NamedTuple):
-    """In English and in Spanish."""
+class Translations(NamedTuple):
+    """A text in English and in Spanish."""
 
     en: str
     es: str
 
 
 TITLES = {
-    "member.new_sign_in": Words(
+    "member.new_sign_in": Translations(
         "New sign-in to your account", "Nuevo inicio de sesión en tu cuenta"
     ),
-    "member.password_changed": Words("Your password was changed", "Se ha cambiado tu contraseña"),
-    "member.second_factor_on": Words(
+    "member.password_changed": Translations(
+        "Your password was changed", "Se ha cambiado tu contraseña"
+    ),
+    "member.second_factor_on": Translations(
         "A second factor was set up for your account",
         "Se ha configurado un segundo factor en tu cuenta",
     ),
-    "member.second_factor_off": Words(
+    "member.second_factor_off": Translations(
         "The second factor of your account was removed",
         "Se ha quitado el segundo factor de tu cuenta",
     ),
-    "member.recovery_codes_renewed": Words(
+    "member.recovery_codes_renewed": Translations(
         "Your recovery codes were replaced", "Se han sustituido tus códigos de recuperación"
     ),
-    "token.created": Words(
+    "token.created": Translations(
         "An integration token was created with your account",
         "Se ha creado un token de integración con tu cuenta",
     ),
 }
-_MAIL = Words(
+_MAIL = Translations(
     "{title}.\n\nOrganization: {customer}\nTime: {time}\n{details}\n"
     "If it was you, there is nothing to do. If not, change your password at {url}/ui/, end the"
     " other sessions there and inform an administrator.\n",
@@ -51,26 +53,26 @@ _MAIL = Words(
     "Si has sido tú, no tienes que hacer nada. Si no, cambia tu contraseña en {url}/ui/, termina"
     " allí las demás sesiones e informa a un administrador.\n",
 )
-_SIGN_IN = Words(
+_SIGN_IN = Translations(
     "Address: {address}\nBrowser or program: {agent}\n",
     "Dirección: {address}\nNavegador o programa: {agent}\n",
 )
-_TOKEN = Words("Token: {name}\n", "Token: {name}\n")
+_TOKEN = Translations("Token: {name}\n", "Token: {name}\n")
 UNKNOWN = "-"
 MAX_AGENT = 100
 
 
-class Account(NamedTuple):
+class NoticeAccount(NamedTuple):
     user_id: str
     email: str
 
 
-def tell(turn: Turn, event: Event, data: dict[str, Any]) -> AddressedNotice:
-    """Into the inbox of the person alone; through channels only where a rule names the kind."""
-    account = _account(turn.tx, event)
-    details = _details(turn.tx, event, data).en.replace("\n", "; ").strip("; ")
-    return told(
-        turn,
+def account_notice(batch: NoticeBatch, event: Event, data: dict[str, Any]) -> AddressedNotice:
+    """Only for the inbox of the person; for channels only where a rule names the kind."""
+    account = _account(batch.tx, event)
+    details = _details(batch.tx, event, data).en.replace("\n", "; ").strip("; ")
+    return make_notice(
+        batch,
         event,
         data,
         title=TITLES[event.kind].en,
@@ -81,7 +83,7 @@ def tell(turn: Turn, event: Event, data: dict[str, Any]) -> AddressedNotice:
 
 
 def write_mail(tx: Tx, runtime: ServerRuntime, event: Event, data: dict[str, Any]) -> None:
-    """In both languages: the server does not know which one the person reads."""
+    """In both languages, because the server does not know the person's."""
     account = _account(tx, event)
     if account is None:
         return
@@ -93,12 +95,12 @@ def write_mail(tx: Tx, runtime: ServerRuntime, event: Event, data: dict[str, Any
         for mail, title, detail in zip(_MAIL, titles, details, strict=True)
     ]
     letter = SealedMail(f"{titles.en} / {titles.es}", "\n---\n\n".join(texts))
-    whose_mail = (event.customer_id, account.email)
-    dispatcher.write_mail(tx, runtime.keyring, *whose_mail, letter, is_account=True)
+    recipient = (event.customer_id, account.email)
+    dispatcher.write_mail(tx, runtime.keyring, *recipient, letter, is_account=True)
 
 
-def _account(tx: Tx, event: Event) -> Account | None:
-    """Whose account it is about, while the person is a member."""
+def _account(tx: Tx, event: Event) -> NoticeAccount | None:
+    """The account of the event, if the person is a member now."""
     if event.object == "token":
         sql = "select created_by from tokens where id = ?"
         user_id = tx.value(sql, event.object_id) or ""
@@ -110,17 +112,17 @@ def _account(tx: Tx, event: Event) -> Account | None:
             return None
     if member is None or not member.enabled or not member.user_enabled:
         return None
-    return Account(member.user_id, member.email)
+    return NoticeAccount(member.user_id, member.email)
 
 
-def _details(tx: Tx, event: Event, data: dict[str, Any]) -> Words:
+def _details(tx: Tx, event: Event, data: dict[str, Any]) -> Translations:
     if event.kind == "token.created":
         name = str(data.get("name", UNKNOWN))
-        return Words(*(text.format(name=name) for text in _TOKEN))
+        return Translations(*(text.format(name=name) for text in _TOKEN))
     if event.kind != "member.new_sign_in":
-        return Words("", "")
+        return Translations("", "")
     sql = "select address, agent from sessions where id = ?"
     address, agent = tx.row(sql, str(data.get("session_id", ""))) or (UNKNOWN, UNKNOWN)
-    # The caller chose this text.
+    # This text comes from the client.
     program = message_text.one_line(agent, MAX_AGENT) or UNKNOWN
-    return Words(*(text.format(address=address, agent=program) for text in _SIGN_IN))
+    return Translations(*(text.format(address=address, agent=program) for text in _SIGN_IN))

@@ -1,4 +1,4 @@
-"""What is known while a batch of events is told: rules, organizations, and who belongs to them."""
+"""Rules, organizations and members, read once for a batch of events."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from belvedere.notifications.model import (
 
 
 @dataclass(slots=True)
-class Turn:
+class NoticeBatch:
     tx: Tx
     base_url: str
     rules: Sequence[Rule]
@@ -32,7 +32,7 @@ class Turn:
     _members: dict[str, list[Actor]] = field(default_factory=dict)
 
     def is_named(self, event: Event) -> bool:
-        """Whether a rule of the organization names this kind."""
+        """Whether a rule of the organization names the kind of the event."""
         return any(
             rule.customer_id == event.customer_id and rule.names(event.kind) for rule in self.rules
         )
@@ -42,69 +42,69 @@ class Turn:
             self._customers[customer_id] = service.find(self.tx, customer_id)
         return self._customers[customer_id]
 
-    def people(self, customer_id: str, are_told: Callable[[Actor], bool]) -> tuple[str, ...]:
+    def people(self, customer_id: str, is_recipient: Callable[[Actor], bool]) -> tuple[str, ...]:
         """User ids of the members for whom this is true."""
-        return tuple(one.user_id for one in self.members(customer_id) if are_told(one))
+        return tuple(member.user_id for member in self.members(customer_id) if is_recipient(member))
 
     def members(self, customer_id: str) -> list[Actor]:
-        """Everybody who can sign in."""
+        """The members who can sign in."""
         if customer_id not in self._members:
             customer = self.customer(customer_id)
             self._members[customer_id] = [
-                memberships.actor_for(one, customer.name)
-                for one in memberships.list_members(self.tx, service.operator(customer))
-                if one.enabled and one.user_enabled and one.invited_at is None
+                memberships.actor_for(member, customer.name)
+                for member in memberships.list_members(self.tx, service.operator(customer))
+                if member.enabled and member.user_enabled and member.invited_at is None
             ]
         return self._members[customer_id]
 
     def acl(self, customer_id: str, object: str, object_id: str) -> list[str]:
         return acl_of(self.tx, customer_id, object, object_id)
 
-    def link(self, event: Event, place: str = "") -> str:
-        """Where the console shows it."""
-        if not place:
+    def link(self, event: Event, page: str = "") -> str:
+        """The address of the object in the console."""
+        if not page:
             return ""
         name = self.customer(event.customer_id).name
-        return f"{self.base_url}/ui/{name}/{place}/{event.object_id}"
+        return f"{self.base_url}/ui/{name}/{page}/{event.object_id}"
 
 
-# Where events keep what people call their object.
+# Fields of events with the name of the object.
 _NAMES = ("name", "title", "hostname", "email")
 
 
-def told(
-    turn: Turn,
+def make_notice(
+    batch: NoticeBatch,
     event: Event,
     data: dict[str, Any],
     *,
     title: str = "",
     text: str = "",
     severity: str = NoticeSeverity.LOW,
-    place: str = "",
+    page: str = "",
     is_alert: bool = False,
     about: Sequence[str | None] = (),
     tags: Sequence[str] = (),
     people: tuple[str, ...] = (),
 ) -> AddressedNotice:
-    """The notice of an event; what nobody found words for is said in the words of its kind."""
+    """The notice of an event; without a title it gets the description of its kind."""
     name = next((str(data[key]) for key in _NAMES if key in data), event.object)
-    said = title or f"{name}: {KINDS[event.kind]}"
+    notice_title = title or f"{name}: {KINDS[event.kind]}"
     notice = Notice(
         event.kind,
         event.object,
         event.object_id,
-        message_text.one_line(said),
+        message_text.one_line(notice_title),
         event.at,
         NoticeSeverity(severity),
         str(data.get("state", "")),
         message_text.one_line(text, MAX_NOTICE_TEXT),
-        turn.link(event, place),
+        batch.link(event, page),
     )
     return AddressedNotice(
         event.customer_id,
         notice,
         is_alert,
-        frozenset(one for one in (event.object_id, *about) if one),
+        frozenset(object_id for object_id in (event.object_id, *about) if object_id),
         frozenset(tag.lower() for tag in tags),
         people,
     )

@@ -1,4 +1,4 @@
-"""The reaction that tells: each kind of object has somebody who knows the words for it."""
+"""The event consumer that sends notices: each object has a function that builds them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,32 +11,34 @@ from belvedere.events import Event
 from belvedere.notifications import routing, store
 from belvedere.notifications.model import NOTIFIABLE_KINDS, AddressedNotice
 from belvedere.server.notices import jobs, mails, objects
-from belvedere.server.notices.batch import Turn
+from belvedere.server.notices.batch import NoticeBatch
 from belvedere.server.runtime import ServerRuntime
 
-OLD: Millis = 1 * DAY
+MAX_AGE: Millis = 1 * DAY
 KINDS = NOTIFIABLE_KINDS | {"message.dead"}
 
-TELLERS: dict[str, Callable[[Turn, Event, dict[str, Any]], AddressedNotice | None]] = {
-    "job": jobs.tell,
-    "monitor": objects.tell_watched,
-    "indicator": objects.tell_watched,
-    "member": objects.tell_member,
-    "token": objects.tell_token,
-    "message": objects.tell_message,
+NOTICE_BUILDERS: dict[
+    str, Callable[[NoticeBatch, Event, dict[str, Any]], AddressedNotice | None]
+] = {
+    "job": jobs.job_notice,
+    "monitor": objects.state_notice,
+    "indicator": objects.state_notice,
+    "member": objects.member_notice,
+    "token": objects.token_notice,
+    "message": objects.message_notice,
 }
 
 
-def tell(tx: Tx, runtime: ServerRuntime, found: Sequence[Event]) -> None:
-    """Tell a batch, in order; not what is old news after a long silence."""
-    found = [event for event in found if event.at > tx.now - OLD]
-    rules = store.active_rules(tx, {event.customer_id for event in found})
-    turn = Turn(tx, runtime.settings.base_url, rules)
-    said = (_told(turn, event) for event in found)
-    routing.route(tx, [one for one in said if one is not None], rules)
-    mails.write(tx, runtime, found)
+def notify(tx: Tx, runtime: ServerRuntime, recorded: Sequence[Event]) -> None:
+    """Send the notices of these events, in order, except those that are too old by now."""
+    recent = [event for event in recorded if event.at > tx.now - MAX_AGE]
+    rules = store.active_rules(tx, {event.customer_id for event in recent})
+    batch = NoticeBatch(tx, runtime.settings.base_url, rules)
+    notices = (_notice(batch, event) for event in recent)
+    routing.route(tx, [notice for notice in notices if notice is not None], rules)
+    mails.write(tx, runtime, recent)
 
 
-def _told(turn: Turn, event: Event) -> AddressedNotice | None:
-    teller = TELLERS.get(event.object, objects.tell_plain)
-    return teller(turn, event, msgspec.json.decode(event.data))
+def _notice(batch: NoticeBatch, event: Event) -> AddressedNotice | None:
+    build = NOTICE_BUILDERS.get(event.object, objects.plain_notice)
+    return build(batch, event, msgspec.json.decode(event.data))

@@ -1,4 +1,4 @@
-"""Jobs that end badly, and jobs that wait for somebody."""
+"""Notices about jobs that fail, and about jobs that wait for a person."""
 
 from typing import Any
 
@@ -12,67 +12,69 @@ from belvedere.jobs import permissions, specs
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.model import APPROVAL, JobRow
 from belvedere.notifications.model import AddressedNotice, NoticeSeverity
-from belvedere.server.notices.batch import Turn, tags_of, told
+from belvedere.server.notices.batch import NoticeBatch, make_notice, tags_of
 
-BAD = frozenset({"failure", "timeout", "error"})
-_WORDS = {
-    "job.lost": "{} is lost: nobody can know how it ended",
+FAILURES = frozenset({"failure", "timeout", "error"})
+_TITLES = {
+    "job.lost": "{} is lost: outcome unknown, it may have run",
     "job.expired": "{} waited too long and did not run",
-    "job.voided": "{} must be asked for anew: what would run has changed",
+    "job.voided": "{} needs a new approval: what would run has changed",
     "job.finished": "{} ended in {}",
-    "job.unreachable": "{} runs on a host that is silent",
+    "job.unreachable": "{} runs on a host that is unreachable",
 }
 
 
-def tell(turn: Turn, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
-    """None, without a look at the database, for what nobody wants to hear: most jobs."""
-    is_asked = event.kind == "job.created" and data["lifecycle"] == "onhold"
+def job_notice(batch: NoticeBatch, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
+    """None, without a query, for most jobs: nobody is notified of their events."""
+    is_request = event.kind == "job.created" and data["lifecycle"] == "onhold"
     is_note = event.kind == "job.created" and data["type"] == "NotificationJob"
     is_bad = event.kind in ("job.lost", "job.expired", "job.voided") or (
-        event.kind == "job.finished" and data["state"] in BAD
+        event.kind == "job.finished" and data["state"] in FAILURES
     )
-    if not (is_asked or is_note or is_bad or turn.is_named(event)):
+    if not (is_request or is_note or is_bad or batch.is_named(event)):
         return None
-    job = turn.tx.one(JobRow, f"select {columns(JobRow)} from jobs where id = ?", event.object_id)
+    job = batch.tx.one(JobRow, f"select {columns(JobRow)} from jobs where id = ?", event.object_id)
     if job is None or not job.notify:
         return None
     if is_note:
-        return _note(turn, event, data, job)
-    # How a step ended is the business of its workflow, which may well have foreseen it; that
-    # something was changed under it, nobody has.
-    is_foreseen = not is_asked and event.kind != "job.voided"
-    is_step = job.workflow_job_id is not None and is_foreseen
-    return told(
-        turn,
+        return _note(batch, event, data, job)
+    # The end of a step is handled by its workflow, which may expect a failure. A voided approval
+    # is always reported.
+    is_workflow_matter = not is_request and event.kind != "job.voided"
+    is_step = job.workflow_job_id is not None and is_workflow_matter
+    return make_notice(
+        batch,
         event,
         data,
-        title=_asked(job) if is_asked else _title(event, data),
-        text=_would_run(turn.tx, job) if is_asked else "",
-        severity=NoticeSeverity.HIGH if is_asked or is_bad else NoticeSeverity.LOW,
-        place="jobs",
-        is_alert=(is_asked or is_bad) and not is_step,
+        title=_request_title(job) if is_request else _title(event, data),
+        text=_would_run(batch.tx, job) if is_request else "",
+        severity=NoticeSeverity.HIGH if is_request or is_bad else NoticeSeverity.LOW,
+        page="jobs",
+        is_alert=(is_request or is_bad) and not is_step,
         about=(job.task_id, job.workflow_id, job.workflow_job_id, job.host_id),
-        tags=_tags(turn.tx, job),
-        people=_people(turn, job, is_asked=is_asked)
-        if is_asked or (is_bad and not is_step)
+        tags=_tags(batch.tx, job),
+        people=_people(batch, job, is_request=is_request)
+        if is_request or (is_bad and not is_step)
         else (),
     )
 
 
 def _title(event: Event, data: dict[str, Any]) -> str:
-    words = _WORDS.get(event.kind)
-    return words.format(data["name"], data["state"]) if words else ""
+    title = _TITLES.get(event.kind)
+    return title.format(data["name"], data["state"]) if title else ""
 
 
-def _asked(job: JobRow) -> str:
-    what = "an approval" if job.type == APPROVAL else "input"
-    return f"{job.name} waits for {what}"
+def _request_title(job: JobRow) -> str:
+    decision = "an approval" if job.type == APPROVAL else "input"
+    return f"{job.name} waits for {decision}"
 
 
 def _would_run(tx: Tx, job: JobRow) -> str:
-    """What an approval is about, in a line."""
-    found = [f"{one.name} on {one.hostname or 'no host'}" for one in plan.of_job(tx, job.id)]
-    return f"It lets run: {', '.join(found)}." if found else ""
+    """The jobs that an approval releases, as one line."""
+    jobs = [
+        f"{planned.name} on {planned.hostname or 'no host'}" for planned in plan.of_job(tx, job.id)
+    ]
+    return f"Approving runs: {', '.join(jobs)}." if jobs else ""
 
 
 def _tags(tx: Tx, job: JobRow) -> list[str]:
@@ -81,45 +83,47 @@ def _tags(tx: Tx, job: JobRow) -> list[str]:
     return tags_of(tx.value("select tags from workflows where id = ?", job.workflow_id))
 
 
-def _people(turn: Turn, job: JobRow, *, is_asked: bool) -> tuple[str, ...]:
-    """The approvers; else who started it; else, as nobody did, the admins and those whom its ACL
+def _people(batch: NoticeBatch, job: JobRow, *, is_request: bool) -> tuple[str, ...]:
+    """The approvers; else the person who started it; else the admins and the members that its ACL
     names."""
-    if is_asked and job.type == APPROVAL:
-        return turn.people(job.customer_id, lambda one: permissions.may_decide(turn.tx, one, job))
-    starter = turn.people(job.customer_id, lambda one: one.user_id == job.user_id)
+    if is_request and job.type == APPROVAL:
+        return batch.people(
+            job.customer_id, lambda member: permissions.may_decide(batch.tx, member, job)
+        )
+    starter = batch.people(job.customer_id, lambda member: member.user_id == job.user_id)
     if starter:
         return starter
-    of = ("workflow", job.workflow_id) if job.workflow_id else ("task", job.task_id)
-    named = frozenset(turn.acl(job.customer_id, of[0], of[1] or ""))
-    return turn.people(
+    acl_object = ("workflow", job.workflow_id) if job.workflow_id else ("task", job.task_id)
+    named = frozenset(batch.acl(job.customer_id, acl_object[0], acl_object[1] or ""))
+    return batch.people(
         job.customer_id,
-        lambda one: one.level.reaches(Level.ADMIN) or not named.isdisjoint(one.entries),
+        lambda member: member.level.reaches(Level.ADMIN) or not named.isdisjoint(member.entries),
     )
 
 
-def _note(turn: Turn, event: Event, data: dict[str, Any], job: JobRow) -> AddressedNotice:
-    """A notification task: its subject, to those whom it names."""
-    subject, body, to = note_of(turn.tx, job)
-    return told(
-        turn,
+def _note(batch: NoticeBatch, event: Event, data: dict[str, Any], job: JobRow) -> AddressedNotice:
+    """A notification task: its subject and body, for its recipients."""
+    subject, body, to = note_of(batch.tx, job)
+    return make_notice(
+        batch,
         event,
         data,
         title=subject,
         text=body,
-        place="jobs",
+        page="jobs",
         about=(job.task_id, job.workflow_id, job.workflow_job_id),
-        tags=specs.of_job(turn.tx, job).tags,
-        people=turn.people(job.customer_id, lambda one: is_recipient(one, to)),
+        tags=specs.of_job(batch.tx, job).tags,
+        people=batch.people(job.customer_id, lambda member: is_recipient(member, to)),
     )
 
 
 def note_of(tx: Tx, job: JobRow) -> tuple[str, str, frozenset[str]]:
-    """Subject, body and recipients: from the arguments, where they are empty from the task."""
+    """Subject, body and recipients: from the arguments, or from the task where they are empty."""
     spec = specs.of_job(tx, job)
-    kept = tx.value("select arguments from jobs where id = ?", job.id)
-    values = sealed_values.mask_values(msgspec.json.decode(kept or "[]"))
-    given = [str(one or "") for one in values]
-    subject, body, to = (*given, "", "", "")[:3]
+    stored = tx.value("select arguments from jobs where id = ?", job.id)
+    values = sealed_values.mask_values(msgspec.json.decode(stored or "[]"))
+    arguments = [str(value or "") for value in values]
+    subject, body, to = (*arguments, "", "", "")[:3]
     return subject or spec.subject, body or spec.body, _addresses(to) or _lower(spec.recipients)
 
 
@@ -128,13 +132,13 @@ def is_recipient(member: Actor, to: frozenset[str]) -> bool:
 
 
 def _addresses(text: str) -> frozenset[str]:
-    """JSON, a list with commas, or one address."""
+    """From JSON, a list with commas, or one address."""
     try:
-        found = msgspec.json.decode(text)
+        addresses = msgspec.json.decode(text)
     except msgspec.DecodeError:
-        found = text.split(",")
-    return _lower(found if isinstance(found, list) else [found])
+        addresses = text.split(",")
+    return _lower(addresses if isinstance(addresses, list) else [addresses])
 
 
-def _lower(given: list[Any]) -> frozenset[str]:
-    return frozenset(word for one in given if (word := str(one).strip().lower()))
+def _lower(addresses: list[Any]) -> frozenset[str]:
+    return frozenset(word for address in addresses if (word := str(address).strip().lower()))

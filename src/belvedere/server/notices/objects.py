@@ -1,4 +1,4 @@
-"""Monitors and indicators that fail and recover, members who need help, messages that died."""
+"""Notices about monitors, indicators, members, tokens and undeliverable messages."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,37 +8,37 @@ from belvedere.access import Level, may_see
 from belvedere.events import Event
 from belvedere.notifications.model import AddressedNotice, NoticeSeverity
 from belvedere.server.notices import accounts
-from belvedere.server.notices.batch import Turn, tags_of, told
+from belvedere.server.notices.batch import NoticeBatch, make_notice, tags_of
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
-    """How one kind of thing that can fail is told of."""
+class AlertKind:
+    """How notices about monitors, or about indicators, are built."""
 
-    # The kinds that are alerts, in words.
+    # Titles of the event kinds that are alerts.
     alerts: dict[str, str]
     table: str
     severity: str
-    # What it says beside its name.
+    # The text below the title.
     text: Callable[[dict[str, Any]], str]
     open_when_empty: bool = False
 
 
-WATCHED = {
-    "monitor": Watched(
+ALERT_KINDS = {
+    "monitor": AlertKind(
         {
             "monitor.failure": "{} fails",
             "monitor.recovered": "{} is normal again",
-            "monitor.updates_stopped": "{} says nothing any more",
-            "monitor.updates_started": "{} speaks again",
-            "monitor.flapping": "{} fails and recovers too often to be told each time",
+            "monitor.updates_stopped": "{} stopped reporting",
+            "monitor.updates_started": "{} reports again",
+            "monitor.flapping": "{} is flapping: it fails and recovers too often",
         },
         "monitors",
         "failure_severity",
         lambda data: str(data.get("message", "")),
         open_when_empty=True,
     ),
-    "indicator": Watched(
+    "indicator": AlertKind(
         {
             "indicator.failed": "{} is in failure",
             "indicator.recovered": "{} is normal again",
@@ -51,66 +51,72 @@ WATCHED = {
 }
 
 
-def tell_watched(turn: Turn, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
-    """Nothing of what is mute, and no alert of what is disabled."""
-    how = WATCHED[event.object]
-    words = how.alerts.get(event.kind)
-    is_mute = data.get("alerts") is False or (words and data.get("enable") is False)
-    if is_mute or not (words or turn.is_named(event)):
+def state_notice(batch: NoticeBatch, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
+    """None for a muted object, and no alert for a disabled one."""
+    kind = ALERT_KINDS[event.object]
+    title = kind.alerts.get(event.kind)
+    is_mute = data.get("alerts") is False or (title and data.get("enable") is False)
+    if is_mute or not (title or batch.is_named(event)):
         return None
-    acl = turn.acl(event.customer_id, event.object, event.object_id)
-    people = turn.people(
-        event.customer_id, lambda one: may_see(one, acl, open_when_empty=how.open_when_empty)
+    acl = batch.acl(event.customer_id, event.object, event.object_id)
+    people = batch.people(
+        event.customer_id, lambda member: may_see(member, acl, open_when_empty=kind.open_when_empty)
     )
-    return told(
-        turn,
+    return make_notice(
+        batch,
         event,
         data,
-        title=words.format(data.get("name") or data.get("title")) if words else "",
-        text=how.text(data) if words else "",
-        severity=data.get(how.severity, NoticeSeverity.LOW),
-        place=how.table,
-        is_alert=words is not None,
+        title=title.format(data.get("name") or data.get("title")) if title else "",
+        text=kind.text(data) if title else "",
+        severity=data.get(kind.severity, NoticeSeverity.LOW),
+        page=kind.table,
+        is_alert=title is not None,
         about=(data.get("host_id"),),
-        tags=tags_of(turn.tx.value(f"select tags from {how.table} where id = ?", event.object_id)),
-        people=people if words else (),
+        tags=tags_of(
+            batch.tx.value(f"select tags from {kind.table} where id = ?", event.object_id)
+        ),
+        people=people if title else (),
     )
 
 
-def tell_member(turn: Turn, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
-    """Whoever forgot a password needs somebody who makes a link; the rest is for the member."""
+def member_notice(batch: NoticeBatch, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
+    """Managers learn of a forgotten password, to create a link; the rest is for the member."""
     if event.kind in accounts.TITLES:
-        return accounts.tell(turn, event, data)
+        return accounts.account_notice(batch, event, data)
     if event.kind != "member.recovery_asked":
-        return tell_plain(turn, event, data)
-    return told(
-        turn,
+        return plain_notice(batch, event, data)
+    return make_notice(
+        batch,
         event,
         data,
-        title=f"{data['email']} forgot the password and asks for a link",
-        people=turn.people(event.customer_id, lambda one: one.level.reaches(Level.MANAGER)),
+        title=f"{data['email']} forgot the password and requests a link",
+        people=batch.people(event.customer_id, lambda member: member.level.reaches(Level.MANAGER)),
     )
 
 
-def tell_token(turn: Turn, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
-    """Who made it learns of it, in case it was somebody else."""
+def token_notice(batch: NoticeBatch, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
+    """Its creator is notified, in case it was somebody else."""
     is_own = event.kind in accounts.TITLES
-    return accounts.tell(turn, event, data) if is_own else tell_plain(turn, event, data)
+    return (
+        accounts.account_notice(batch, event, data) if is_own else plain_notice(batch, event, data)
+    )
 
 
-def tell_message(turn: Turn, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
-    """In the inbox only: what could not be sent must not be sent about."""
-    return told(
-        turn,
+def message_notice(
+    batch: NoticeBatch, event: Event, data: dict[str, Any]
+) -> AddressedNotice | None:
+    """Only in the inbox: a message about an undeliverable message might fail as well."""
+    return make_notice(
+        batch,
         event,
         data,
         title="A message could not be delivered",
         text=str(data.get("fault", "")),
         severity=NoticeSeverity.HIGH,
-        people=turn.people(event.customer_id, lambda one: one.level.reaches(Level.ADMIN)),
+        people=batch.people(event.customer_id, lambda member: member.level.reaches(Level.ADMIN)),
     )
 
 
-def tell_plain(turn: Turn, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
-    """Anything else that a rule names."""
-    return told(turn, event, data) if turn.is_named(event) else None
+def plain_notice(batch: NoticeBatch, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
+    """Every other event that a rule names."""
+    return make_notice(batch, event, data) if batch.is_named(event) else None

@@ -1,4 +1,4 @@
-"""Setting up a server that belongs to nobody yet, over HTTP."""
+"""Set-up of a server without an organization, over HTTP."""
 
 import msgspec
 
@@ -19,7 +19,7 @@ class SetUpNeeded(msgspec.Struct):
     needed: bool
 
 
-async def look(request: Request[None]) -> SetUpNeeded:
+async def is_needed(request: Request[None]) -> SetUpNeeded:
     return SetUpNeeded(await request.services.db.read_inline(first_start.is_empty))
 
 
@@ -33,13 +33,13 @@ async def set_up(request: Request[SetUpBody]) -> Reply:
         limits.record_failure(address, kind=AttemptKind.SETUP)
         raise
     about = (body.email, body.organization)
-    kept = await runtime.passwords.digest(address, body.password, about)
-    entered = await runtime.db.write(
-        setup_code.set_up, runtime, body, kept, address, agent_of(request)
+    password_hash = await runtime.passwords.digest(address, body.password, about)
+    login = await runtime.db.write(
+        setup_code.set_up, runtime, body, password_hash, address, agent_of(request)
     )
-    done = login_reply(request, entered)
-    done.status = 201
-    return done
+    reply = login_reply(request, login)
+    reply.status = 201
+    return reply
 
 
 ROUTES: tuple[Route, ...] = (
@@ -47,7 +47,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         "/-/setup",
         "anonymous",
-        look,
+        is_needed,
         "Whether this server waits for its first organization",
         style="plain",
         answer=SetUpNeeded,
@@ -58,7 +58,7 @@ ROUTES: tuple[Route, ...] = (
         "/-/setup",
         "anonymous",
         set_up,
-        "Make the first organization and its owner, with the code from the server's log",
+        "Create the first organization and its owner, with the code from the server's log",
         style="plain",
         body=SetUpBody,
         **route_builders.anonymous_options(AttemptKind.SETUP),

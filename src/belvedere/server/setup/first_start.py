@@ -1,4 +1,4 @@
-"""The first start: an organization, its owner, a token if one was given. Told once."""
+"""The first start: creates an organization, its owner, and a token if one is configured."""
 
 import secrets
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from belvedere.server.runtime import ServerRuntime
 
 
 @dataclass(frozen=True, slots=True)
-class Welcome:
-    """What a person must know to sign in; the password is nowhere else."""
+class FirstLogin:
+    """What a person needs to sign in; the password is stored nowhere else."""
 
     customer: str
     email: str
-    # None: it was given by the environment, so nobody needs to be told.
+    # None: it comes from the environment, so it is not printed.
     password: str | None
 
 
@@ -28,48 +28,54 @@ def is_empty(tx: Tx) -> bool:
     return tx.row("select 1 from customers limit 1") is None
 
 
-def set_up(runtime: ServerRuntime) -> Welcome | None:
-    """Make the first organization when there is none; None when there is one already."""
+def set_up(runtime: ServerRuntime) -> FirstLogin | None:
+    """Create the first organization; None if there is one already."""
     if not runtime.db.write_blocking(is_empty):
         return None
     settings = runtime.settings
-    given = settings.admin_password
-    if given:
-        passwords.check(given, (settings.admin_email, settings.customer))
-    password = given or secrets.token_urlsafe(15)
+    preset = settings.admin_password
+    if preset:
+        passwords.check(preset, (settings.admin_email, settings.customer))
+    password = preset or secrets.token_urlsafe(15)
     try:
         runtime.db.write_blocking(
-            found, runtime, settings.customer, settings.admin_email, passwords.digest(password)
+            create_first,
+            runtime,
+            settings.customer,
+            settings.admin_email,
+            passwords.digest(password),
         )
     except Conflict:
-        # Another server of the same database was faster.
+        # Another server on the same database was faster.
         return None
-    return Welcome(settings.customer, settings.admin_email, None if given else password)
+    return FirstLogin(settings.customer, settings.admin_email, None if preset else password)
 
 
-def found(tx: Tx, runtime: ServerRuntime, name: str, email: str, password_hash: str) -> NewCustomer:
-    """The first organization and its owner, with whatever the settings want there."""
+def create_first(
+    tx: Tx, runtime: ServerRuntime, name: str, email: str, password_hash: str
+) -> NewCustomer:
+    """Create the first organization and its owner, with the demo and token of the settings."""
     settings = runtime.settings
-    made = service.create_customer(
+    created = service.create_customer(
         tx,
         runtime.keyring,
         name,
         email,
-        reserved=runtime.table.reserved,
+        reserved=runtime.router.reserved,
         password_hash=password_hash,
     )
     if settings.demo:
-        tx.execute("insert into meta (name, value) values ('demo', ?)", made.customer.id)
+        tx.execute("insert into meta (name, value) values ('demo', ?)", created.customer.id)
     if settings.access_token:
-        actor = service.operator(made.customer)
+        actor = service.operator(created.customer)
         tokens.adopt_token(tx, runtime.keyring, actor, "set-up", settings.access_token)
-    return made
+    return created
 
 
 def show_demo(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
-    """The first host of the new organization gets the samples, once."""
-    wanted = tx.value("select value from meta where name = 'demo'")
-    if wanted is None or wanted != event.customer_id:
+    """Create the demo on the first host of the new organization, once."""
+    customer_id = tx.value("select value from meta where name = 'demo'")
+    if customer_id is None or customer_id != event.customer_id:
         return
-    demo.make(tx, runtime, service.operator(service.find(tx, wanted)), event.object_id)
+    demo.create_demo(tx, runtime, service.operator(service.find(tx, customer_id)), event.object_id)
     tx.execute("delete from meta where name = 'demo'")

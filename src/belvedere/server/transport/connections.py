@@ -18,13 +18,13 @@ from belvedere.base.networks import client_network
 log = logging.getLogger("belvedere.connections")
 
 MAX_NOFILE = 65_536
-# Descriptors that connections never take: databases, files, outgoing calls, processes.
+# Descriptors that are reserved for databases, files, outgoing calls and processes.
 RESERVED_SHARE, MIN_RESERVED = 8, 64
 # Above this share of the total, idle and incomplete connections are closed sooner.
 PRESSURE = 0.75
-# Bytes of answers that wait in memory for clients who do not read them.
+# Bytes of responses that wait in memory for clients that do not read them.
 MAX_UNSENT = 64 << 20
-# Above this, also those of clients that read a little now and then.
+# Above this, connections of clients that read slowly are closed, too.
 MAX_SLOWLY_SENT = 128 << 20
 STALLED_S = 2.0
 # When there is no room, this share of the closable connections is closed at once, so that a flood
@@ -32,13 +32,13 @@ STALLED_S = 2.0
 SHED_SHARE = 16
 
 
-class Connection(Protocol):
-    """What the registry has to know of a connection; http_protocol.py implements it."""
+class TrackedConnection(Protocol):
+    """What the registry needs of a connection; http_protocol.py implements it."""
 
     address: str
 
     def rank(self) -> tuple[int, float] | None:
-        """How soon it is closed when there is no room (lowest first); None: it is at work."""
+        """How soon it is closed when there is no room (lowest first); None: it is in use."""
 
     def overdue(self, now: float, *, pressure: bool) -> str | None:
         """Why it is closed now; None: it may stay."""
@@ -52,9 +52,9 @@ class Connection(Protocol):
 def raise_nofile() -> None:
     """Raise the limit of open files to the hard limit, at most MAX_NOFILE."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MAX_NOFILE if hard == resource.RLIM_INFINITY else min(hard, MAX_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    target = MAX_NOFILE if hard == resource.RLIM_INFINITY else min(hard, MAX_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < target:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
 
 
 def room() -> int:
@@ -80,35 +80,35 @@ class Connections:
         is_proxy: Callable[[str], bool] = lambda key: False,
     ) -> None:
         self.room = room
-        # One address must not be able to take every descriptor.
+        # One address must not be able to use every descriptor.
         self.per_address = min(per_address, max(1, room // 2))
         self._proxies = frozenset(map(key_of, proxies))
         self._is_proxy = lru_cache(maxsize=1_024)(is_proxy)
-        self._by_address: dict[str, dict[Connection, None]] = {}
+        self._by_address: dict[str, dict[TrackedConnection, None]] = {}
         self.closed = 0
 
     def __len__(self) -> int:
         return sum(map(len, self._by_address.values()))
 
     def limit_of(self, key: str) -> int:
-        """Behind a declared proxy are many people: only the total counts for it."""
+        """A declared proxy serves many clients: only the total limits it."""
         is_proxy = key in self._proxies or self._is_proxy(key)
         return self.room if is_proxy else self.per_address
 
-    def enter(self, connection: Connection, total: int) -> bool:
+    def enter(self, connection: TrackedConnection, total: int) -> bool:
         """Register it; False when there is no room even after idle connections were closed."""
         key = key_of(connection.address)
         same = self._by_address.setdefault(key, {})
         fits = len(same) < self.limit_of(key) or self._shed(same)
         if fits and total >= self.room:
-            fits = self._shed([one for group in self._by_address.values() for one in group])
+            fits = self._shed([other for group in self._by_address.values() for other in group])
         if fits:
             same[connection] = None
         elif not same:
             del self._by_address[key]
         return fits
 
-    def leave(self, connection: Connection) -> None:
+    def leave(self, connection: TrackedConnection) -> None:
         key = key_of(connection.address)
         same = self._by_address.get(key)
         if same is not None:
@@ -116,28 +116,34 @@ class Connections:
             if not same:
                 del self._by_address[key]
 
-    def _shed(self, among: Iterable[Connection]) -> bool:
+    def _shed(self, candidates: Iterable[TrackedConnection]) -> bool:
         """Close the connections that wait longest for something the client has not sent."""
-        ranked = [(rank, n, one) for n, one in enumerate(among) if (rank := one.rank()) is not None]
-        for _, _, one in heapq.nsmallest(max(1, len(ranked) // SHED_SHARE), ranked):
-            self._close(one)
+        ranked = [
+            (rank, n, connection)
+            for n, connection in enumerate(candidates)
+            if (rank := connection.rank()) is not None
+        ]
+        for _, _, connection in heapq.nsmallest(max(1, len(ranked) // SHED_SHARE), ranked):
+            self._close(connection)
         return bool(ranked)
 
-    def _close(self, connection: Connection) -> None:
+    def _close(self, connection: TrackedConnection) -> None:
         self.closed += 1
         same = self._by_address.get(key_of(connection.address))
         if same is not None:
-            # The key stays: whoever called may be about to add to it.
+            # The key stays: the caller may be about to add to it.
             same.pop(connection, None)
         connection.abort()
 
     def sweep(self, now: float, total: int) -> None:
-        """Once a second: close what is overdue, and what holds too much memory."""
+        """Once a second: close connections that are overdue or use too much memory."""
         pressure = total > self.room * PRESSURE
-        for connection in [one for group in self._by_address.values() for one in group]:
+        for connection in [
+            open_connection for group in self._by_address.values() for open_connection in group
+        ]:
             reason = connection.overdue(now, pressure=pressure)
             if reason is not None:
-                # A client that reads nothing is worth a line; slow or idle ones are ordinary.
+                # A client that reads nothing is logged; slow or idle ones are common.
                 level = logging.INFO if reason == "not_reading" else logging.DEBUG
                 log.log(level, "connection closed address=%s reason=%s", connection.address, reason)
                 self._close(connection)
@@ -146,17 +152,19 @@ class Connections:
             del self._by_address[key]
 
     def _free_memory(self, now: float) -> None:
-        held = [
-            (size, stalled, n, one)
-            for n, one in enumerate(one for group in self._by_address.values() for one in group)
-            for size, stalled in (one.unsent(now),)
+        unsent = [
+            (size, stalled, n, connection)
+            for n, connection in enumerate(
+                connection for group in self._by_address.values() for connection in group
+            )
+            for size, stalled in (connection.unsent(now),)
             if size
         ]
-        total = sum(size for size, *_ in held)
-        for size, stalled, _, one in sorted(held, reverse=True):
+        total = sum(size for size, *_ in unsent)
+        for size, stalled, _, connection in sorted(unsent, reverse=True):
             if total <= MAX_UNSENT:
                 return
             if stalled > STALLED_S or total > MAX_SLOWLY_SENT:
-                log.warning("slow reader closed address=%s unsent=%s", one.address, size)
-                self._close(one)
+                log.warning("slow reader closed address=%s unsent=%s", connection.address, size)
+                self._close(connection)
                 total -= size

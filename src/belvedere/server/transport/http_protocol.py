@@ -1,8 +1,8 @@
-"""HTTP as uvicorn speaks it, with limits that hold while a request arrives.
+"""uvicorn's HTTP protocol with limits that apply while a request arrives.
 
-uvicorn's protocol limits neither the request line nor the headers, and has no deadline before the
-first answer. The deadlines are not timers: `Connections.sweep` looks once a second at the times
-that are noted here, so that a request costs a few assignments.
+uvicorn limits neither the request line nor the headers, and has no deadline before the first
+response. The deadlines are not timers: `Connections.sweep` checks once a second the times that are
+recorded here, so that a request costs a few assignments.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ encode = msgspec.json.Encoder().encode
 
 # httptools cannot read an address of 64 KiB or more.
 MAX_URL = 65_000
-# Of the address, what is before the query: names and ids only, each escape of which is decoded.
+# The part of the address before the query: names and ids, whose escapes are decoded.
 MAX_PATH = 8 * 1024
 MAX_HEADER = 16 * 1024
 MAX_HEADERS_SIZE = 64 * 1024
@@ -50,18 +50,18 @@ LINGER_S = 5.0
 MIN_BODY_RATE = 1024
 # A reader must take this much within WRITE_S.
 MIN_READ = 16 * 1024
-# What is read and dropped after a refusal, so that the client sees the answer.
+# Bytes that are read and dropped after a refusal, so that the client sees the response.
 MAX_LINGER = 1 << 20
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """One connection. `registry` and the phases below are what the sweep looks at."""
+    """One connection. The sweep of `registry` reads the state below."""
 
     def __init__(self, registry: Connections, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.registry = registry
         self.address = "local"
-        # When the present phase began: connection, head, body, or waiting for the next request.
+        # When the current phase began: connection, head, body, or waiting for the next request.
         self.since = 0.0
         self.in_head = False
         self.in_message = False
@@ -78,7 +78,7 @@ class HttpProtocol(HttpToolsProtocol):
         # What the client had not read at the last progress, and when that was.
         self.write_mark: tuple[int, float] | None = None
 
-    # What asyncio calls
+    # Called by asyncio
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -132,7 +132,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().pause_writing()
         self.write_mark = None
 
-    # What the parser calls
+    # Called by the parser
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -173,7 +173,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._stop(
                 Invalid(
                     f"More than {MAX_PIPELINED} requests wait on this connection;"
-                    " read the answers first.",
+                    " read the responses first.",
                     code="too_many_pipelined",
                 )
             )
@@ -200,7 +200,7 @@ class HttpProtocol(HttpToolsProtocol):
         self.in_message = False
         super().on_message_complete()
 
-    # What an answer calls
+    # Called by a response
 
     def on_response_complete(self) -> None:
         self.server_state.total_requests += 1
@@ -219,17 +219,17 @@ class HttpProtocol(HttpToolsProtocol):
     # Refusing
 
     def _stop(self, refusal: Refused) -> None:
-        """End parsing; `_feed` answers."""
+        """End parsing; `_feed` sends the response."""
         self.refusal = refusal
         raise refusal
 
     def _refuse(self, refusal: Refused) -> None:
-        """Answer and close; what the client still sends is read for a moment and dropped, because
-        closing at once would reset the connection and destroy the answer."""
+        """Respond and close. What the client still sends is read for a moment and dropped, because
+        closing at once would reset the connection and discard the response."""
         self.is_refused = True
         self.since = self.loop.time()
         if self.cycle is not None and not self.cycle.response_complete:
-            # The answer to an earlier request is being sent; a second one would corrupt it.
+            # The response to an earlier request is being sent; a second one would corrupt it.
             self.transport.abort()
             return
         self.transport.write(_answer(refusal))
@@ -241,7 +241,7 @@ class HttpProtocol(HttpToolsProtocol):
         if self.dropped > MAX_LINGER:
             self.transport.abort()
 
-    # What the registry asks
+    # Called by the registry
 
     def abort(self) -> None:
         self.transport.abort()
@@ -286,18 +286,18 @@ class HttpProtocol(HttpToolsProtocol):
         return self.write_mark is not None and now - self.write_mark[1] > WRITE_S
 
     def _unsent_bytes(self) -> int:
-        """What waits here, and what the kernel holds: it takes more from us only after the client
-        has read a third of that."""
+        """Bytes in our buffer and in the kernel's, which accepts more only after the client has
+        read a third of it."""
         size = self.transport.get_write_buffer_size()
         if not size:
             return 0
         try:
-            found = fcntl.ioctl(
+            buffer = fcntl.ioctl(
                 self.transport.get_extra_info("socket"), termios.TIOCOUTQ, b"\0" * 4
             )
         except (OSError, ValueError):
             return size
-        return size + int.from_bytes(found, sys.byteorder)
+        return size + int.from_bytes(buffer, sys.byteorder)
 
     def unsent(self, now: float) -> tuple[int, float]:
         if self.write_mark is None:

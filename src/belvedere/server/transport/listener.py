@@ -1,4 +1,4 @@
-"""uvicorn's server with a deadline for TLS handshakes, and the sweep over its connections."""
+"""uvicorn's server with a deadline for TLS handshakes, and the sweep of its connections."""
 
 import asyncio
 import socket
@@ -17,7 +17,7 @@ BACKLOG = 2_048
 
 class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn's, for sockets that listen already."""
+        """Like uvicorn's, for sockets that are listening already."""
         protocol: Any = self.config.http_protocol_class
         make = partial(
             protocol,
@@ -30,7 +30,7 @@ class Server(uvicorn.Server):
             options["ssl_handshake_timeout"] = HANDSHAKE_S
         loop = asyncio.get_running_loop()
         self.servers = [
-            await loop.create_server(make, sock=one, **options) for one in sockets or ()
+            await loop.create_server(make, sock=listening, **options) for listening in sockets or ()
         ]
         self.started = True
 

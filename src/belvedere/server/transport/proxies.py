@@ -1,4 +1,4 @@
-"""Which proxies are believed, and which peers look like a proxy that nobody declared."""
+"""Trusted proxies, and peers that look like an undeclared proxy."""
 
 import ipaddress
 import logging
@@ -12,11 +12,11 @@ from belvedere.base.clock import DAY, HOUR, Clock, Millis
 from belvedere.db import Tx
 
 log = logging.getLogger("belvedere.proxies")
-# A chain of proxies that is longer is cut.
+# A longer chain of proxies is cut.
 MAX_HOPS = 20
-# So many peers are remembered, and so many log lines an hour are written about them.
+# Peers that are stored, and log lines about them per hour.
 MAX_PEERS = 32
-REMEMBERED: Millis = 7 * DAY
+MAX_PEER_AGE: Millis = 7 * DAY
 FORWARDED = (b"x-forwarded-for", b"forwarded", b"x-real-ip")
 _META = "undeclared_proxies"
 
@@ -25,11 +25,11 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 def networks(text: str) -> tuple[Network, ...]:
     """Addresses and networks such as 10.0.0.0/8, separated by commas."""
-    found = {part.strip(): _network(part.strip()) for part in text.split(",") if part.strip()}
-    for part in (part for part, network in found.items() if network is None):
+    parsed = {part.strip(): _network(part.strip()) for part in text.split(",") if part.strip()}
+    for part in (part for part, network in parsed.items() if network is None):
         # Earlier versions took any text here and never matched it: such a server still starts.
         log.warning("--proxies: ignored, neither an address nor a network value=%s", part)
-    return tuple(network for network in found.values() if network is not None)
+    return tuple(network for network in parsed.values() if network is not None)
 
 
 def _network(text: str) -> Network | None:
@@ -40,43 +40,45 @@ def _network(text: str) -> Network | None:
 
 
 class Proxies:
-    """The declared ones, and since when which others send forwarded headers."""
+    """The declared proxies, and other peers that send forwarded headers."""
 
     def __init__(self, text: str, clock: Clock) -> None:
         self._declared = networks(text)
         self._clock = clock
-        # When each peer sent such headers last, and when that was logged last.
+        # When each peer last sent such headers, and when that was last logged.
         self._peers: OrderedDict[str, Millis] = OrderedDict()
         self._logged: OrderedDict[str, Millis] = OrderedDict()
         self.trusts = lru_cache(maxsize=4_096)(self._trusts)
 
     def _trusts(self, address: str) -> bool:
-        found = _address(address)
-        return found is not None and any(found in network for network in self._declared)
+        peer = _address(address)
+        return peer is not None and any(peer in network for network in self._declared)
 
     def covers(self, network: str) -> bool:
-        """Whether a network as limits count it, such as 10.0.0.1 or 2001:db8::/64, holds a declared
+        """Whether a network of the limits, such as 10.0.0.1 or 2001:db8::/64, contains a declared
         proxy or is part of a declared network."""
-        found = _network(network)
-        return found is not None and any(found.overlaps(declared) for declared in self._declared)
+        candidate = _network(network)
+        return candidate is not None and any(
+            candidate.overlaps(declared) for declared in self._declared
+        )
 
     def client(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
-        """Who calls, as a peer that we trust says: the last hop that is no proxy of ours."""
+        """The client's address from a trusted peer: the last hop that is not a declared proxy."""
         lines = [value for name, value in headers if name == b"x-forwarded-for"]
         hops = b",".join(lines).decode("latin-1").rsplit(",", MAX_HOPS)[-MAX_HOPS:]
         last = peer
         for hop in reversed(hops):
-            found = _address(hop)
-            if found is None:
-                # Unreadable: nothing further to the left can be believed either.
+            hop_address = _address(hop)
+            if hop_address is None:
+                # Invalid: the hops further to the left cannot be trusted either.
                 return last
-            last = str(found)
+            last = str(hop_address)
             if not self.trusts(last):
                 return last
         return last
 
-    def note(self, peer: str) -> None:
-        """A peer that we do not trust sent a forwarded header."""
+    def record(self, peer: str) -> None:
+        """An untrusted peer sent a forwarded header."""
         now = self._clock()
         if len(self._peers) < MAX_PEERS or peer in self._peers:
             self._peers[peer] = now
@@ -96,22 +98,22 @@ class Proxies:
         return True
 
     def undeclared(self) -> list[str]:
-        """Peers that look like a proxy, the last week."""
-        self._forget()
+        """Peers that looked like a proxy within the last week."""
+        self._drop_old()
         return list(self._peers)
 
-    def _forget(self) -> None:
-        since = self._clock() - REMEMBERED
+    def _drop_old(self) -> None:
+        since = self._clock() - MAX_PEER_AGE
         self._peers = OrderedDict((peer, at) for peer, at in self._peers.items() if at > since)
 
-    def keep(self, tx: Tx) -> None:
-        """Merge with what other servers and earlier starts saw; the database keeps the result."""
-        self._forget()
-        merged = {**kept(tx, self._declared), **self._peers}
+    def save(self, tx: Tx) -> None:
+        """Merge with the peers that other servers and earlier starts stored."""
+        self._drop_old()
+        merged = {**undeclared_peers(tx, self._declared), **self._peers}
         newest = dict(sorted(merged.items(), key=lambda pair: pair[1])[-MAX_PEERS:])
         self._peers = OrderedDict(newest)
-        # Also when a peer is declared by now: `doctor` does not see the options of the server.
-        if newest != kept(tx, ()):
+        # Also when a peer is declared by now: `doctor` does not know the options of the server.
+        if newest != undeclared_peers(tx, ()):
             tx.execute(
                 "insert into meta (name, value) values (?, ?)"
                 " on conflict (name) do update set value = excluded.value",
@@ -120,29 +122,29 @@ class Proxies:
             )
 
 
-def kept(tx: Tx, declared: tuple[Network, ...]) -> dict[str, Millis]:
-    """Peers of the last week that are still not declared, and when each was seen last."""
+def undeclared_peers(tx: Tx, declared: tuple[Network, ...]) -> dict[str, Millis]:
+    """Peers of the last week that are still not declared, and when each was last seen."""
     text = tx.value("select value from meta where name = ?", _META)
-    found = msgspec.json.decode(text or "{}", type=dict[str, Millis])
-    since = tx.now - REMEMBERED
+    peers = msgspec.json.decode(text or "{}", type=dict[str, Millis])
+    since = tx.now - MAX_PEER_AGE
     return {
         peer: at
-        for peer, at in found.items()
+        for peer, at in peers.items()
         if at > since and not any((_address(peer) or 0) in network for network in declared)
     }
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Also with a port, as some proxies write it; IPv4 in IPv6 is IPv4."""
+    """Accepts a port, as some proxies add it; an IPv4-mapped address becomes IPv4."""
     text = text.strip().strip('"')
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:
         text = text.partition(":")[0]
     try:
-        found = ipaddress.ip_address(text.partition("%")[0])
+        address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         return None
-    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
-        return found.ipv4_mapped
-    return found
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    return address
