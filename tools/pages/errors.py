@@ -1,4 +1,4 @@
-"""docs/reference/errors.md: every code that a refusal can carry."""
+"""docs/reference/errors.md: every code that an error response can have."""
 
 import re
 
@@ -9,7 +9,7 @@ from pages.codes import Raised
 from pages.table import code, heading, table
 
 ABOUT = """
-A refusal is one JSON object:
+An error response is one JSON object:
 
 ```json
 {
@@ -21,11 +21,10 @@ A refusal is one JSON object:
 }
 ```
 
-`code` is a stable word: programs may rely on it. `message` is a sentence for a person and may
-change. `errors` is there only when fields are at fault. `request_id` finds the request in the
-server's log. 405 carries `Allow`, 429 and 503 carry `Retry-After`, except 503 with the code
-`outcome_unknown`: look before you repeat such a request, or repeat it with the same
-`Idempotency-Key`.
+`code` is stable: programs can rely on it. `message` is for people and may change. `errors` is
+present only if fields are invalid. `request_id` identifies the request in the server's log. 405
+has `Allow`, 429 and 503 have `Retry-After`, except 503 with the code `outcome_unknown`: check the
+outcome before you repeat such a request, or repeat it with the same `Idempotency-Key`.
 """
 INTERNAL = ("internal", "500", "Internal error; the server's log has the details.")
 

@@ -1,4 +1,4 @@
-"""docs/reference/events.md: every kind of event, from the table that the log itself obeys."""
+"""docs/reference/events.md: every kind of event, from the table that the event log uses."""
 
 from itertools import groupby
 
@@ -8,19 +8,19 @@ from pages.table import code, heading, table
 ABOUT = """
 Every change writes its event in the same transaction. `GET /-/events` streams them as server-sent
 events: `event` is the kind, `data` is JSON with the object's id and what changed, `id` is the
-cursor. A client that comes back with `Last-Event-ID` misses nothing; when that is too old, or when
-its own rights changed, it gets `resync` and reads again. A client for which 10,000 events wait is
-disconnected, with `resync` as its last event. Members see the events of what they may
-see. `topics=job,monitor` narrows the stream to events of these objects.
+cursor. A client that reconnects with `Last-Event-ID` misses nothing; if that is too old, or if its
+permissions changed, it gets `resync` and has to read again. A client for which 10,000 events wait
+is disconnected, with `resync` as its last event. Members get the events of objects that they may
+see. `topics=job,monitor` limits the stream to events of these objects.
 
-`data` is `{"kind", "object", "object_id", "at", "data"}`; the inner `data` is enough to patch a row
-or to know what to read again, so that a burst needs no request per event:
+`data` is `{"kind", "object", "object_id", "at", "data"}`; the inner `data` is enough to update a
+row or to know what to read again, so that many events do not need a request each:
 """
 AFTER = """
-A version that is not larger than the one that a client has is old news. New jobs are read in one
+Ignore an event whose version is not larger than the one that you have. Read new jobs in one
 request: `GET /job?sort[id]=1&after=<the newest id that you have>`.
 """
-# What stands in the inner data of the events of each object.
+# The inner data of the events of each object.
 FIELDS = {
     "job": "`lifecycle`, `state`, `version`, `name`, `type`, `task_id`, `workflow_id`,"
     " `workflow_job_id`, `host_id`, `user_id`, `trigger_name`, `fence`",
@@ -28,12 +28,12 @@ FIELDS = {
     " and `message`, and `from` in `monitor.state`; of an edit `enable` and `version`",
     "indicator": "`title`, `type`, `state`, `severity`, `value` (unless it is a long text),"
     " `enable`, `alerts`, `version`",
-    "host": "`hostname`; of a change also what the audit keeps",
+    "host": "`hostname`; of a change also the fields of the audit entry",
     "task": "`name`, `type`, `host_id`, `enable`, `version`",
     "workflow": "`name`, `enable`, `version`; of a step `workflow_job_id` and `job_id`",
     "webhook": "`name`, `enable`, `version`",
     "schedule": "`name`, `target`, `target_id`, `enable`, `next`, `version`",
-    "notification": "nothing: the object is the organization, each reads the own inbox",
+    "notification": "nothing: the object is the organization; read your inbox again",
     "view": "`user_id`, `page`, `shared`",
 }
 

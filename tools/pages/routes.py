@@ -1,4 +1,4 @@
-"""docs/reference/routes.md: every door of the server, from the route table."""
+"""docs/reference/routes.md: every route of the server, from the route table."""
 
 import types
 import typing
@@ -12,16 +12,16 @@ from belvedere.server.routes import ROUTES
 from pages.table import code, heading, table
 
 ABOUT = """
-Every door of the server, from the table that the server itself runs on. `/-/openapi.json` has the
-same with the shapes of the answers.
+Every route of the server, generated from its route table. `/-/openapi.json` also has the schemas
+of the responses.
 
-Where the column *Styles* says **both**, the path answers as it stands, with the organization in
-the query or the body (`/job?customer=acme`), and with the organization in front (`/acme/job`). An
-`{id}`, and every name that ends in `_id`, is 24 hex digits; anything else there is 404.
+If the column *Styles* says **both**, the organization is either in the query or the body
+(`/job?customer=acme`) or at the start of the path (`/acme/job`). An `{id}`, and every name that
+ends in `_id`, is 24 hex digits; anything else there is 404.
 
-Every door can refuse with 400 (bad input), 401 (no or a bad credential), 403 (not allowed), 404
-(not there, or another organization's) and 429 (slow down). Codes beyond those are listed with the
-door; [errors](errors.md) explains them.
+Every route can respond with 400 (invalid input), 401 (no or an invalid credential), 403 (not
+allowed), 404 (not found, or of another organization) and 429 (too many requests). Other codes are
+listed with the route; [errors](errors.md) explains them.
 """
 # Where each table was first printed.
 Said = dict[str, str]

@@ -9,8 +9,8 @@ from belvedere.settings import TABLE
 from pages.table import code, heading, table
 
 ABOUT = """
-An option of the command line wins over the environment, the environment over the default. What is
-secret has no option, because everybody on the machine can read a command line.
+Command-line options override the environment, the environment overrides the defaults. Secrets have
+no option, because every user of the machine can read a command line.
 """
 ELSEWHERE = (
     (TOKEN_VARIABLE, "agent: the enrolment token, for the first start"),
