@@ -59,10 +59,10 @@ test('a stranger comes in through it, to where they wanted to go', async () => {
 })
 
 test('a link from elsewhere asks before it leads to the provider', async () => {
-  const [known] = await world.api<{ id: string }[]>('GET', '/api/provider')
+  const [provider] = await world.api<{ id: string }[]>('GET', '/api/provider')
   const page = await world.stranger()
   const target = encodeURIComponent(new URL(world.at('/jobs')).pathname)
-  await page.goto(new URL(`/-/oidc/${known.id}/begin?to=${target}`, world.at('/')).href)
+  await page.goto(new URL(`/-/oidc/${provider.id}/begin?to=${target}`, world.at('/')).href)
   await page.getByRole('button', { name: 'Sign in with Our directory' }).click()
   await page.waitForURL(world.at('/jobs'))
   await page.getByRole('button', { name: /Account$/ }).waitFor()

@@ -82,6 +82,21 @@ const KINDS = [
   { type: 'input', label: 'Hidden', masked: true },
 ]
 
+test('adding an argument to a new task does not create the task', async () => {
+  const before = (await world.api<unknown[]>('GET', '/task')).length
+  const page = await world.page('/tasks')
+  await page.getByRole('link', { name: 'New task' }).click()
+  await page.getByRole('link', { name: /Shell script/ }).click()
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Not yet')
+  await page.getByRole('button', { name: 'Add argument' }).click()
+  await dialog(page).getByRole('textbox', { name: 'Label' }).fill('First')
+  await dialog(page).getByRole('button', { name: 'Take over' }).click()
+  await dialog(page).waitFor({ state: 'hidden' })
+  await page.getByRole('button', { name: /^First, position 1/ }).waitFor()
+  expect(page.url()).toContain('/tasks/new')
+  expect(await world.api<unknown[]>('GET', '/task')).toHaveLength(before)
+})
+
 test('the run dialog has a field for every kind, checks them, and gives them all', async () => {
   const source = '#!/bin/bash\nfor a in "$@"; do [ -f "$a" ] && cat "$a" || echo "<$a>"; done\n'
   const task = await world.script('Every kind', source, { task_arguments: KINDS })

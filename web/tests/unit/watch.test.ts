@@ -13,7 +13,7 @@ import { bodyOf, KINDS, newValues, valuesOf } from '../../src/pages/monitors/for
 import { cellsOf, metricsOf, seriesOf } from '../../src/ui/chart/series'
 import { bySeverity, checkLooks, displayValue, uptime } from '../../src/ui/monitoring/display'
 
-type Point = Shape<'Point'>
+type Point = Shape<'HistoryPoint'>
 const MINUTE = 60_000
 
 function point(minute: number, up: number, ms?: number, message = ''): Point {

@@ -1,5 +1,6 @@
 import { Paper, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
+import { Form } from '../../ui/form/Form'
 
 interface Props {
   title: string
@@ -19,12 +20,7 @@ export function LoginCard({ title, children, error, onSubmit }: Props) {
         Belvedere
       </Text>
       <Paper withBorder p="lg" w="min(380px, 100%)">
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            onSubmit()
-          }}
-        >
+        <Form onSubmit={() => onSubmit()}>
           <Stack gap="sm">
             <Title order={1} size="h4">
               {title}
@@ -36,7 +32,7 @@ export function LoginCard({ title, children, error, onSubmit }: Props) {
             ) : null}
             {children}
           </Stack>
-        </form>
+        </Form>
       </Paper>
     </Stack>
   )

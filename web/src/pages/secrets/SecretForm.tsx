@@ -1,14 +1,4 @@
-import {
-  Button,
-  Group,
-  Modal,
-  PasswordInput,
-  Select,
-  Stack,
-  Switch,
-  Textarea,
-  TextInput,
-} from '@mantine/core'
+import { Button, Group, Modal, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ok } from '../../api/client'
@@ -16,6 +6,8 @@ import { byField } from '../../api/errors'
 import type { Secret } from '../../api/queries/automation/secret'
 import { taskNamesQuery } from '../../api/queries/automation/task'
 import { useKeys } from '../../app/keys'
+import { Form } from '../../ui/form/Form'
+import { SecretArea } from '../../ui/form/SecretArea'
 import { useWords } from '../../ui/text'
 import { showError, showSuccess } from '../../ui/toast'
 import { useText } from './text'
@@ -63,12 +55,7 @@ export function SecretForm({ old, taskId, onClose }: Props) {
       title={old ? t.change(old.name) : t.set}
       closeButtonProps={{ 'aria-label': w.close }}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          submit()
-        }}
-      >
+      <Form onSubmit={() => submit()}>
         <Stack gap="sm">
           <TextInput
             label={t.name}
@@ -88,11 +75,10 @@ export function SecretForm({ old, taskId, onClose }: Props) {
             onChange={(event) => setSecret(event.currentTarget.checked)}
           />
           {isSecret ? (
-            <PasswordInput
+            <SecretArea
               label={t.value}
               description={t.valueHint}
               required
-              autoComplete="new-password"
               data-autofocus={old ? true : undefined}
               value={value}
               error={errors.value}
@@ -125,7 +111,7 @@ export function SecretForm({ old, taskId, onClose }: Props) {
             </Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Modal>
   )
 }

@@ -6,7 +6,7 @@ import { useText } from './text'
 import './chart.css'
 
 interface Props {
-  points: Shape<'Point'>[]
+  points: Shape<'HistoryPoint'>[]
   from: number
   to: number
   count?: number

@@ -1,7 +1,7 @@
 import type { Shape } from '../../api/client'
 import type { Look } from '../../lib/state'
 
-type Point = Shape<'Point'>
+type Point = Shape<'HistoryPoint'>
 
 export interface Line {
   /** The metric's name, such as ms, cpu or "disk /". */

@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useWords } from '../text'
+import { Form } from './Form'
 
 interface Props {
   opened: boolean
@@ -9,6 +10,8 @@ interface Props {
   /** What must be typed first; for what loses much. */
   word?: string
   action: string
+  /** The button that changes nothing, where "Cancel" could mean the action. */
+  dismiss?: string
   onClose: () => void
   onConfirm: () => void
   busy?: boolean
@@ -21,6 +24,7 @@ export function ConfirmDialog({
   children,
   word,
   action,
+  dismiss,
   onClose,
   onConfirm,
   busy,
@@ -38,9 +42,8 @@ export function ConfirmDialog({
       title={title}
       closeButtonProps={{ 'aria-label': w.close }}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
+      <Form
+        onSubmit={() => {
           if (!word || typed === word) onConfirm()
         }}
       >
@@ -58,14 +61,14 @@ export function ConfirmDialog({
           ) : null}
           <Group justify="flex-end" gap={8}>
             <Button variant="default" onClick={close}>
-              {w.cancel}
+              {dismiss ?? w.cancel}
             </Button>
             <Button type="submit" color="red.9" loading={busy} disabled={!!word && typed !== word}>
               {action}
             </Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Modal>
   )
 }

@@ -7,6 +7,7 @@ import { useKeys } from '../../app/keys'
 import { useWords } from '../text'
 import { showError } from '../toast'
 import { ConfirmDialog } from './ConfirmDialog'
+import { Form } from './Form'
 
 interface Props {
   className?: string
@@ -20,16 +21,9 @@ export function EditForm({ className, onSubmit, children }: Props) {
   const send = () => form.current?.requestSubmit()
   useKeys({ 'mod+s': send, 'mod+Enter': send })
   return (
-    <form
-      ref={form}
-      className={className}
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSubmit()
-      }}
-    >
+    <Form ref={form} className={className} onSubmit={() => onSubmit()}>
       {children}
-    </form>
+    </Form>
   )
 }
 

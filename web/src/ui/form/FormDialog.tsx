@@ -1,6 +1,7 @@
 import { Button, Group, Modal, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useWords } from '../text'
+import { Form } from './Form'
 
 interface Props {
   opened?: boolean
@@ -27,12 +28,7 @@ export function FormDialog(props: Props) {
       size={size}
       closeButtonProps={{ 'aria-label': w.close }}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          onSubmit()
-        }}
-      >
+      <Form onSubmit={() => onSubmit()}>
         <Stack gap="sm">
           {children}
           <Group justify="flex-end" gap={8}>
@@ -44,7 +40,7 @@ export function FormDialog(props: Props) {
             </Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Modal>
   )
 }

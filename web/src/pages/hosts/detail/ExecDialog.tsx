@@ -15,6 +15,7 @@ import { byField } from '../../../api/errors'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
 import { jobLook, jobStateText } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
+import { Form } from '../../../ui/form/Form'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { useWords } from '../../../ui/text'
 import { useText } from '../text'
@@ -66,16 +67,13 @@ export function ExecDialog({ onClose, host }: { onClose: () => void; host?: stri
           ))}
         </Stack>
       ) : (
-        <form
+        <Form
           ref={form}
           onKeyDown={(event) => {
             if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
               form.current?.requestSubmit()
           }}
-          onSubmit={(event) => {
-            event.preventDefault()
-            run.mutate()
-          }}
+          onSubmit={() => run.mutate()}
         >
           <Stack gap="sm">
             <Text size="sm" c="dimmed">
@@ -134,7 +132,7 @@ export function ExecDialog({ onClose, host }: { onClose: () => void; host?: stri
               </Button>
             </Group>
           </Stack>
-        </form>
+        </Form>
       )}
     </Modal>
   )

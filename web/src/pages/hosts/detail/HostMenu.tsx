@@ -17,6 +17,7 @@ import { ApiError, byField } from '../../../api/errors'
 import type { HostLine } from '../../../api/queries/monitoring/host'
 import { useAppNavigate } from '../../../ui/AppLink'
 import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
+import { Form } from '../../../ui/form/Form'
 import { InstallLine } from '../../../ui/hosts/InstallLine'
 import { useWords } from '../../../ui/text'
 import { showError, showSuccess } from '../../../ui/toast'
@@ -147,12 +148,7 @@ function EditDialog({ field, host, busy, error, onClose, onSave }: EditDialogPro
       title={`${host.hostname}: ${field === 'tags' ? t.editTags : t.rename}`}
       closeButtonProps={{ 'aria-label': w.close }}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          onSave(field === 'tags' ? { tags } : { hostname })
-        }}
-      >
+      <Form onSubmit={() => onSave(field === 'tags' ? { tags } : { hostname })}>
         <Stack gap="sm">
           {field === 'tags' ? (
             <TagsInput
@@ -182,7 +178,7 @@ function EditDialog({ field, host, busy, error, onClose, onSave }: EditDialogPro
             </Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Modal>
   )
 }

@@ -86,7 +86,8 @@ export function JobActions({ job }: { job: Job }) {
       <ConfirmDialog
         opened={dialog === 'cancel'}
         title={t.cancelTitle(job.name)}
-        action={t.cancel}
+        action={t.cancelJob}
+        dismiss={t.keepRunning}
         onClose={close}
         onConfirm={() => {
           action.mutate({ action: 'cancel', job })

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { api, ok } from '../../../api/client'
 import type { Job } from '../../../api/queries/job'
+import { Form } from '../../../ui/form/Form'
 import { useWords } from '../../../ui/text'
 import { showError } from '../../../ui/toast'
 import { useJobText } from '../jobText'
@@ -35,12 +36,7 @@ export function ResolveDialog({ job, onClose }: { job: Job; onClose: () => void 
       title={t.resolveTitle}
       closeButtonProps={{ 'aria-label': w.close }}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          resolve.mutate()
-        }}
-      >
+      <Form onSubmit={() => resolve.mutate()}>
         <Stack gap="sm">
           <Text size="sm">{t.resolveBody}</Text>
           <Text size="sm" fw={500} id={label}>
@@ -69,7 +65,7 @@ export function ResolveDialog({ job, onClose }: { job: Job; onClose: () => void 
             </Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Modal>
   )
 }

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { byField } from '../../../api/errors'
 import { ArgumentForm } from '../../../ui/arguments/ArgumentForm'
 import { type Argument, faultsOf, firstValues } from '../../../ui/arguments/values'
+import { Form } from '../../../ui/form/Form'
 import { useWords } from '../../../ui/text'
 
 interface Props {
@@ -35,11 +36,8 @@ export function ValuesForm(props: Props) {
       title={props.title}
       closeButtonProps={{ 'aria-label': w.close }}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          send()
-        }}
+      <Form
+        onSubmit={() => send()}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send()
         }}
@@ -61,7 +59,7 @@ export function ValuesForm(props: Props) {
             </Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Modal>
   )
 }

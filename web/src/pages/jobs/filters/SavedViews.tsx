@@ -15,6 +15,7 @@ import { useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { type JobFilter, viewsQuery } from '../../../api/queries/job'
 import { useAppNavigate } from '../../../ui/AppLink'
+import { Form } from '../../../ui/form/Form'
 import { useWords } from '../../../ui/text'
 import { showError, showSuccess } from '../../../ui/toast'
 import { useJobsText } from '../listText'
@@ -105,9 +106,8 @@ function SaveView({ filter, onClose }: { filter: JobFilter; onClose: () => void 
   })
   return (
     <Modal opened onClose={onClose} title={t.saveView} closeButtonProps={{ 'aria-label': w.close }}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
+      <Form
+        onSubmit={() => {
           if (name.trim()) save.mutate()
         }}
       >
@@ -134,7 +134,7 @@ function SaveView({ filter, onClose }: { filter: JobFilter; onClose: () => void 
             </Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Modal>
   )
 }

@@ -64,6 +64,7 @@ export function JobBulkActions({ selection, rows }: { selection: Selection; rows
         opened={isAsking}
         title={t.cancelTitle(open.length)}
         action={t.cancel}
+        dismiss={t.keepRunning}
         busy={canceling.isPending}
         onClose={() => setAsking(false)}
         onConfirm={() => canceling.mutate()}

@@ -80,10 +80,10 @@ function Changes({ monitor }: { monitor: Monitor }) {
   )
 }
 
-type Turns = Shape<'Turns'>
+type StateLog = Shape<'StateLog'>
 
 /** What the list says at its end: why it has no more. */
-function endOf(monitor: Monitor, log: Turns, from: number, t: ReturnType<typeof useText>) {
+function endOf(monitor: Monitor, log: StateLog, from: number, t: ReturnType<typeof useText>) {
   if (!log.whole) return t.turnsMore(log.turns.length)
   const keptSince = Date.parse(log.kept)
   if (from <= keptSince && Date.parse(monitor.creation_date) < keptSince) return t.turnsKept

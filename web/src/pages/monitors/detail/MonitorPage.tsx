@@ -80,7 +80,7 @@ function MonitorBody({ monitor }: { monitor: Monitor }) {
   )
 }
 
-function Facts({ monitor, history }: { monitor: Monitor; history: Shape<'MonitorsHistory'> }) {
+function Facts({ monitor, history }: { monitor: Monitor; history: Shape<'MonitorHistory'> }) {
   const t = useText()
   return (
     <div className="mon-facts">

@@ -16,7 +16,7 @@ import { dateTime } from '../../../lib/format'
 import { prefs } from '../../../lib/prefs'
 import { useKindText } from './kindText'
 
-export type MaintenanceWindow = Shape<'Window'>
+export type MaintenanceWindow = Shape<'MaintenanceWindow'>
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
 
 /** A window in words. */

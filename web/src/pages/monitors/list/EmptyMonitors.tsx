@@ -8,6 +8,7 @@ import { hostNamesQuery } from '../../../api/queries/monitoring/host'
 import type { MonitorFilter } from '../../../api/queries/monitoring/monitor'
 import { useCan } from '../../../app/session'
 import { AppLink, useAppNavigate } from '../../../ui/AppLink'
+import { Form } from '../../../ui/form/Form'
 import { InstallLine } from '../../../ui/hosts/InstallLine'
 import { EmptyState } from '../../../ui/layout/EmptyState'
 import { useText } from '../text'
@@ -76,12 +77,7 @@ function PageForm({ host }: { host: { id: string; hostname: string } }) {
     },
   })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        make.mutate()
-      }}
-    >
+    <Form onSubmit={() => make.mutate()}>
       <Stack gap={8} ta="left">
         <Group gap={8} align="flex-end" wrap="nowrap">
           <TextInput
@@ -102,7 +98,7 @@ function PageForm({ host }: { host: { id: string; hostname: string } }) {
         </Text>
         <AppLink to="/monitors/new">{t.other}</AppLink>
       </Stack>
-    </form>
+    </Form>
   )
 }
 

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import { useKeys } from '../../../app/keys'
+import { Form } from '../../../ui/form/Form'
 import { useWords } from '../../../ui/text'
 import { showError } from '../../../ui/toast'
 import { useText } from '../text'
@@ -43,12 +44,7 @@ export function PauseDialog({ id, onClose, onDone }: Props) {
       title={t.pauseTitle}
       closeButtonProps={{ 'aria-label': w.close }}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          pause.mutate()
-        }}
-      >
+      <Form onSubmit={() => pause.mutate()}>
         <Stack gap="sm">
           <Text size="sm">{t.pauseBody}</Text>
           <TextInput
@@ -75,7 +71,7 @@ export function PauseDialog({ id, onClose, onDone }: Props) {
             </Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Modal>
   )
 }

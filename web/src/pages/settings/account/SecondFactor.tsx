@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { api, ok, type Shape } from '../../../api/client'
 import { RecoveryCodes } from '../../../ui/account/RecoveryCodes'
 import { TotpQrCode } from '../../../ui/account/TotpQrCode'
+import { Form } from '../../../ui/form/Form'
 import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
 import { showError, showSuccess } from '../../../ui/toast'
@@ -75,12 +76,7 @@ function PasswordForm({
     onSettled: () => setPassword(''),
   })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        run.mutate()
-      }}
-    >
+    <Form onSubmit={() => run.mutate()}>
       <Group align="flex-end" gap={8}>
         <PasswordInput
           required
@@ -100,7 +96,7 @@ function PasswordForm({
           {action}
         </Button>
       </Group>
-    </form>
+    </Form>
   )
 }
 
@@ -146,12 +142,7 @@ function Confirming({
     onSuccess: (answer) => onDone(answer.recovery_codes),
   })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        confirm.mutate()
-      }}
-    >
+    <Form onSubmit={() => confirm.mutate()}>
       <Stack gap="sm">
         <Text size="sm">{t.scan}</Text>
         <TotpQrCode qr={begun.qr} secret={begun.secret} />
@@ -170,6 +161,6 @@ function Confirming({
           </Button>
         </Group>
       </Stack>
-    </form>
+    </Form>
   )
 }

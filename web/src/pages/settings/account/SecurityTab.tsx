@@ -14,6 +14,7 @@ import { MembershipOffers } from './MembershipOffers'
 import { PasswordLogin } from './PasswordLogin'
 import { SecondFactor } from './SecondFactor'
 import '../settings.css'
+import { Form } from '../../../ui/form/Form'
 
 export function SecurityTab() {
   const { protocol } = useProfile()
@@ -46,12 +47,7 @@ function Password() {
   })
   return (
     <Section title={t.password} padded>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          change.mutate()
-        }}
-      >
+      <Form onSubmit={() => change.mutate()}>
         <Stack gap="sm" maw={360}>
           <PasswordInput
             required
@@ -76,7 +72,7 @@ function Password() {
             </Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Section>
   )
 }

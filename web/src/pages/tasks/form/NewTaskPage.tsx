@@ -25,6 +25,7 @@ import { GeneralFields } from './GeneralFields'
 import { KindFields } from './KindFields'
 import { OptionFields } from './OptionFields'
 import '../tasks.css'
+import { Form } from '../../../ui/form/Form'
 import { type Template, templateOf } from '../draft/templates'
 import { useText } from '../text'
 import { ExecutionFields } from './ExecutionFields'
@@ -41,7 +42,7 @@ export function NewTaskPage() {
   if (!mayEdit) return <EmptyState title={t.adminsEdit} />
   if (isId(template)) return <CopyOf id={template!} />
   if (!template && !script) return <Choose />
-  return <Form key={template} first={templateOf(template)} scriptId={script} />
+  return <NewTaskForm key={template} first={templateOf(template)} scriptId={script} />
 }
 
 function Choose() {
@@ -60,7 +61,7 @@ function CopyOf({ id }: { id: string }) {
   return (
     <QueryResult query={query}>
       {(task) => (
-        <Form
+        <NewTaskForm
           first={{ task: { ...task, name: `${task.name} 2` }, source: '', filename: '' }}
           scriptId={task.script_id ?? undefined}
         />
@@ -120,7 +121,7 @@ function useNewTask(first: Template, scriptId: string | undefined) {
   }
 }
 
-function Form({ first, scriptId }: Props) {
+function NewTaskForm({ first, scriptId }: Props) {
   const t = useText()
   const w = useWords()
   const go = useAppNavigate()
@@ -136,12 +137,7 @@ function Form({ first, scriptId }: Props) {
   }
   const isScript = task.type === 'script'
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        submit()
-      }}
-    >
+    <Form onSubmit={() => submit()}>
       <div className="task-head">
         <Title order={2} size="h4">
           {task.name || t.newTask}
@@ -168,7 +164,7 @@ function Form({ first, scriptId }: Props) {
         </Stack>
       </div>
       <UnsavedChanges when={form.isDirty && !mutation.isSuccess} />
-    </form>
+    </Form>
   )
 }
 

@@ -15,6 +15,7 @@ import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 import { type WebhookDraft, WebhookFields } from './WebhookFields'
 import '../webhooks.css'
+import { Form } from '../../../ui/form/Form'
 
 const FIRST: WebhookDraft = { name: '', enable: true, signature: 'none', tasks: [], workflows: [] }
 
@@ -22,10 +23,10 @@ export function NewWebhookPage() {
   const t = useText()
   usePageTitle(t.newWebhook)
   const mayEdit = useCan()('webhook.edit')
-  return mayEdit ? <Form /> : <EmptyState title={t.adminsEdit} />
+  return mayEdit ? <NewWebhookForm /> : <EmptyState title={t.adminsEdit} />
 }
 
-function Form() {
+function NewWebhookForm() {
   const t = useText()
   const w = useWords()
   const go = useAppNavigate()
@@ -43,13 +44,7 @@ function Form() {
   const submit = () => !create.isPending && create.mutate()
   useKeys({ 'mod+s': submit, 'mod+Enter': submit })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        submit()
-      }}
-      style={{ maxWidth: 640 }}
-    >
+    <Form onSubmit={() => submit()} style={{ maxWidth: 640 }}>
       <Section title={t.newWebhook} padded>
         <WebhookFields
           draft={draft}
@@ -66,6 +61,6 @@ function Form() {
           </Button>
         </Group>
       </Section>
-    </form>
+    </Form>
   )
 }

@@ -8,6 +8,7 @@ import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { useAppNavigate } from '../../../ui/AppLink'
 import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
+import { Form } from '../../../ui/form/Form'
 import { Section } from '../../../ui/layout/Section'
 import { useWords } from '../../../ui/text'
 import { showError } from '../../../ui/toast'
@@ -33,12 +34,7 @@ export function WorkflowSettingsTab({ workflow }: { workflow: Workflow }) {
   return (
     <Section title={t.tabs.settings} padded>
       {form.notice}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          form.submit()
-        }}
-      >
+      <Form onSubmit={() => form.submit()}>
         <Stack gap="sm" maw={640}>
           <TextInput
             required
@@ -83,7 +79,7 @@ export function WorkflowSettingsTab({ workflow }: { workflow: Workflow }) {
             {mayEdit ? <Remove workflow={workflow} /> : null}
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Section>
   )
 }

@@ -6,6 +6,7 @@ import { byField } from '../../../api/errors'
 import { taskNamesQuery } from '../../../api/queries/automation/task'
 import { usePageTitle } from '../../../app/title'
 import { useAppNavigate } from '../../../ui/AppLink'
+import { Form } from '../../../ui/form/Form'
 import { type Draft, withEdge, withNode } from '../../../ui/graph/graphDraft'
 import { IfAllowed } from '../../../ui/IfAllowed'
 import { Section } from '../../../ui/layout/Section'
@@ -29,12 +30,12 @@ export function NewWorkflowPage() {
   usePageTitle(useText().newTitle)
   return (
     <IfAllowed action="workflow.edit">
-      <Form />
+      <NewWorkflowForm />
     </IfAllowed>
   )
 }
 
-function Form() {
+function NewWorkflowForm() {
   const t = useText()
   const go = useAppNavigate()
   const client = useQueryClient()
@@ -57,12 +58,7 @@ function Form() {
   const faults = byField(make.error)
   return (
     <Section title={t.newTitle} padded>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          make.mutate()
-        }}
-      >
+      <Form onSubmit={() => make.mutate()}>
         <Stack gap="sm" maw={560}>
           <Text size="sm" c="dimmed">
             {t.newBody}
@@ -93,7 +89,7 @@ function Form() {
             </Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Section>
   )
 }

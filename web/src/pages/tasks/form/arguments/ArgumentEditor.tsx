@@ -13,6 +13,7 @@ import { useState } from 'react'
 import { useKeys } from '../../../../app/keys'
 import { ArgumentField } from '../../../../ui/arguments/ArgumentField'
 import type { Argument } from '../../../../ui/arguments/values'
+import { Form } from '../../../../ui/form/Form'
 import { useWords } from '../../../../ui/text'
 import { useText } from '../../text'
 import { optionsIn, optionsText } from './argumentOrder'
@@ -39,12 +40,7 @@ export function ArgumentEditor({ value, index, readOnly, errors, onChange, onClo
   useKeys({ 'mod+Enter': take })
   return (
     <Modal opened onClose={onClose} title={t.title} closeButtonProps={{ 'aria-label': w.close }}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          take()
-        }}
-      >
+      <Form onSubmit={() => take()}>
         <fieldset className="task-plain" disabled={readOnly}>
           <Stack gap={10}>
             <Common draft={draft} set={set} />
@@ -59,7 +55,7 @@ export function ArgumentEditor({ value, index, readOnly, errors, onChange, onClo
             </Group>
           </Stack>
         </fieldset>
-      </form>
+      </Form>
     </Modal>
   )
 }
