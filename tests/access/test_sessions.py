@@ -67,7 +67,7 @@ def test_others_and_unknown_organizations_are_refused_alike(
 ) -> None:
     with pytest.raises(Forbidden) as caught:
         db.write_blocking(login.sign_in, keys, user(db, cast.vic), None, name, "", "")
-    assert caught.value.message == "You are no member of this organization."
+    assert caught.value.message == "You are not a member of this organization."
 
 
 def test_without_a_name_it_is_the_organization_used_last(

@@ -1,4 +1,5 @@
-"""Who asks and what they may do: the verbs that other rooms use. The doors are in `access.api`."""
+"""Who sends a request and what they may do: the operations that other packages use. The endpoints
+are in `access.api`."""
 
 from belvedere.access import audit
 from belvedere.access.acl import (

@@ -38,7 +38,7 @@ def acl_of(tx: Tx, customer_id: str, object: str, object_id: str) -> list[str]:
 def replace_acl(
     tx: Tx, actor: Actor, object: str, object_id: str, users: Sequence[str]
 ) -> list[str]:
-    """Exactly these from now on."""
+    """Make these the only entries."""
     require(actor, Level.MANAGER)
     _lock(tx, actor.customer_id)
     return _save(tx, actor, object, object_id, set(resolve(tx, actor.customer_id, users)))
@@ -47,15 +47,17 @@ def replace_acl(
 def change_acl(
     tx: Tx, actor: Actor, object: str, object_id: str, action: str, users: Sequence[str]
 ) -> list[str]:
-    """Add some, or remove some."""
+    """Add entries, or remove them."""
     require(actor, Level.MANAGER)
     if action not in ACTIONS:
-        raise Invalid('The action is "add" or "remove".', faults=(Fault("action", "add, remove"),))
+        raise Invalid(
+            'The action must be "add" or "remove".', faults=(Fault("action", "add, remove"),)
+        )
     if not users:
         raise Invalid("Name at least one user.", faults=(Fault("users", "is empty"),))
     _lock(tx, actor.customer_id)
     current = set(acl_of(tx, actor.customer_id, object, object_id))
-    # Somebody who has left can still be taken out: what stands in the list needs no member.
+    # Somebody who has left can still be removed: an existing entry needs no member.
     removable = current if action == "remove" else set()
     named = set(resolve(tx, actor.customer_id, users, removable))
     return _save(
@@ -68,7 +70,7 @@ def clear_acl(tx: Tx, actor: Actor, object: str, object_id: str) -> list[str]:
 
 
 def delete_acl(tx: Tx, customer_id: str, object: str, object_id: str) -> None:
-    """For a record that is being deleted: its own event and audit row tell enough."""
+    """For a record that is being deleted: its own event and audit row say enough."""
     tx.execute(
         "delete from acl where customer_id = ? and object = ? and object_id = ?",
         customer_id,
@@ -83,21 +85,22 @@ def resolve(
     users: Sequence[str],
     current_entries: set[str] | frozenset[str] = frozenset(),
 ) -> list[str]:
-    """Each entry as it is stored: a member's e-mail, or a tag that some member carries."""
+    """Each entry as it is stored: a member's e-mail, or a tag that some member has. Entries in
+    `current_entries` need no member."""
     if len(users) > MAX_ENTRIES:
-        raise Invalid(f"An ACL holds at most {MAX_ENTRIES} entries.", code="acl_too_long")
+        raise Invalid(f"An ACL can have at most {MAX_ENTRIES} entries.", code="acl_too_long")
     if not users:
         return []
     names = _names(tx, customer_id)
     entries = [_entry(text.strip().lower(), names, current_entries) for text in users]
     faults = tuple(
-        Fault(f"users[{n}]", f"{users[n]!r} is no member and no member tag")
+        Fault(f"users[{n}]", f"{users[n]!r} is neither a member nor a member tag")
         for n, entry in enumerate(entries)
         if entry is None
     )
     if faults:
         raise Invalid(
-            "These are no members of the organization; nothing was changed.",
+            "Some users are not members of the organization. Nothing was changed.",
             code="unknown_members",
             faults=faults,
         )
@@ -127,7 +130,7 @@ def visible_filter(
 
 
 def _names(tx: Tx, customer_id: str) -> dict[str, str]:
-    """Everything that an entry may be, and what it is stored as."""
+    """Every name that an entry may have, and the entry that is stored for it."""
     people = tx.all(
         _Person,
         "select m.id, m.user_id, u.email, u.username, m.tags from members m"
@@ -151,7 +154,7 @@ def _entry(
 
 
 def _lock(tx: Tx, customer_id: str) -> None:
-    # Two who change the same list at once: the second must start from what the first has saved.
+    # Of two concurrent changes of one list, the second must start from what the first has saved.
     tx.row(f"select id from customers where id = ?{tx.dialect.lock_rows}", customer_id)
 
 

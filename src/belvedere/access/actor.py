@@ -1,4 +1,4 @@
-"""Who asks, and the ladder of what they may do."""
+"""Who sends a request, and the levels of access."""
 
 from collections.abc import Collection
 from enum import StrEnum
@@ -9,7 +9,7 @@ from belvedere.base.errors import Forbidden
 
 
 class Level(StrEnum):
-    """Levels of access, lowest first. `agent` stands apart from the ladder."""
+    """Levels of access, lowest first. `agent` is not part of this order."""
 
     ANONYMOUS = "anonymous"
     VIEWER = "viewer"
@@ -20,7 +20,7 @@ class Level(StrEnum):
     AGENT = "agent"
 
     def reaches(self, minimum: str) -> bool:
-        """Whether this level passes a door that asks for `wanted`, a level or the word for it."""
+        """Whether this level is at least `minimum`, a level or its name."""
         if Level.AGENT in (self, minimum):
             return self == minimum
         return _RANK[self] >= _RANK[minimum]
@@ -39,27 +39,28 @@ MEMBER_LEVELS = (Level.VIEWER, Level.USER, Level.MANAGER, Level.ADMIN, Level.OWN
 
 
 class Actor(msgspec.Struct, frozen=True):
-    """Who makes this request, in which organization. Every verb that checks gets one."""
+    """Who makes this request, in which organization. Every operation that checks permissions gets
+    one."""
 
     customer_id: str
     customer_name: str
     level: Level
-    # member, token, agent, secret, trigger (something that happened), operator (the server's own
+    # member, token, agent, secret, trigger (an event or a call), operator (on the server's own
     # machine), anonymous
     kind: str
     user_id: str = ""
     username: str = ""
     email: str = ""
-    # Member tags as key:value; with the e-mail and username they are what an ACL can name.
+    # Member tags as key:value; an ACL can name these, the e-mail address and the user name.
     tags: tuple[str, ...] = ()
-    # The token, session or member record that let this actor in.
+    # The token or session that authenticated this actor.
     credential_id: str = ""
     member_id: str = ""
     host_id: str = ""
     address: str = ""
-    # The provider through which the session began. Its word counts for its own organization only.
+    # The provider through which the person signed in. It is trusted for its own organization only.
     provider_id: str = ""
-    # Where no person acts: who counts as having started it (jobs/starters.py).
+    # Where no person acts: the users who count as having started it (jobs/starters.py).
     starters: tuple[str, ...] = ()
 
     @property
@@ -72,7 +73,7 @@ class Actor(msgspec.Struct, frozen=True):
 
     @property
     def entries(self) -> tuple[str, ...]:
-        """What an ACL may call this actor, in lower case."""
+        """The ACL entries that name this actor, in lower case."""
         return tuple(entry.lower() for entry in (self.email, self.username, *self.tags) if entry)
 
     @property
@@ -84,14 +85,16 @@ class Actor(msgspec.Struct, frozen=True):
 def trigger_actor(
     customer_id: str, customer_name: str, address: str = "", starters: tuple[str, ...] = ()
 ) -> Actor:
-    """Nobody: something that happened. Who attached a task to it was allowed to; it runs all."""
+    """The actor of a trigger, which is no person. It may run everything: whoever attached a task to
+    the trigger was allowed to."""
     return Actor(
         customer_id, customer_name, Level.ADMIN, "trigger", address=address, starters=starters
     )
 
 
 def may_see(actor: Actor, acl: Collection[str], *, open_when_empty: bool = False) -> bool:
-    """Whether the ACL shows its record; monitors are open to every viewer while it is empty."""
+    """Whether the actor may see the record with this ACL. With `open_when_empty` (monitors), every
+    viewer may while the ACL is empty."""
     if not actor.level.reaches(Level.VIEWER):
         return False
     if actor.sees_all or (open_when_empty and not acl):
@@ -100,7 +103,7 @@ def may_see(actor: Actor, acl: Collection[str], *, open_when_empty: bool = False
 
 
 def may_run(actor: Actor, acl: Collection[str]) -> bool:
-    """Whether this actor may run, and change the jobs of, what carries the ACL."""
+    """Whether the actor may run the record with this ACL, and change its jobs."""
     if actor.runs_all:
         return True
     return actor.level.reaches(Level.USER) and _is_named(actor, acl)
@@ -120,5 +123,5 @@ def require_person(actor: Actor) -> None:
     """Refuse credentials of programs: a leaked token must not be able to make itself permanent."""
     if actor.kind not in ("member", "operator"):
         raise Forbidden(
-            "A token cannot do this; sign in as a member of the organization.", code="person_only"
+            "Tokens cannot do this. Sign in as a member of the organization.", code="person_only"
         )

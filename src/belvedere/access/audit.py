@@ -1,4 +1,4 @@
-"""Who did what, from where, before and after. Never a secret."""
+"""The audit log: who did what, from where, with the values before and after. Never a secret."""
 
 import re
 from itertools import takewhile
@@ -14,9 +14,9 @@ from belvedere.db import Tx, columns
 from belvedere.rest.listing import escaped
 from belvedere.rest.response_budget import RECORD_BYTES, Budget
 
-# Names of fields that must not be kept beside those of credentials: what hides inside of our own.
+# Fields that are left out like those of credentials: our own sealed values.
 _INNER_FIELDS = frozenset({"box", "sealed"})
-# Our own credentials, wherever in a text they stand.
+# Our own credentials, anywhere in a text.
 _CREDENTIAL = re.compile(r"bv[taselpfb]_[A-Za-z0-9_\-.~]{32,}")
 
 MAX_PAGE = 1_000
@@ -46,7 +46,7 @@ def record(
     before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
 ) -> None:
-    """Write it down in the transaction that does it."""
+    """Add an audit row in the transaction of the change."""
     tx.execute(
         f"insert into audit ({columns(AuditRow)}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         new_id(),
@@ -65,14 +65,14 @@ def record(
 
 
 class AuditFilter(msgspec.Struct):
-    """What of the audit is asked for; nothing excludes nothing."""
+    """Which audit rows a request asks for. An empty field does not filter."""
 
-    # The last id of the page before.
+    # The last id of the previous page.
     after: str = ""
-    # A text in the name of who did it.
+    # A part of the actor's name.
     user: str = ""
     kind: str = ""
-    # The action or its beginning.
+    # The action or a prefix of it.
     action: str = ""
     object: str = ""
     object_id: str = ""
@@ -87,7 +87,7 @@ def list_entries(
     filters: AuditFilter | None = None,
     budget: Budget | None = None,
 ) -> list[AuditRow]:
-    """The newest first; fewer than the limit where more would be too many bytes."""
+    """Newest first; fewer than the limit where more would be too many bytes."""
     return list_page(tx, actor, limit, filters, budget)[0]
 
 
@@ -133,7 +133,7 @@ def _conditions(filters: AuditFilter) -> list[tuple[str, Any]]:
 
 
 def without_secrets(value: Any) -> Any:
-    """The same value, fields with secret names left out and our own credentials blotted out."""
+    """The same value, without fields with secret names, and with our own credentials masked."""
     if isinstance(value, dict):
         return {
             key: without_secrets(item) for key, item in value.items() if not _is_secret(str(key))

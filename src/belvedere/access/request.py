@@ -29,8 +29,8 @@ AnyRequest = Request[Any]
 
 @asynccontextmanager
 async def heavy_read(request: AnyRequest, size: int = MAX_PAGE_BYTES) -> AsyncIterator[None]:
-    """Wait for a place among the large lists that are read at once; organizations take turns.
-    Small lists need none."""
+    """Wait for a place among the large lists that may be read at the same time; organizations take
+    turns. Small lists need no place."""
     async with AsyncExitStack() as stack:
         if size < LIGHT_BYTES:
             yield
@@ -40,7 +40,7 @@ async def heavy_read(request: AnyRequest, size: int = MAX_PAGE_BYTES) -> AsyncIt
             await stack.enter_async_context(place)
         except LaneFull:
             raise TooMany(
-                "Too many large lists of your organization are being read; try again later.",
+                "Your organization is reading too many large lists. Try again later.",
                 RETRY_S,
             ) from None
         yield

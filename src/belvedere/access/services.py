@@ -1,4 +1,4 @@
-"""What handlers get of the server: the core services by name, those of a feature by their type."""
+"""The services that handlers use: the core services by name, those of a feature by their type."""
 
 import asyncio
 from dataclasses import dataclass, field

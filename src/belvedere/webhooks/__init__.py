@@ -1,1 +1,1 @@
-"""Doors from outside: one call starts every task and workflow that is attached."""
+"""Webhooks: one call of another system starts every task and workflow that is attached."""

@@ -1,4 +1,4 @@
-"""Webhooks over HTTP: making them, and their secrets."""
+"""Webhooks over HTTP: the webhooks themselves, and their secrets."""
 
 from belvedere.access.api.route_builders import RotateSecretBody, credential_routes
 from belvedere.access.request import AnyRequest, Request
@@ -12,7 +12,7 @@ from belvedere.webhooks.service import WebhookBody, WebhookView
 
 
 class GivenSecretBody(RotateSecretBody, forbid_unknown_fields=True):
-    """The same, or the secret that the caller gave you; Stripe and Slack choose theirs."""
+    """The same, or a secret that the sender chose, as Stripe and Slack do."""
 
     secret: str | None = None
 
@@ -82,7 +82,7 @@ ROUTES: tuple[Route, ...] = (
         "/webhook",
         "admin",
         create,
-        "Make a webhook",
+        "Create a webhook",
         body=WebhookBody,
         answer=WebhookRecord,
     ),

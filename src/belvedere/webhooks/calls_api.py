@@ -1,4 +1,4 @@
-"""Calling webhooks over HTTP, and the inbox of what came in."""
+"""Calling webhooks over HTTP, and the inbox of their deliveries."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable
@@ -22,7 +22,7 @@ from belvedere.webhooks.deliveries.receive import Call, CallResult
 from belvedere.webhooks.model import CallAuthorization
 from belvedere.webhooks.records import DeliveryRecord, Triggered
 
-# What callers call their own id of a delivery; the first that is there counts.
+# Headers in which callers send their own id of a delivery; the first that is present counts.
 KEY_HEADERS = ("idempotency-key", "x-github-delivery", "x-gitlab-event-uuid")
 MAX_CONTENT_TYPE = 256
 PLAIN = "text/plain"
@@ -44,7 +44,7 @@ async def trigger_by_secret(request: Request[None]) -> Reply:
 
 
 async def admit_signed(request: AnyRequest) -> None:
-    """The signature is over the body; before it is read, there must be one."""
+    """A signature covers the body, so before the body is read only its presence is checked."""
     customer_name = _require_customer(request)
     services, address, webhook_id = request.services, request.actor.address, request.path["id"]
     services.limits.check(address, AttemptKind.SECRET, webhook_id)
@@ -74,7 +74,8 @@ def _require_customer(request: AnyRequest) -> str:
 async def _trigger_anonymous(
     request: AnyRequest, authorization: CallAuthorization, secret: str = ""
 ) -> Reply:
-    """Whoever knows the secret. The body is parsed only after that is proved."""
+    """A call that is authorized by the secret or a signature. The body is parsed only after that
+    check."""
     services, address = request.services, request.actor.address
     target, proof = request.path["id"], services.keyring.digest(secret) if secret else ""
     actor = await services.db.read_inline(_caller, _require_customer(request), address)
@@ -100,7 +101,7 @@ async def _with_payload(call: Call) -> Call:
 
 
 def _caller(tx: Tx, customer_name: str, address: str) -> Actor:
-    """Nobody in particular, of the organization that was named; of none when it is not there."""
+    """An anonymous actor of the organization that was named; of none when it does not exist."""
     customer = service.by_name(tx, customer_name)
     if customer is None or not customer.enabled:
         return Actor("", "", Level.ANONYMOUS, "secret", address=address)
@@ -128,7 +129,7 @@ def _build_call(
 
 
 def _join_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """One that came twice is one list: then no signature in it fits, whichever was meant."""
+    """A header that was sent twice is joined: then no signature in it is valid."""
     joined: dict[str, str] = {}
     for name, value in headers:
         joined[name] = f"{joined[name]}, {value}" if name in joined else value
@@ -142,7 +143,7 @@ def _delivery_key(request: AnyRequest) -> Once | None:
     if key is None:
         return None
     if not 1 <= len(key) <= 255:
-        raise Invalid("The id of a delivery has 1 to 255 characters.", code="invalid_key")
+        raise Invalid("The id of a delivery must have 1 to 255 characters.", code="invalid_key")
     return Once(receive.ROUTE, key, hashlib.sha256(request.raw).hexdigest())
 
 
@@ -249,7 +250,7 @@ ROUTES: tuple[Route, ...] = (
         "/webhook/{id}/delivery",
         "admin",
         list_deliveries,
-        "What came in, newest first, at most 100",
+        "List deliveries, newest first, at most 100",
         answer=list[DeliveryRecord],
         known=False,
         query=pagination.QUERY,
@@ -259,7 +260,7 @@ ROUTES: tuple[Route, ...] = (
         "/webhook/{id}/delivery/{delivery_id}",
         "admin",
         show_delivery,
-        "One delivery with its body",
+        "Show a delivery with its body",
         answer=DeliveryRecord,
         known=False,
     ),
@@ -268,7 +269,7 @@ ROUTES: tuple[Route, ...] = (
         "/webhook/{id}/delivery/{delivery_id}/replay",
         "admin",
         replay_delivery,
-        "Run a delivery once more",
+        "Replay a delivery",
         answer=Triggered,
         codes=_CODES[:-1],
         known=False,

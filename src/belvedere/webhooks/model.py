@@ -1,4 +1,4 @@
-"""What a webhook is, and what came in through it."""
+"""Webhooks and their deliveries."""
 
 from enum import StrEnum
 
@@ -8,19 +8,19 @@ from belvedere.base.clock import Millis
 
 
 class Signature(StrEnum):
-    """How a caller proves that the body is its own."""
+    """How a sender proves that it sent the body."""
 
     NONE = "none"
     HMAC = "hmac-sha256"
     GITHUB = "github"
-    # It signs nothing: it sends the secret itself, as a header.
+    # GitLab does not sign: it sends the secret itself in a header.
     GITLAB = "gitlab"
     STRIPE = "stripe"
     SLACK = "slack"
 
 
 class CallAuthorization(StrEnum):
-    """What let a call in."""
+    """What authorized a call."""
 
     TOKEN = "token"
     SECRET = "secret"
@@ -28,9 +28,9 @@ class CallAuthorization(StrEnum):
     REPLAY = "replay"
 
 
-# The last one asked whether the address is its owner's, and was answered.
+# A challenge is a request to verify the address; it was answered and started nothing.
 ACCEPTED, DUPLICATE, CHALLENGE = "accepted", "duplicate", "challenge"
-# The one event of a webhook.
+# The only event of a webhook.
 TRIGGER = "trigger"
 
 
@@ -70,7 +70,7 @@ class Delivery(msgspec.Struct):
 
 
 class StartedJob(msgspec.Struct, omit_defaults=True):
-    """A job that a call started, and of what."""
+    """A job that a call started, and the task or workflow of it."""
 
     id: str
     task_id: str | None = None

@@ -33,19 +33,19 @@ class WebhookRecord(msgspec.Struct):
 
 
 class DeliveryRecord(msgspec.Struct):
-    """A call that was let in. Lists leave the body out."""
+    """An authorized call. Lists do not contain the body."""
 
     id: str
     kind: str = msgspec.field(name="_type")
     webhook_id: str
     date: str
     address: str
-    # What let it in: token, secret, signature or replay, and whose it was.
+    # What authorized it: token, secret, signature or replay; `user` is who used it.
     door: str
     user: str
-    # accepted, duplicate, or the code of the refusal.
+    # accepted, duplicate, challenge, or the code of the error.
     verdict: str
-    # The caller's own id of it.
+    # The sender's own id of the delivery.
     delivery: str | None
     replay_of: str | None
     jobs: list[StartedJob]
@@ -114,7 +114,7 @@ def _masked(row: Delivery, body: str) -> str:
 def _mask_elements(row: Delivery, body: str, hidden: set[int]) -> str:
     elements: list[Any] | Refused = payload.read(row.content_type, body.encode())
     if isinstance(elements, Refused):
-        # It cannot be told which part of it was meant to be hidden.
+        # It is not known which part of it has to be hidden.
         return MASK
     return json_text.compact(
         [MASK if n in hidden else element for n, element in enumerate(elements)]

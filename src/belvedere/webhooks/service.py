@@ -1,4 +1,4 @@
-"""What admins do with webhooks: make, change, delete, look, read and change their secret."""
+"""Operations on webhooks: create, change, delete, list, read and rotate their secret."""
 
 import re
 from typing import Any
@@ -25,7 +25,7 @@ _SECRET = re.compile(r"[!-~]{16,255}")
 
 
 class WebhookBody(msgspec.Struct):
-    """A webhook, or any part of it; null is as if it were left out."""
+    """A webhook, or any part of it; null is the same as a missing field."""
 
     name: str | None = None
     enable: bool | None = None
@@ -75,7 +75,7 @@ def change(
     *,
     needs_name: bool = False,
 ) -> WebhookView:
-    """What the body says; the rest stays."""
+    """Change the fields that the body contains."""
     require(actor, Level.ADMIN)
     row = store.find(tx, actor.customer_id, webhook_id, lock=True)
     if if_match is not None and if_match != row.version:
@@ -97,7 +97,7 @@ def change(
 
 
 def delete(tx: Tx, actor: Actor, webhook_id: str) -> WebhookView:
-    """Gone with its deliveries; its secret opens nothing from now on."""
+    """Delete it with its deliveries; its secret becomes invalid."""
     require(actor, Level.ADMIN)
     row = store.find(tx, actor.customer_id, webhook_id, lock=True)
     last = load_views(tx, actor.customer_id, [row])[0]
@@ -115,7 +115,7 @@ def show(tx: Tx, actor: Actor, webhook_id: str) -> WebhookView:
 
 
 def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[WebhookView], int | None]:
-    """A page, and the total where the caller asked for it."""
+    """A page, and the total if the request asks for it."""
     require(actor, Level.VIEWER)
     total = store.count_rows(tx, actor.customer_id, listing) if listing.count else None
     rows = store.select_page(tx, actor.customer_id, listing)
@@ -123,7 +123,7 @@ def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[WebhookView]
 
 
 def reveal(tx: Tx, keys: Keyring, actor: Actor, webhook_id: str) -> str:
-    """The secret in clear; every reading is audited."""
+    """The secret in clear; every access is audited."""
     store.find(tx, actor.customer_id, webhook_id)
     return secret_keys.reveal(tx, keys, actor, "webhook", webhook_id)
 
@@ -136,7 +136,8 @@ def rotate(
     overlap_s: int = 0,
     new_secret: str | None = None,
 ) -> str:
-    """A new secret, or the given one; the old one is dead at once, or after `overlap_s`."""
+    """Replace the secret by `new_secret` or a random one. The old one is valid for `overlap_s`
+    more."""
     row = store.find(tx, actor.customer_id, webhook_id)
     if new_secret is not None:
         _check_secret(row, new_secret)
@@ -145,16 +146,16 @@ def rotate(
 
 def _check_secret(row: WebhookRow, secret: str) -> None:
     if row.signature == Signature.NONE:
-        # It would stand in the address, where only one that nobody else knows is good enough.
+        # It would be part of the URL, where only a random secret is strong enough.
         raise text_fields.bad(
-            "secret", "Only a webhook with a signature takes a secret of your own."
+            "secret", "Only a webhook with a signature can have a secret of your choice."
         )
     if not _SECRET.fullmatch(secret):
-        raise text_fields.bad("secret", "Give 16 to 255 letters, digits and signs without blanks.")
+        raise text_fields.bad("secret", "Use 16 to 255 letters, digits and signs without blanks.")
 
 
 def load_views(tx: Tx, customer_id: str, rows: list[WebhookRow]) -> list[WebhookView]:
-    """Several, in their order."""
+    """The views of several rows, in their order."""
     started = triggers.for_sources(tx, customer_id, "webhook", [row.id for row in rows])
     return [WebhookView(row, _by_kind(started[row.id])) for row in rows]
 
@@ -175,14 +176,14 @@ def _apply(row: WebhookRow, body: WebhookBody, *, needs_name: bool) -> None:
         row.enabled = int(body.enable)
     if body.signature is not None:
         if body.signature not in set(Signature):
-            raise text_fields.bad("signature", f"Give one of {', '.join(Signature)}.")
+            raise text_fields.bad("signature", f"Must be one of {', '.join(Signature)}.")
         row.signature = Signature(body.signature).value
 
 
 def _merge_targets(
     tx: Tx, actor: Actor, body: WebhookBody, before: dict[str, list[str]]
 ) -> dict[str, list[str]]:
-    """What it shall start: each kind that the body names, the other as it was."""
+    """The ids of what the webhook starts: each kind that the body names, the other unchanged."""
     after = dict(before)
     faults: list[Fault] = []
     for kind, named_ids in (("task", body.tasks), ("workflow", body.workflows)):
@@ -211,7 +212,7 @@ def _target_exists(tx: Tx, actor: Actor, kind: str, target_id: str) -> bool:
     if kind not in TARGETS or not is_id(target_id):
         return False
     try:
-        # Held: what is deleted at this moment must not gain a user.
+        # Locked: a target that is being deleted must not be attached.
         TARGETS[kind].find(tx, actor.customer_id, target_id, hold=True)
     except NotFound:
         return False

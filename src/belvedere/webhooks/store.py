@@ -27,7 +27,7 @@ _ROW = columns(WebhookRow)
 
 
 def find(tx: Tx, customer_id: str, webhook_id: str, *, lock: bool = False) -> WebhookRow:
-    """The webhook, held until the transaction ends where it is about to change."""
+    """The webhook; with `lock`, locked until the end of the transaction."""
     row = look_up(tx, customer_id, webhook_id, lock=lock)
     if row is None:
         raise not_found()
@@ -54,7 +54,7 @@ def insert(tx: Tx, row: WebhookRow) -> None:
 
 
 def save(tx: Tx, row: WebhookRow) -> None:
-    """What people change; the count is not theirs."""
+    """Save the fields that people change, not the counter."""
     tx.execute(
         "update webhooks set name = ?, enabled = ?, signature = ?, version = ?, updated_at = ?"
         " where id = ? and customer_id = ?",
@@ -69,7 +69,7 @@ def save(tx: Tx, row: WebhookRow) -> None:
 
 
 def add_calls(tx: Tx, calls: Mapping[str, int]) -> None:
-    """So many calls more, by webhook."""
+    """Add to the counters of calls, by webhook."""
     tx.execute_many(
         "update webhooks set trigger_count = trigger_count + ?, triggered_at = ? where id = ?",
         [(number, tx.now, webhook_id) for webhook_id, number in sorted(calls.items())],

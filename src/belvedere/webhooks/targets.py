@@ -17,26 +17,26 @@ from belvedere.workflows.start import PreparedWorkflowJob, WorkflowJobRequest
 
 
 class PreparedTarget(Protocol):
-    """Something that can be started: checked, and not yet written."""
+    """A job that was checked and is not yet written."""
 
     @property
     def started(self) -> StartedJob: ...
 
 
-# What was read once for several calls.
+# What was read once for several calls of one transaction.
 TargetCache = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """How one kind of target is found, checked, started, and what of a payload it hides."""
+    """How one kind of target is found, checked and started, and what it masks in a payload."""
 
     # (tx, customer_id, target_id, hold=True); raises NotFound
     find: Callable[..., object]
-    # Raises whatever is wrong; starts nothing.
+    # Raises if the target cannot run; starts nothing.
     prepare: Callable[[Tx, Actor, str, list[Any], TargetCache], PreparedTarget]
     write: Callable[[Tx, Sequence[Any]], None]
-    # Places of the payload that nobody may see again.
+    # Places of the payload that are masked.
     masked: Callable[[Tx, str, str, TargetCache], list[int]]
 
 
@@ -96,7 +96,7 @@ def _write_workflows(tx: Tx, ready: Sequence[PreparedWorkflow]) -> None:
 def _masked_places_of_workflow(
     tx: Tx, customer_id: str, workflow_id: str, cache: TargetCache
 ) -> list[int]:
-    """The payload goes to the first step."""
+    """The payload becomes the arguments of the first step."""
     if workflows.look_up(tx, customer_id, workflow_id) is None:
         return []
     return _masked_places_of_task(tx, customer_id, first_task(tx, customer_id, workflow_id), cache)

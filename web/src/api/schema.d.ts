@@ -604,7 +604,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The same as a table, 100,000 lines at most
+         * The audit log as CSV, at most 100,000 lines
          * @description Level: admin.
          */
         get: operations["get_api_audit_csv"];
@@ -646,7 +646,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a one-time link is for
+         * Show what a one-time link is for
          * @description Level: anonymous.
          */
         post: operations["post_api_auth_link"];
@@ -706,7 +706,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign in: the ticket of the password, and a code
+         * Sign in with a ticket and the code of the second factor
          * @description Level: anonymous.
          */
         post: operations["post_api_auth_login_second_factor"];
@@ -726,7 +726,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Set up a second factor where the organization requires one
+         * Set up a second factor that the organization requires
          * @description Level: anonymous.
          */
         post: operations["post_api_auth_login_second_factor_setup"];
@@ -786,7 +786,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say that a password is forgotten
+         * Report a forgotten password
          * @description Level: anonymous.
          */
         post: operations["post_api_auth_password_recover"];
@@ -824,17 +824,17 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * My second factor
+         * Show my second factor
          * @description Level: viewer. People only.
          */
         get: operations["get_api_auth_second_factor"];
         /**
-         * Confirm it with a code; the recovery codes are shown once
+         * Confirm the second factor with a code; the recovery codes are shown once
          * @description Level: viewer. People only.
          */
         put: operations["put_api_auth_second_factor"];
         /**
-         * Begin to set up a second factor; the secret is shown once
+         * Start to set up a second factor; the secret is shown once
          * @description Level: viewer. People only.
          */
         post: operations["post_api_auth_second_factor"];
@@ -874,7 +874,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * New recovery codes; the old ones are dead
+         * Create new recovery codes; the old ones become invalid
          * @description Level: viewer. People only.
          */
         post: operations["post_api_auth_second_factor_recovery_codes"];
@@ -892,18 +892,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * This organization
+         * Show the organization
          * @description Level: viewer.
          */
         get: operations["get_api_customer"];
         /**
-         * Rename the organization, forbid its monitors inner addresses, require a second factor, switch passwords off
+         * Rename the organization, forbid monitors of private addresses, require a second factor, turn passwords off
          * @description Level: owner. People only.
          */
         put: operations["put_api_customer"];
         post?: never;
         /**
-         * Disable the organization: all its credentials end, its records stay
+         * Disable the organization: its credentials stop working, its records are kept
          * @description Level: owner. People only.
          */
         delete: operations["delete_api_customer"];
@@ -921,7 +921,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Hand the ownership to another member
+         * Transfer the ownership to another member
          * @description Level: owner. People only.
          */
         put: operations["put_api_customer_owner"];
@@ -960,13 +960,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The enrolment tokens
+         * List enrolment tokens
          * @description Level: admin.
          */
         get: operations["get_api_enrolment"];
         put?: never;
         /**
-         * Make an enrolment token for one or more hosts; its text is shown once
+         * Create an enrolment token for one or more hosts; its text is shown once
          * @description Level: admin. People only.
          */
         post: operations["post_api_enrolment"];
@@ -1004,7 +1004,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The members
+         * List members
          * @description Level: viewer.
          */
         get: operations["get_api_member"];
@@ -1028,7 +1028,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One member
+         * Show a member
          * @description Level: viewer.
          */
         get: operations["get_api_member_id"];
@@ -1042,7 +1042,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change level or tags, disable or enable
+         * Change the level or tags of a member, disable or enable it
          * @description Level: manager. People only.
          */
         patch: operations["patch_api_member_id"];
@@ -1058,7 +1058,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A one-time link for a new password, or a new invitation; shown once
+         * Create a one-time link for a new password, or a new invitation; shown once
          * @description Level: manager. People only.
          */
         post: operations["post_api_member_id_reset"];
@@ -1148,14 +1148,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * My sessions
+         * List my sessions
          * @description Level: viewer. People only.
          */
         get: operations["get_api_session"];
         put?: never;
         post?: never;
         /**
-         * End all my sessions but this one
+         * End all my sessions except this one
          * @description Level: viewer. People only.
          */
         delete: operations["delete_api_session"];
@@ -1173,7 +1173,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Go to another organization
+         * Switch to another organization
          * @description Level: viewer. People only.
          */
         put: operations["put_api_session_customer_id"];
@@ -1236,7 +1236,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sign out, with the token in the header Authorization only
+         * Sign out, with the token in the Authorization header only
          * @description Level: viewer. People only.
          */
         get: operations["get_api_session_logout"];
@@ -1260,7 +1260,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * My settings
+         * Show my settings
          * @description Level: viewer. People only.
          */
         get: operations["get_api_session_preferences"];
@@ -1284,7 +1284,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who am I
+         * Show my profile
          * @description Level: viewer.
          */
         get: operations["get_api_session_profile"];
@@ -1305,7 +1305,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * A new token for this session
+         * Create a new token for this session
          * @description Level: viewer. People only.
          */
         put: operations["put_api_session_refresh"];
@@ -1384,13 +1384,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The integration tokens
+         * List integration tokens
          * @description Level: admin.
          */
         get: operations["get_api_token"];
         put?: never;
         /**
-         * Make an integration token; its text is shown once
+         * Create an integration token; its text is shown once
          * @description Level: admin. People only.
          */
         post: operations["post_api_token"];
@@ -1972,7 +1972,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The ACL of a indicator
+         * Show the ACL of a indicator
          * @description Level: manager.
          */
         get: operations["get_indicator_id_acl"];
@@ -2832,7 +2832,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The ACL of a monitor
+         * Show the ACL of a monitor
          * @description Level: manager.
          */
         get: operations["get_monitor_id_acl"];
@@ -3960,7 +3960,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The ACL of a task
+         * Show the ACL of a task
          * @description Level: manager.
          */
         get: operations["get_task_id_acl"];
@@ -3992,7 +3992,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a task's secret key; the reading is audited
+         * Read a task's secret key; the access is audited
          * @description Level: admin.
          */
         get: operations["get_task_id_credentials"];
@@ -4014,7 +4014,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change a task's secret key
+         * Rotate a task's secret key
          * @description Level: admin.
          */
         post: operations["post_task_id_credentials_rotate"];
@@ -4214,7 +4214,7 @@ export interface paths {
         get: operations["get_webhook"];
         put?: never;
         /**
-         * Make a webhook
+         * Create a webhook
          * @description Level: admin.
          */
         post: operations["post_webhook"];
@@ -4264,7 +4264,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a webhook's secret key; the reading is audited
+         * Read a webhook's secret key; the access is audited
          * @description Level: admin.
          */
         get: operations["get_webhook_id_credentials"];
@@ -4286,7 +4286,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change a webhook's secret key
+         * Rotate a webhook's secret key
          * @description Level: admin.
          */
         post: operations["post_webhook_id_credentials_rotate"];
@@ -4304,7 +4304,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What came in, newest first, at most 100
+         * List deliveries, newest first, at most 100
          * @description Level: admin.
          */
         get: operations["get_webhook_id_delivery"];
@@ -4324,7 +4324,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One delivery with its body
+         * Show a delivery with its body
          * @description Level: admin.
          */
         get: operations["get_webhook_id_delivery_delivery_id"];
@@ -4346,7 +4346,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run a delivery once more
+         * Replay a delivery
          * @description Level: admin.
          */
         post: operations["post_webhook_id_delivery_delivery_id_replay"];
@@ -4520,7 +4520,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The ACL of a workflow
+         * Show the ACL of a workflow
          * @description Level: manager.
          */
         get: operations["get_workflows_id_acl"];
@@ -4552,7 +4552,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a workflow's secret key; the reading is audited
+         * Read a workflow's secret key; the access is audited
          * @description Level: admin.
          */
         get: operations["get_workflows_id_credentials"];
@@ -4574,7 +4574,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change a workflow's secret key
+         * Rotate a workflow's secret key
          * @description Level: admin.
          */
         post: operations["post_workflows_id_credentials_rotate"];
@@ -4859,7 +4859,7 @@ export interface components {
         };
         /**
          * AclRecord
-         * @description E-mails and member tags; the same list under both names, as old clients read either.
+         * @description E-mails and member tags; the same list under both names, because clients read either.
          */
         AclRecord: {
             acl: string[];
@@ -5090,7 +5090,7 @@ export interface components {
         };
         /**
          * CustomerChange
-         * @description What is left out stays.
+         * @description Fields that are left out do not change.
          */
         CustomerChange: {
             /** @default null */
@@ -5152,7 +5152,7 @@ export interface components {
         };
         /**
          * DeliveryRecord
-         * @description A call that was let in. Lists leave the body out.
+         * @description An authorized call. Lists do not contain the body.
          */
         DeliveryRecord: {
             _type: string;
@@ -5370,7 +5370,7 @@ export interface components {
         };
         /**
          * GivenSecretBody
-         * @description The same, or the secret that the caller gave you; Stripe and Slack choose theirs.
+         * @description The same, or a secret that the sender chose, as Stripe and Slack do.
          */
         GivenSecretBody: {
             /** @default 0 */
@@ -5893,7 +5893,7 @@ export interface components {
         };
         /**
          * LinkRecord
-         * @description Shown once: whoever holds it may use it.
+         * @description Shown once: anyone who has the link can use it.
          */
         LinkRecord: {
             expires: string;
@@ -5913,7 +5913,7 @@ export interface components {
         };
         /**
          * Login
-         * @description E-mail or user name under any of the three names.
+         * @description The e-mail address or user name, in any of the first three fields.
          */
         Login: {
             /** @default null */
@@ -5929,8 +5929,8 @@ export interface components {
         };
         /**
          * LoginAnswer
-         * @description A session; or what is still asked for (`totp`: a code, `setup`: an app first) and the ticket
-         *         to bring along.
+         * @description A session; or what is still required (`totp`: a code, `setup`: first set up an app) and the
+         *         ticket to send with it.
          */
         LoginAnswer: {
             access_token?: string;
@@ -5995,7 +5995,7 @@ export interface components {
         };
         /**
          * MemberChange
-         * @description Any subset; what is absent or null stays.
+         * @description Any subset; fields that are absent or null do not change.
          */
         MemberChange: {
             /** @default null */
@@ -6500,7 +6500,7 @@ export interface components {
         };
         /**
          * PasswordBody
-         * @description Whoever found a screen unlocked does not know it.
+         * @description The password again: somebody at an unlocked screen does not know it.
          */
         PasswordBody: {
             password: string;
@@ -6615,7 +6615,7 @@ export interface components {
         };
         /**
          * Preferences
-         * @description Whatever a console wants to find again: appearance, values given last. 32 KiB at most.
+         * @description Settings that a console stores: appearance, recent values. At most 32 KiB.
          */
         Preferences: {
             settings: Record<string, unknown>;
@@ -6641,7 +6641,7 @@ export interface components {
         };
         /**
          * Profile
-         * @description Who asks, and where else this person could go.
+         * @description The caller, and the organizations that this person can switch to.
          */
         Profile: {
             credential: string;
@@ -7011,7 +7011,7 @@ export interface components {
         };
         /**
          * RotateSecretBody
-         * @description For how many seconds the old key still works.
+         * @description For how many seconds the old key is still valid.
          */
         RotateSecretBody: {
             /** @default 0 */
@@ -7249,7 +7249,7 @@ export interface components {
         };
         /**
          * SecretKeyRecord
-         * @description A secret key; it opens the one record that it belongs to.
+         * @description The secret key of one record.
          */
         SecretKeyRecord: {
             id: string;
@@ -7338,7 +7338,7 @@ export interface components {
         };
         /**
          * StartedJob
-         * @description A job that a call started, and of what.
+         * @description A job that a call started, and the task or workflow of it.
          */
         StartedJob: {
             id: string;
@@ -7810,7 +7810,7 @@ export interface components {
         };
         /**
          * WebhookBody
-         * @description A webhook, or any part of it; null is as if it were left out.
+         * @description A webhook, or any part of it; null is the same as a missing field.
          */
         WebhookBody: {
             /** @default null */
@@ -9095,19 +9095,19 @@ export interface operations {
     get_api_audit: {
         parameters: {
             query?: {
-                /** @description 1 to 1000, 100 unless told */
+                /** @description 1 to 1000, default 100 */
                 limit?: string;
-                /** @description the last id of the page before */
+                /** @description the last id of the previous page */
                 after?: string;
-                /** @description a text in the name of who did it */
+                /** @description a part of the name of who did it */
                 user?: string;
                 /** @description what did it: member, token, agent, secret, trigger or operator */
                 kind?: string;
-                /** @description the action, or its beginning: task. or task.change */
+                /** @description the action or a prefix of it: task. or task.change */
                 action?: string;
-                /** @description the kind of what it was done to, such as task */
+                /** @description the kind of the changed record, such as task */
                 object?: string;
-                /** @description only what was done to this */
+                /** @description the id of the changed record */
                 object_id?: string;
                 /** @description a time: not before */
                 from?: string;
@@ -9143,19 +9143,19 @@ export interface operations {
     get_api_audit_csv: {
         parameters: {
             query?: {
-                /** @description so many lines at most */
+                /** @description maximum number of lines */
                 limit?: string;
-                /** @description the last id of the page before */
+                /** @description the last id of the previous page */
                 after?: string;
-                /** @description a text in the name of who did it */
+                /** @description a part of the name of who did it */
                 user?: string;
                 /** @description what did it: member, token, agent, secret, trigger or operator */
                 kind?: string;
-                /** @description the action, or its beginning: task. or task.change */
+                /** @description the action or a prefix of it: task. or task.change */
                 action?: string;
-                /** @description the kind of what it was done to, such as task */
+                /** @description the kind of the changed record, such as task */
                 object?: string;
-                /** @description only what was done to this */
+                /** @description the id of the changed record */
                 object_id?: string;
                 /** @description a time: not before */
                 from?: string;
@@ -10714,7 +10714,7 @@ export interface operations {
     get_api_session_profile: {
         parameters: {
             query?: {
-                /** @description principal, organization or member: this part as well */
+                /** @description principal, organization or member: include this part */
                 "scopes[]"?: string;
             };
             header?: never;

@@ -1,4 +1,4 @@
-"""The audit over HTTP: filtered pages, and all of it as a table for other programs."""
+"""The audit log over HTTP: filtered pages, and a CSV export."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ from belvedere.rest.response_budget import Budget
 from belvedere.rest.route import Reply
 
 MAX_EXPORT = 100_000
-# Bytes of a table that are read at once: a client that does not read keeps them here.
+# Bytes of an export that are read at once: they stay in memory while a client does not read.
 MAX_PART = 256 * 1024
 COLUMNS = (
     *("date", "user", "kind", "address", "action", "object", "object_id", "before", "after"),
@@ -47,10 +47,10 @@ async def export(request: Request[None]) -> Reply:
 
 
 async def _table(request: AnyRequest, filters: AuditFilter, limit: int) -> AsyncIterator[bytes]:
-    """Page by page, so that neither the database nor the memory holds all of it."""
+    """Page by page, so that neither a long transaction nor much memory is needed."""
     yield _lines([COLUMNS])
     while limit > 0:
-        # Not refused in a busy lane: the response has begun.
+        # Never refused, however many searches wait: the response has begun.
         rows: list[AuditRow] = await run_search_on(
             request,
             audit.list_entries,
@@ -76,7 +76,7 @@ def _cells(row: AuditRow) -> Sequence[str]:
 
 
 def _safe(text: str) -> str:
-    """A spreadsheet must not take what somebody once typed for a formula."""
+    """A spreadsheet must not interpret a text that somebody typed as a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
@@ -88,10 +88,10 @@ def _lines(rows: Sequence[Sequence[str]]) -> bytes:
 
 def _filter(request: AnyRequest) -> AuditFilter:
     if not is_id(request.first("after") or "0" * 24):
-        raise _invalid_query("after", "is the last id of the page before")
+        raise _invalid_query("after", "must be the last id of the previous page")
     object_id = request.first("object_id")
     if object_id is not None and not is_id(object_id):
-        raise _invalid_query("object_id", "is an id of 24 hex digits")
+        raise _invalid_query("object_id", "must be an id of 24 hex digits")
     since, until = request.first("from"), request.first("to")
     texts: dict[str, Any] = {
         name: query.text(name, value)
@@ -108,7 +108,7 @@ def _filter(request: AnyRequest) -> AuditFilter:
 def _limit(request: AnyRequest, usual: int = 100, most: int = audit.MAX_PAGE) -> int:
     limit = request.first("limit") or str(usual)
     if not (limit.isdecimal() and len(limit) < 9 and 1 <= int(limit) <= most):
-        raise _invalid_query("limit", f"is 1 to {most}")
+        raise _invalid_query("limit", f"must be 1 to {most}")
     return int(limit)
 
 
@@ -117,12 +117,12 @@ def _invalid_query(field: str, message: str) -> Invalid:
 
 
 _FILTERS = (
-    ("after", "the last id of the page before"),
-    ("user", "a text in the name of who did it"),
+    ("after", "the last id of the previous page"),
+    ("user", "a part of the name of who did it"),
     ("kind", "what did it: member, token, agent, secret, trigger or operator"),
-    ("action", "the action, or its beginning: task. or task.change"),
-    ("object", "the kind of what it was done to, such as task"),
-    ("object_id", "only what was done to this"),
+    ("action", "the action or a prefix of it: task. or task.change"),
+    ("object", "the kind of the changed record, such as task"),
+    ("object_id", "the id of the changed record"),
     ("from", "a time: not before"),
     ("to", "a time: before"),
 )
@@ -136,17 +136,17 @@ ROUTES = (
         "Who did what, newest first",
         answer=list[records.AuditRecord],
         known=False,
-        query=(("limit", "1 to 1000, 100 unless told"), *_FILTERS),
+        query=(("limit", "1 to 1000, default 100"), *_FILTERS),
     ),
     plain_route(
         "GET",
         "/api/audit.csv",
         "admin",
         export,
-        "The same as a table, 100,000 lines at most",
+        "The audit log as CSV, at most 100,000 lines",
         answer=bytes,
         media=("text/csv",),
         known=False,
-        query=(("limit", "so many lines at most"), *_FILTERS),
+        query=(("limit", "maximum number of lines"), *_FILTERS),
     ),
 )

@@ -16,7 +16,7 @@ class OfferRecord(msgspec.Struct):
     customer_id: str
     customer_name: str
     credential: str
-    # Nobody has used it yet. False: somebody signs in there, by a link or a provider.
+    # True: nobody has used it yet. False: somebody signs in there, by a link or a provider.
     invitation: bool
     creation_date: str
 

@@ -1,4 +1,4 @@
-"""Integration tokens and enrolment tokens. The text of either is in one answer only."""
+"""Integration tokens and enrolment tokens. Only the response that creates one has its text."""
 
 import msgspec
 
@@ -11,7 +11,7 @@ from belvedere.rest.route import Reply
 
 class NewToken(msgspec.Struct):
     name: str
-    # Seconds; without it the token lives until it is revoked.
+    # Seconds; without it the token is valid until it is revoked.
     expires_in: int | None = None
 
 
@@ -76,7 +76,7 @@ ROUTES = (
         "/api/token",
         "admin",
         listing,
-        "The integration tokens",
+        "List integration tokens",
         answer=list[records.TokenRecord],
     ),
     plain_route(
@@ -84,7 +84,7 @@ ROUTES = (
         "/api/token",
         "admin",
         create,
-        "Make an integration token; its text is shown once",
+        "Create an integration token; its text is shown once",
         body=NewToken,
         answer=records.TokenRecord,
         people=True,
@@ -103,7 +103,7 @@ ROUTES = (
         "/api/enrolment",
         "admin",
         enrolments,
-        "The enrolment tokens",
+        "List enrolment tokens",
         known=False,
         answer=list[records.TokenRecord],
     ),
@@ -112,7 +112,7 @@ ROUTES = (
         "/api/enrolment",
         "admin",
         enrol,
-        "Make an enrolment token for one or more hosts; its text is shown once",
+        "Create an enrolment token for one or more hosts; its text is shown once",
         body=NewEnrolment,
         known=False,
         answer=records.TokenRecord,

@@ -1,4 +1,4 @@
-"""The organization itself."""
+"""The caller's organization."""
 
 import msgspec
 
@@ -10,7 +10,7 @@ from belvedere.db import Tx
 
 
 class CustomerChange(msgspec.Struct, forbid_unknown_fields=True):
-    """What is left out stays."""
+    """Fields that are left out do not change."""
 
     name: str | None = None
     inner_checks: bool | None = None
@@ -65,7 +65,7 @@ ROUTES = (
         "/api/customer",
         "viewer",
         show,
-        "This organization",
+        "Show the organization",
         answer=records.CustomerRecord,
         known=False,
     ),
@@ -74,8 +74,8 @@ ROUTES = (
         "/api/customer",
         "owner",
         change,
-        "Rename the organization, forbid its monitors inner addresses, require a second factor,"
-        " switch passwords off",
+        "Rename the organization, forbid monitors of private addresses, require a second factor,"
+        " turn passwords off",
         body=CustomerChange,
         answer=records.CustomerRecord,
         codes=("name_taken", "second_factor_off", "no_other_way"),
@@ -87,7 +87,7 @@ ROUTES = (
         "/api/customer",
         "owner",
         disable,
-        "Disable the organization: all its credentials end, its records stay",
+        "Disable the organization: its credentials stop working, its records are kept",
         answer=records.CustomerRecord,
         known=False,
         query=(("confirm", "the organization's name"),),
@@ -98,7 +98,7 @@ ROUTES = (
         "/api/customer/owner",
         "owner",
         hand_over,
-        "Hand the ownership to another member",
+        "Transfer the ownership to another member",
         body=HandOver,
         answer=records.MemberRecord,
         codes=("already_owner", "not_active"),

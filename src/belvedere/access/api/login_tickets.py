@@ -1,4 +1,4 @@
-"""The second half of signing in: a ticket and a code for a session."""
+"""The second step of a sign-in: exchanging a ticket and a code for a session."""
 
 import msgspec
 
@@ -20,7 +20,7 @@ class TicketOnly(msgspec.Struct, forbid_unknown_fields=True):
 
 class TicketAndCode(msgspec.Struct, forbid_unknown_fields=True):
     ticket: str
-    # Of the app, or a recovery code.
+    # From the app, or a recovery code.
     code: str
 
 
@@ -38,11 +38,11 @@ async def exchange_ticket(request: Request[TicketAndCode]) -> Reply:
         browser.digest,
     )
     if entered is None:
-        # Beside the tries that the ticket and the person have, which all servers count together.
+        # In addition to the tries of the ticket and of the person, which all servers share.
         user_id = await services.db.read(login_tickets.owner, services.keyring, body.ticket)
         limits.record_failure(address, kind=AttemptKind.CODE, user_ids=[user_id])
         raise Unauthenticated(
-            "The code is wrong, or was used before; wait for the next one.", code="wrong_code"
+            "The code is wrong, or was used before. Wait for the next one.", code="wrong_code"
         )
     return login_reply(request, entered)
 
@@ -65,7 +65,7 @@ ROUTES = (
         "/api/auth/login/second-factor",
         "anonymous",
         exchange_ticket,
-        "Sign in: the ticket of the password, and a code",
+        "Sign in with a ticket and the code of the second factor",
         body=TicketAndCode,
         **route_builders.anonymous_options(AttemptKind.CODE),
         answer=LoginAnswer,
@@ -77,7 +77,7 @@ ROUTES = (
         "/api/auth/login/second-factor/setup",
         "anonymous",
         set_up_second_factor,
-        "Set up a second factor where the organization requires one",
+        "Set up a second factor that the organization requires",
         body=TicketOnly,
         **route_builders.anonymous_options(AttemptKind.CODE),
         answer=TotpSecretRecord,

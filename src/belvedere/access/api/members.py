@@ -22,7 +22,7 @@ class Invite(msgspec.Struct):
 
 
 class MemberChange(msgspec.Struct):
-    """Any subset; what is absent or null stays."""
+    """Any subset; fields that are absent or null do not change."""
 
     credential: str | None = None
     tags: list[str | records.Tag] | None = None
@@ -96,7 +96,7 @@ ROUTES = (
         "/api/member",
         "viewer",
         listing,
-        "The members",
+        "List members",
         answer=list[records.MemberRecord],
     ),
     plain_route(
@@ -104,7 +104,7 @@ ROUTES = (
         "/api/member/{id}",
         "viewer",
         show,
-        "One member",
+        "Show a member",
         answer=records.MemberRecord,
         known=False,
     ),
@@ -124,7 +124,7 @@ ROUTES = (
         "/api/member/{id}",
         "manager",
         change,
-        "Change level or tags, disable or enable",
+        "Change the level or tags of a member, disable or enable it",
         body=MemberChange,
         answer=records.MemberRecord,
         codes=_CODES,
@@ -145,7 +145,7 @@ ROUTES = (
         "/api/member/{id}/reset",
         "manager",
         reset,
-        "A one-time link for a new password, or a new invitation; shown once",
+        "Create a one-time link for a new password, or a new invitation; shown once",
         answer=records.LinkRecord,
         codes=("belongs_elsewhere", "passwords_off", "approver"),
         known=False,

@@ -1,4 +1,4 @@
-"""Passwords and one-time links: what somebody does who cannot sign in, or wants a new password."""
+"""Passwords and one-time links, for people who cannot sign in or want a new password."""
 
 from functools import partial
 
@@ -37,9 +37,9 @@ class PasswordReset(msgspec.Struct):
 
 class InvitationAcceptance(msgspec.Struct, forbid_unknown_fields=True):
     token: str
-    # A new one, or the one in use of the person's own account.
+    # A new one, or the current one of the person's own account.
     password: str
-    # The person has an account here and joins with it: the password is that account's.
+    # The person joins with an existing account: the password is that of the account.
     account: bool = False
 
 
@@ -51,10 +51,10 @@ class LinkDetailsRecord(msgspec.Struct):
     kind: str
     email: str
     customer_name: str
-    # Whether the page asks for the password in use or for a new one.
+    # Whether the page asks for the current password or for a new one.
     has_password: bool
-    # False: no password opens it; the person signs in through a provider, which accepts an
-    # invitation too.
+    # False: passwords are off; the person signs in through a provider, which accepts an invitation
+    # too.
     password: bool
 
 
@@ -70,15 +70,15 @@ async def recover(request: Request[PasswordRecovery]) -> StatusMessage:
     )
     limits, address = request.services.passwords.limits, request.actor.address
     limits.check(address, AttemptKind.RECOVERY)
-    # Each counts like a wrong password: asking about many names is guessing, too.
+    # Each request counts like a wrong password: trying many names is guessing, too.
     limits.record_failure(address, kind=AttemptKind.RECOVERY)
     if limits.may_report(identifier):
-        # Only an account makes work here, so it is done after the answer.
+        # Only existing accounts need work here, so it runs after the response.
         request.services.passwords.run_later(
             request.services.db.write(password_recovery.report_forgotten, identifier)
         )
     return StatusMessage(
-        "If this account exists, a mail is on its way, or a manager has been told."
+        "If this account exists, an e-mail is being sent or a manager was notified."
     )
 
 
@@ -95,9 +95,9 @@ async def show_link(request: Request[LinkQuery]) -> LinkDetailsRecord:
 
 async def reset(request: Request[PasswordReset]) -> StatusMessage:
     details = await _read_link(request, one_time_links.RESET)
-    about = (details.email, details.customer_name)
+    names = (details.email, details.customer_name)
     password_hash = await request.services.passwords.digest(
-        request.actor.address, request.body.password, about
+        request.actor.address, request.body.password, names
     )
     await request.services.db.write(
         password_recovery.redeem_reset,
@@ -106,7 +106,7 @@ async def reset(request: Request[PasswordReset]) -> StatusMessage:
         password_hash,
         request.actor.address,
     )
-    return StatusMessage("The new password counts from now on; sign in with it.")
+    return StatusMessage("The password was changed. Sign in with the new one.")
 
 
 async def accept(request: Request[InvitationAcceptance]) -> Reply:
@@ -116,8 +116,8 @@ async def accept(request: Request[InvitationAcceptance]) -> Reply:
     if body.account:
         current_hash = await services.db.read(invitations.account_password, details.email)
     if current_hash is None and not body.account:
-        about = (details.email, details.customer_name)
-        new_hash = await services.passwords.digest(address, body.password, about)
+        names = (details.email, details.customer_name)
+        new_hash = await services.passwords.digest(address, body.password, names)
     elif not await services.passwords.verify(
         address, details.email, current_hash, body.password, user_id=details.user_id
     ):
@@ -144,18 +144,18 @@ async def change(request: Request[PasswordChange]) -> Reply:
         not await services.passwords.verify(*whose, body.current, user_id=user.id)
         or current_hash is None
     ):
-        # Not 401: the session is good, and a client that reads 401 would throw it away.
+        # Not 401: the session is valid, and a client would discard it after a 401.
         raise Forbidden("The current password is wrong.", code="wrong_password")
-    about = (user.email, user.username, user.name, actor.customer_name)
-    new_hash = await services.passwords.digest(actor.address, body.password, about)
+    names = (user.email, user.username, user.name, actor.customer_name)
+    new_hash = await services.passwords.digest(actor.address, body.password, names)
     await services.db.write(password_recovery.change_password, actor, current_hash, new_hash)
     return await reply_with_new_token(
-        request, StatusMessage("The new password counts; your other sessions have ended.")
+        request, StatusMessage("The password was changed. Your other sessions have ended.")
     )
 
 
 async def _read_link(request: AnyRequest, kind: str | None = None) -> LinkDetails:
-    """What the link in the body is for; whoever tries many is slowed like a guesser."""
+    """What the link in the body is for. Invalid links are limited like wrong passwords."""
     limits, address = request.services.passwords.limits, request.actor.address
     limits.check(address, AttemptKind.LINK)
     details: LinkDetails | None = await request.services.db.read(
@@ -178,7 +178,7 @@ ROUTES = (
         "/api/auth/password/recover",
         "anonymous",
         recover,
-        "Say that a password is forgotten",
+        "Report a forgotten password",
         body=PasswordRecovery,
         **route_builders.anonymous_options(AttemptKind.RECOVERY),
         answer=StatusMessage,
@@ -210,7 +210,7 @@ ROUTES = (
         "/api/auth/link",
         "anonymous",
         show_link,
-        "What a one-time link is for",
+        "Show what a one-time link is for",
         body=LinkQuery,
         **route_builders.anonymous_options(AttemptKind.LINK),
         answer=LinkDetailsRecord,

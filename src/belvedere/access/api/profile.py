@@ -54,7 +54,7 @@ PARTS: dict[str, Callable[[Actor, str], msgspec.Struct]] = {
 
 
 def requested_parts(query: dict[str, list[str]]) -> frozenset[str]:
-    """Names that nobody knows ask for nothing."""
+    """The parts that the query asks for; unknown names are ignored."""
     values = [*query.get("scopes[]", ()), *query.get("scopes", ())]
     return frozenset(name for text in values for name in text.split(",")) & PARTS.keys()
 
@@ -65,7 +65,7 @@ class CustomerReference(msgspec.Struct):
 
 
 class Profile(msgspec.Struct):
-    """Who asks, and where else this person could go."""
+    """The caller, and the organizations that this person can switch to."""
 
     id: str
     name: str
@@ -77,20 +77,20 @@ class Profile(msgspec.Struct):
     protocol: str
     member_id: str
     notifications: dict[str, str] = {}
-    # The same as `credential`, by the name that everything else has for it.
+    # The same as `credential`, by the name that the other records use.
     level: str = ""
-    # What PUT /api/session/preferences keeps.
+    # What PUT /api/session/preferences stores.
     settings: dict[str, Any] = {}
     # When the session ends; null for a token.
     expires: str | None = None
-    # Parts that `scopes[]` asks for.
+    # Parts that the query asks for in `scopes[]`.
     principal: Principal | msgspec.UnsetType = msgspec.UNSET
     organization: Organization | msgspec.UnsetType = msgspec.UNSET
     member: MembershipRecord | msgspec.UnsetType = msgspec.UNSET
 
 
 class Preferences(msgspec.Struct, forbid_unknown_fields=True):
-    """Whatever a console wants to find again: appearance, values given last. 32 KiB at most."""
+    """Settings that a console stores: appearance, recent values. At most 32 KiB."""
 
     settings: dict[str, Any]
 
@@ -143,7 +143,7 @@ ROUTES = (
         "/api/session/preferences",
         "viewer",
         show,
-        "My settings",
+        "Show my settings",
         answer=Preferences,
         known=False,
         people=True,

@@ -1,4 +1,4 @@
-"""The shapes in which people, tokens and sessions leave the server."""
+"""People, tokens, sessions and the audit log as the interface shows them."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ class MemberUserRecord(msgspec.Struct):
 
 
 class LinkRecord(msgspec.Struct):
-    """Shown once: whoever holds it may use it."""
+    """Shown once: anyone who has the link can use it."""
 
     kind: str
     link: str
@@ -67,7 +67,7 @@ class TokenRecord(msgspec.Struct, omit_defaults=True):
     uses_left: int | None = None
     # Of an enrolment token that was created for an existing host.
     host_id: str | None = None
-    # Only in the answer that made it.
+    # Only in the response that created it.
     token: str | None = None
 
 
@@ -79,9 +79,9 @@ class SessionRecord(msgspec.Struct):
     creation_date: str
     last_use: str
     expires: str
-    # The one that asks.
+    # The session of this request.
     current: bool
-    # By what it began: password, totp, recovery (a code of paper) or provider.
+    # With what the person signed in: password, totp, recovery (a recovery code) or provider.
     method: str
 
 
@@ -91,9 +91,9 @@ class CustomerRecord(msgspec.Struct):
     enabled: bool
     creation_date: str
     last_update: str
-    # Whether monitors may check loopback and inner addresses.
+    # Whether monitors may check loopback and private addresses.
     inner_checks: bool
-    # From this level on members need a second factor; empty: nobody does.
+    # Members from this level on need a second factor; empty: no member does.
     second_factor_level: str
     # Members sign in through a provider only; passwords are off.
     providers_only: bool
@@ -114,14 +114,14 @@ class AuditRecord(msgspec.Struct):
 
 
 class AclRecord(msgspec.Struct):
-    """E-mails and member tags; the same list under both names, as old clients read either."""
+    """E-mails and member tags; the same list under both names, because clients read either."""
 
     users: list[str]
     acl: list[str]
 
 
 def member(row: Member, actor: Actor, invitation: LinkRecord | None = None) -> MemberRecord:
-    # Below manager, others are a name: no address, no tags.
+    # Below manager, only the names of others are visible: no e-mail address, no tags.
     is_full = actor.sees_all or row.user_id == actor.user_id
     email, tags = (row.email, row.tag_list) if is_full else ("", [])
     user = MemberUserRecord(row.user_id, row.name, row.username, email, bool(row.user_enabled))
@@ -145,7 +145,7 @@ def member(row: Member, actor: Actor, invitation: LinkRecord | None = None) -> M
 
 
 def link(row: OneTimeLink, token: str, base_url: str) -> LinkRecord:
-    # Behind the #, so that no server on the way ever logs the token.
+    # After the #, so that no server or proxy logs the token.
     return LinkRecord(row.kind, f"{base_url}/ui/link#{token}", token, iso(row.expires_at))
 
 

@@ -19,7 +19,7 @@ from belvedere.rest.route import Route
 
 # Raises NotFound unless this organization has such a record.
 Find = Callable[[Tx, str, str], object]
-# (tx, keys, actor, id) -> the key; and the same with the seconds of the overlap.
+# (tx, keys, actor, id) -> the key; to rotate it, with the seconds of the overlap too.
 Operation = Callable[..., str]
 # A route whose organization is always that of the caller.
 plain_route = partial(Route, style="plain")
@@ -76,7 +76,7 @@ def acl_routes(object: str, path: str, find: Find) -> tuple[Route, ...]:
         )
 
     return (
-        Route("GET", path, "manager", show, f"The ACL of a {object}", answer=AclRecord),
+        Route("GET", path, "manager", show, f"Show the ACL of a {object}", answer=AclRecord),
         Route(
             "PUT",
             path,
@@ -100,13 +100,13 @@ def acl_routes(object: str, path: str, find: Find) -> tuple[Route, ...]:
 
 
 def _users(request: AnyRequest) -> list[str]:
-    """From the body, or, as old clients do, from the query."""
+    """From the body, or from the query, as some clients of TheEye send them."""
     users: list[str] | None = request.body.users if request.body is not None else None
     if users is None:
         users = request.query.get("users[]", request.query.get("users"))
     if users is None:
         raise Invalid(
-            "A new array of users is required; [] empties the ACL.",
+            "A list of users is required. Use [] to empty the ACL.",
             code="missing_users",
             faults=(Fault("users", "is missing"),),
         )
@@ -118,14 +118,14 @@ def _record(users: list[str]) -> AclRecord:
 
 
 class SecretKeyRecord(msgspec.Struct):
-    """A secret key; it opens the one record that it belongs to."""
+    """The secret key of one record."""
 
     id: str
     secret: str
 
 
 class RotateSecretBody(msgspec.Struct, forbid_unknown_fields=True):
-    """For how many seconds the old key still works."""
+    """For how many seconds the old key is still valid."""
 
     overlap: int = 0
 
@@ -141,7 +141,7 @@ def credential_routes(
 ) -> tuple[Route, ...]:
     """GET of `path`, which ends in `{id}/credentials`, and POST of `path`/rotate.
 
-    What `body` has beside the overlap goes to `rotate` in its order.
+    Further fields of `body` after the overlap are passed to `rotate` in their order.
     """
 
     async def read(request: Request[None]) -> SecretKeyRecord:
@@ -164,7 +164,7 @@ def credential_routes(
             path,
             "admin",
             read,
-            f"Read a {object}'s secret key; the reading is audited",
+            f"Read a {object}'s secret key; the access is audited",
             answer=SecretKeyRecord,
             known=from_interface,
         ),
@@ -173,7 +173,7 @@ def credential_routes(
             f"{path}/rotate",
             "admin",
             change,
-            f"Change a {object}'s secret key",
+            f"Rotate a {object}'s secret key",
             body=body,
             answer=SecretKeyRecord,
             known=False,

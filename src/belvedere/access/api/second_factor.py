@@ -1,4 +1,4 @@
-"""A person's second factor: set up, confirmed, its recovery codes, disabled; reset by an admin."""
+"""The caller's second factor: set-up, confirmation, recovery codes; and its reset by an admin."""
 
 from functools import partial
 
@@ -19,7 +19,7 @@ from belvedere.rest.route import Reply
 
 
 class PasswordBody(msgspec.Struct, forbid_unknown_fields=True):
-    """Whoever found a screen unlocked does not know it."""
+    """The password again: somebody at an unlocked screen does not know it."""
 
     password: str
 
@@ -31,11 +31,11 @@ class CodeBody(msgspec.Struct, forbid_unknown_fields=True):
 class SecondFactorRecord(msgspec.Struct):
     enabled: bool
     since: str | None
-    # How many are left.
+    # Number of unused recovery codes.
     recovery_codes: int
-    # An organization of this person asks for it.
+    # One of the person's organizations requires it.
     required: bool
-    # False for somebody without a password, who signs in through a provider.
+    # False for a person without a password, who signs in through a provider.
     available: bool
 
 
@@ -81,8 +81,8 @@ async def confirm(request: Request[CodeBody]) -> Reply:
     )
     if codes is None:
         limits.record_failure(address, kind=AttemptKind.CODE, user_ids=[request.actor.user_id])
-        # Not 401: the session is good, and a client that reads 401 would throw it away.
-        raise Forbidden("The code is wrong; is the clock of the device right?", code="wrong_code")
+        # Not 401: the session is valid, and a client would discard it after a 401.
+        raise Forbidden("The code is wrong. Check the clock of the device.", code="wrong_code")
     return await reply_with_new_token(request, RecoveryCodes(codes))
 
 
@@ -98,7 +98,7 @@ async def disable(request: Request[PasswordBody]) -> Reply:
     await _verify_password(request)
     await request.services.db.write(second_factor_changes.disable, request.actor)
     return await reply_with_new_token(
-        request, StatusMessage("The second factor is off; the password alone signs you in.")
+        request, StatusMessage("The second factor is off. You sign in with the password only.")
     )
 
 
@@ -115,15 +115,18 @@ def totp_secret(secret: str, email: str) -> TotpSecretRecord:
 
 
 async def _verify_password(request: AnyRequest) -> User:
-    """The person, who has just given the password again."""
+    """The caller's account, after a check of the password in the body."""
     services, actor = request.services, request.actor
     if actor.kind != "member":
-        raise Forbidden("Only a person has a second factor; sign in.", code="no_session")
+        raise Forbidden(
+            "Tokens have no second factor. Sign in as a member of the organization.",
+            code="no_session",
+        )
     user: User = await services.db.read(users.require, actor.user_id)
     password_hash = user.password_hash
     if password_hash is None:
         raise Conflict(
-            "You have no password that a second factor could guard; your provider has its own.",
+            "You have no password, so you need no second factor here. Use that of your provider.",
             code="no_password",
         )
     whose = (actor.address, user.id, password_hash)
@@ -137,13 +140,13 @@ _BASE = "/api/auth/second-factor"
 _BEGUN, _OFF = ("second_factor_on", "no_password"), ("no_second_factor", "no_password")
 
 ROUTES = (
-    _route("GET", _BASE, "viewer", show, "My second factor", answer=SecondFactorRecord),
+    _route("GET", _BASE, "viewer", show, "Show my second factor", answer=SecondFactorRecord),
     _route(
         "POST",
         _BASE,
         "viewer",
         begin,
-        "Begin to set up a second factor; the secret is shown once",
+        "Start to set up a second factor; the secret is shown once",
         body=PasswordBody,
         answer=TotpSecretRecord,
         codes=_BEGUN,
@@ -153,7 +156,7 @@ ROUTES = (
         _BASE,
         "viewer",
         confirm,
-        "Confirm it with a code; the recovery codes are shown once",
+        "Confirm the second factor with a code; the recovery codes are shown once",
         body=CodeBody,
         answer=RecoveryCodes,
         codes=("no_second_factor",),
@@ -163,7 +166,7 @@ ROUTES = (
         f"{_BASE}/recovery-codes",
         "viewer",
         renew_codes,
-        "New recovery codes; the old ones are dead",
+        "Create new recovery codes; the old ones become invalid",
         body=PasswordBody,
         answer=RecoveryCodes,
         codes=_OFF,

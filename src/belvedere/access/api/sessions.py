@@ -1,4 +1,4 @@
-"""Signing in and out, and the sessions of whoever asks."""
+"""Signing in and out, and the caller's sessions."""
 
 import base64
 import binascii
@@ -26,7 +26,7 @@ _log = logging.getLogger("belvedere.access.api_session")
 
 
 class Login(msgspec.Struct):
-    """E-mail or user name under any of the three names."""
+    """The e-mail address or user name, in any of the first three fields."""
 
     email: str = ""
     username: str = ""
@@ -43,8 +43,8 @@ class SessionToken(msgspec.Struct):
 
 
 class LoginAnswer(msgspec.Struct, omit_defaults=True):
-    """A session; or what is still asked for (`totp`: a code, `setup`: an app first) and the ticket
-    to bring along."""
+    """A session; or what is still required (`totp`: a code, `setup`: first set up an app) and the
+    ticket to send with it."""
 
     access_token: str | msgspec.UnsetType = msgspec.UNSET
     session_id: str | msgspec.UnsetType = msgspec.UNSET
@@ -52,7 +52,7 @@ class LoginAnswer(msgspec.Struct, omit_defaults=True):
     expires: str | msgspec.UnsetType = msgspec.UNSET
     second_factor: str | msgspec.UnsetType = msgspec.UNSET
     ticket: str | msgspec.UnsetType = msgspec.UNSET
-    # Only of a second factor that was set up on the way in; shown once.
+    # Only of a second factor that was set up during this sign-in; shown once.
     recovery_codes: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -61,8 +61,8 @@ class StatusMessage(msgspec.Struct):
 
 
 async def admit_login(request: AnyRequest) -> None:
-    """Refuse an address that was wrong too often before its body is read. A browser that the owner
-    of the account used before has a count of its own, and only the body names the account."""
+    """Refuse an address with too many failed attempts before the body is read. A browser that the
+    owner of the account used before has a count of its own, and only the body names the account."""
     if not known_browsers.from_request(request).token:
         request.services.limits.check(request.actor.address)
 
@@ -85,7 +85,7 @@ async def login(request: Request[Login]) -> Reply:
     browser = cookie_browser if name.is_known else known_browsers.NO_BROWSER
     matching_hash = await services.passwords.find_match(
         address,
-        # As it was typed, not as it was found: how long this takes must not depend on that.
+        # As it was typed, not as it was found: the time must not depend on the look-up.
         identifier.strip().lower()[: users.MAX_IDENTIFIER],
         [str(user.password_hash) for user in accounts],
         password,
@@ -114,10 +114,11 @@ async def logout(request: Request[None]) -> Reply:
 
 
 async def logout_by_get(request: Request[None]) -> Reply:
-    """A page of another site can make a browser send a GET with its cookie, but not a header."""
+    """A page of another site can make a browser send a GET with its cookie, but not with a
+    header."""
     if not (request.header(b"authorization") or "").lower().startswith("bearer "):
         raise Unauthenticated(
-            "Send the token in the header Authorization, or sign out with POST.",
+            "Send the token in the Authorization header, or sign out with POST.",
             code="header_required",
         )
     return await logout(request)
@@ -153,13 +154,13 @@ async def refresh(request: Request[None]) -> Reply:
 
 
 def session_reply(request: AnyRequest, session: Session, token: str) -> Reply:
-    """The answer that carries a new session token, in the body and as a cookie."""
+    """The response with a new session token, in the body and as a cookie."""
     body = SessionToken(token, session.id, session.customer_id, iso(session.expires_at))
     return Reply(body, headers={"set-cookie": session_cookie(request, session, token)})
 
 
 def login_reply(request: AnyRequest, result: LoginResult) -> Reply:
-    """The same, or the ticket without a cookie."""
+    """The response with a new session, or with the ticket and without a cookie."""
     session = result.session
     if session is None:
         return Reply(LoginAnswer(second_factor=result.asks, ticket=result.ticket))
@@ -170,11 +171,11 @@ def login_reply(request: AnyRequest, result: LoginResult) -> Reply:
 
 
 async def reply_with_new_token(request: AnyRequest, body: Any) -> Reply:
-    """The answer with a new token in the cookie: whoever copied the old cookie is out. Programs
-    hold their token themselves and keep it."""
+    """The response with a new token in the cookie, so that a copy of the old cookie becomes
+    invalid. Programs that send the token themselves do not get a new one."""
     reply, secure = Reply(body), is_secure(request)
-    is_shown = "authorization" in request.starlette.headers or "access_token" in request.query
-    if is_shown or cookies.session_token(request.starlette.cookies, secure=secure) is None:
+    has_own_token = "authorization" in request.starlette.headers or "access_token" in request.query
+    if has_own_token or cookies.session_token(request.starlette.cookies, secure=secure) is None:
         return reply
     session, token = await request.services.db.write(
         sessions.renew, request.services.keyring, request.actor
@@ -184,7 +185,7 @@ async def reply_with_new_token(request: AnyRequest, body: Any) -> Reply:
 
 
 def with_browser_cookie(request: AnyRequest, reply: Reply, browser: Browser) -> Reply:
-    """The same, and the mark by which the browser is known at the next sign-in."""
+    """The same response with the cookie by which the browser is recognised at the next sign-in."""
     if browser.token:
         cookie = cookies.browser_cookie(browser.token, secure=is_secure(request))
         reply.headers = {**reply.headers, cookies.SECOND_SET_COOKIE: cookie}
@@ -194,7 +195,7 @@ def with_browser_cookie(request: AnyRequest, reply: Reply, browser: Browser) -> 
 def session_cookie(request: AnyRequest, session: Session, token: str) -> str:
     secure = is_secure(request)
     if not secure:
-        _log.warning("A session token was sent over plain http; use https or a TLS proxy.")
+        _log.warning("session token sent over plain http; use https or a TLS proxy")
     life_s = (session.expires_at - session.used_at) // SECOND
     return cookies.session_cookie(token, secure=secure, life_s=life_s)
 
@@ -208,7 +209,7 @@ def agent_of(request: AnyRequest) -> str:
 
 
 def basic_credentials(request: AnyRequest) -> tuple[str, str] | None:
-    """Name and password of HTTP Basic, if that is what came."""
+    """Name and password of HTTP Basic, if the request has them."""
     scheme, _, encoded = request.starlette.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "basic":
         return None
@@ -238,9 +239,9 @@ ROUTES = (
         "/api/session/profile",
         "viewer",
         profile.show_profile,
-        "Who am I",
+        "Show my profile",
         answer=profile.Profile,
-        query=(("scopes[]", "principal, organization or member: this part as well"),),
+        query=(("scopes[]", "principal, organization or member: include this part"),),
     ),
     plain_route(
         "POST",
@@ -256,7 +257,7 @@ ROUTES = (
         "/api/session/logout",
         "viewer",
         logout_by_get,
-        "Sign out, with the token in the header Authorization only",
+        "Sign out, with the token in the Authorization header only",
         answer=StatusMessage,
         people=True,
         codes=("header_required",),
@@ -266,7 +267,7 @@ ROUTES = (
         "/api/session/refresh",
         "viewer",
         refresh,
-        "A new token for this session",
+        "Create a new token for this session",
         answer=SessionToken,
         people=True,
     ),
@@ -275,7 +276,7 @@ ROUTES = (
         "/api/session/customer/{id}",
         "viewer",
         switch,
-        "Go to another organization",
+        "Switch to another organization",
         answer=SessionToken,
         people=True,
     ),
@@ -284,7 +285,7 @@ ROUTES = (
         "/api/session",
         "viewer",
         listing,
-        "My sessions",
+        "List my sessions",
         answer=list[records.SessionRecord],
         known=False,
         people=True,
@@ -294,7 +295,7 @@ ROUTES = (
         "/api/session",
         "viewer",
         revoke_others,
-        "End all my sessions but this one",
+        "End all my sessions except this one",
         answer=list[records.SessionRecord],
         known=False,
         people=True,

@@ -1,4 +1,4 @@
-"""Enrolment tokens: short-lived leave for new hosts to join an organization."""
+"""Enrolment tokens: short-lived credentials with which new hosts join an organization."""
 
 import msgspec
 
@@ -19,12 +19,12 @@ MAX_USES = 10_000
 
 
 class EnrolmentGrant(msgspec.Struct, frozen=True):
-    """Leave to make a host: in which organization, by which enrolment token."""
+    """Permission to create a host: in which organization, by which enrolment token."""
 
     token_id: str
     customer_id: str
     customer_name: str
-    # The existing host that the token was created for; None: it is only good for new hosts.
+    # The existing host that the token was created for; None: it is only valid for new hosts.
     host_id: str | None = None
 
 
@@ -60,12 +60,12 @@ def create_enrolment(
 def redeem_enrolment(
     tx: Tx, keys: Keyring, token_text: str, hostname: str, fingerprint: str
 ) -> EnrolmentGrant:
-    """By its text. The caller makes the host."""
+    """Redeem a token by its text. The caller creates the host."""
     return redeem(tx, "digest", keys.digest(token_text), hostname, fingerprint)
 
 
 def redeem(tx: Tx, column: str, value: str, hostname: str, fingerprint: str) -> EnrolmentGrant:
-    """Use up one use; two agents can never share the last one."""
+    """Count one use; two agents can never share the last one."""
     assert column in ("id", "digest")
     row = tx.row(
         f"update tokens set uses_left = uses_left - 1, used_at = ? where {column} = ?"
@@ -79,7 +79,7 @@ def redeem(tx: Tx, column: str, value: str, hostname: str, fingerprint: str) -> 
     )
     if row is None:
         raise Unauthenticated(
-            "This enrolment token is unknown, used up or too old; make a new one.",
+            "This enrolment token is unknown, used up or expired. Create a new one.",
             code="bad_enrolment",
         )
     token_id, customer_id, name, host_id = row

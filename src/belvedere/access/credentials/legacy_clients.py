@@ -1,4 +1,5 @@
-"""Agents of the original system sign in with a client id and secret: an enrolment token's own."""
+"""Agents of TheEye sign in with a client id and secret: the id and the text of an enrolment
+token."""
 
 import msgspec
 
@@ -13,13 +14,14 @@ from belvedere.db.signals import ACCESS_CHANGED
 
 
 class LegacyClient(msgspec.Struct, frozen=True):
-    """An enrolment token, as such an agent uses it."""
+    """An enrolment token that an agent of TheEye uses as its client id and secret."""
 
     id: str
     customer_id: str
     customer_name: str
     name: str
-    # Null where the enrolment is over: then it opens only the hosts that it brought before.
+    # Null where the token has expired or is used up: then it is only valid for hosts that it
+    # enrolled before.
     open_uses: int | None
 
 
@@ -31,7 +33,7 @@ _CLIENT = (
 
 
 def authenticate(tx: Tx, keys: Keyring, client_id: str, secret: str) -> LegacyClient:
-    """Whoever knows the id and the secret."""
+    """The client with this id and secret."""
     client = None
     if is_id(client_id):
         client = tx.one(
@@ -49,14 +51,14 @@ def authenticate(tx: Tx, keys: Keyring, client_id: str, secret: str) -> LegacyCl
 
 def invalid_client() -> Unauthenticated:
     return Unauthenticated(
-        "The client id and secret are unknown, used up or too old; use the id and the text of an"
+        "The client id and secret are unknown, used up or expired. Use the id and the text of an"
         " enrolment token.",
         code="bad_client",
     )
 
 
 def for_token(tx: Tx, actor: Actor) -> LegacyClient | None:
-    """The client that got this agent's token; None for an agent of our own."""
+    """The client to which this agent's token was issued; None for an agent of Belvedere."""
     return tx.one(
         LegacyClient,
         f"{_CLIENT} t.id = (select a.created_by from tokens a where a.id = ?)",
@@ -67,7 +69,7 @@ def for_token(tx: Tx, actor: Actor) -> LegacyClient | None:
 
 
 def issue(tx: Tx, keys: Keyring, client: LegacyClient, host_id: str | None) -> str:
-    """A token of an agent; without a host it opens nothing until it is bound to one."""
+    """An agent token; without a host it is useless until it is bound to one."""
     text = make_token(AGENT)
     actor = Actor(
         client.customer_id,
@@ -83,18 +85,18 @@ def issue(tx: Tx, keys: Keyring, client: LegacyClient, host_id: str | None) -> s
 
 
 def redeem(tx: Tx, client: LegacyClient, hostname: str, fingerprint: str) -> EnrolmentGrant:
-    """One more host comes in with it."""
+    """Count the enrolment of one more host."""
     return enrolment.redeem(tx, "id", client.id, hostname, fingerprint)
 
 
 def bind(tx: Tx, token_id: str, host_id: str) -> None:
-    """From now on the token speaks for this host."""
+    """Assign the token to this host."""
     tx.execute("update tokens set host_id = ? where id = ?", host_id, token_id)
     tx.signals.add(ACCESS_CHANGED)
 
 
 def delete_other_tokens(tx: Tx, token_id: str, host_id: str) -> None:
-    """A new process signs in anew each time; what its predecessors held is of no use."""
+    """Delete the host's other agent tokens: every new agent process signs in again."""
     tx.execute(
         "delete from tokens where kind = ? and host_id = ? and id <> ?",
         tokens.AGENT_TOKEN,

@@ -1,4 +1,4 @@
-"""One-time links: an invitation to an organization, or a new password."""
+"""One-time links: invitations to an organization, and resets of a password."""
 
 import msgspec
 
@@ -11,8 +11,8 @@ from belvedere.db import Tx
 INVITATION, RESET = "invitation", "reset"
 LIFE = {INVITATION: 7 * DAY, RESET: 24 * HOUR}
 
-# How it reaches the person: shown to whoever made it, sent to the e-mail address, or handed over by
-# the operator. Only the last two prove anything to other organizations.
+# How it reaches the person: shown to the member who created it, sent to the e-mail address, or
+# passed on by the operator. Only the last two prove anything to other organizations.
 SHOWN, MAIL, OPERATOR = "shown", "mail", "operator"
 
 _COLUMNS = "id, kind, user_id, customer_id, created_by, expires_at, proof"
@@ -39,7 +39,7 @@ def create(
     proof: str = SHOWN,
     beside: bool = False,
 ) -> tuple[OneTimeLink, str]:
-    """A new link and its token; the one before it is dead, unless this one stands beside it."""
+    """A new link and its token. The previous one is deleted unless `beside` is set."""
     if not beside:
         delete(tx, user_id, customer_id, kind)
     token = make_token(LINK)
@@ -54,7 +54,7 @@ def create(
 
 
 def find(tx: Tx, keys: Keyring, token: str) -> OneTimeLink | None:
-    """What a token is good for, as long as it is."""
+    """The link of a token, while it is valid."""
     return tx.one(
         OneTimeLink,
         f"select {_COLUMNS} from links where digest = ? and used_at is null and expires_at > ?",
@@ -64,7 +64,7 @@ def find(tx: Tx, keys: Keyring, token: str) -> OneTimeLink | None:
 
 
 def redeem(tx: Tx, keys: Keyring, token: str, kind: str) -> OneTimeLink:
-    """Use it up; of two who try at once only one succeeds."""
+    """Mark the link as used; of two concurrent attempts only one succeeds."""
     link = tx.one(
         OneTimeLink,
         "update links set used_at = ? where digest = ? and kind = ? and used_at is null"
@@ -89,19 +89,19 @@ def delete(tx: Tx, user_id: str, customer_id: str, kind: str) -> None:
 
 
 def delete_open(tx: Tx, user_id: str, customer_id: str) -> None:
-    """Kill what this organization handed out for somebody whose rights are changing: whoever
-    holds the link was let to make it for the rights of before."""
+    """Delete the links of this organization for a person whose permissions change: they were
+    created for the earlier permissions."""
     delete(tx, user_id, customer_id, INVITATION)
     delete(tx, user_id, customer_id, RESET)
 
 
 def delete_resets(tx: Tx, user_id: str) -> None:
-    """Kill every reset link of a person who gets a new password or joins one more organization:
-    the password opens all of them."""
+    """Delete every reset link of a person who gets a new password or joins another organization:
+    all organizations share the password."""
     tx.execute(
         "delete from links where user_id = ? and kind = ? and used_at is null", user_id, RESET
     )
 
 
 def link_gone() -> NotFound:
-    return NotFound("This link is unknown, used or too old; ask for a new one.", code="link_gone")
+    return NotFound("This link is unknown, used or expired. Ask for a new one.", code="link_gone")

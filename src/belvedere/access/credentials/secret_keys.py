@@ -1,4 +1,5 @@
-"""The secret key of a task, workflow or webhook: sealed for admins to read, hashed to compare."""
+"""The secret key of a task, workflow or webhook: encrypted for admins to read, hashed to
+compare."""
 
 import hmac
 import secrets
@@ -15,7 +16,7 @@ from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Tx, columns
 
 MAX_OVERLAP_S = 30 * DAY // SECOND
-# Compared with when there is nothing to compare with, so that a missing record costs the same.
+# Compared with when there is no key, so that a missing record takes the same time.
 _NOTHING = "-" * 64
 
 
@@ -28,7 +29,7 @@ class SecretKey(msgspec.Struct, frozen=True):
 
 
 def create(tx: Tx, keys: Keyring, customer_id: str, object: str, object_id: str) -> str:
-    """A key for a new record."""
+    """Create the key of a new record."""
     secret = secrets.token_hex(32)
     tx.execute(
         "insert into secret_keys (object, object_id, customer_id, digest, box, rotated_at)"
@@ -44,7 +45,7 @@ def create(tx: Tx, keys: Keyring, customer_id: str, object: str, object_id: str)
 
 
 def reveal(tx: Tx, keys: Keyring, actor: Actor, object: str, object_id: str) -> str:
-    """The key in clear, for an admin; every reading is audited."""
+    """The key in clear, for an admin; every access is audited."""
     require(actor, Level.ADMIN)
     row = _require(tx, actor.customer_id, object, object_id)
     audit.record(tx, actor, f"{object}.reveal_secret", object, object_id)
@@ -60,10 +61,11 @@ def rotate(
     overlap_s: int = 0,
     new_secret: str | None = None,
 ) -> str:
-    """A new key, or the given one. The old one is dead at once, or after `overlap_s`."""
+    """Replace the key by `new_secret` or a random one. The old key is valid for `overlap_s`
+    more."""
     require(actor, Level.ADMIN)
     if not 0 <= overlap_s <= MAX_OVERLAP_S:
-        raise Invalid(f"The overlap is 0 to {MAX_OVERLAP_S} seconds.", code="bad_overlap")
+        raise Invalid(f"The overlap must be 0 to {MAX_OVERLAP_S} seconds.", code="bad_overlap")
     old = _require(tx, actor.customer_id, object, object_id)
     secret = secrets.token_hex(32) if new_secret is None else new_secret
     tx.execute(
@@ -89,7 +91,8 @@ def rotate(
 def check(
     tx: Tx, keys: Keyring, customer_id: str, object: str, object_id: str, secret: str
 ) -> bool:
-    """Whether it opens this record of this organization; as slow when there is no such record."""
+    """Whether the secret is valid for this record of this organization. Takes the same time when
+    there is no such record."""
     row = _find(tx, customer_id, object, object_id)
     digest = keys.digest(secret)
     current, old = _NOTHING, _NOTHING
@@ -105,8 +108,8 @@ def check(
 def find_record(
     tx: Tx, keys: Keyring, object: str, object_id: str | None, secret: str, customer: str | None
 ) -> str | None:
-    """The id of the record that the secret opens, None when it opens none. The record and the
-    organization (a name in lower case) may still be unknown; what is known must fit."""
+    """The id of the record that the secret belongs to; None: of no record. The record's id and the
+    organization (a name in lower case) are optional, but must match if they are present."""
     if object_id is None:
         object_id = _find_object_id(tx, object, keys.digest(secret))
     row = tx.row(
@@ -138,7 +141,7 @@ def _find_object_id(tx: Tx, object: str, digest: str) -> str | None:
 
 
 def list_valid(tx: Tx, keys: Keyring, customer_id: str, object: str, object_id: str) -> list[str]:
-    """The keys in clear that are good now, to check what was signed with one of them."""
+    """The keys in clear that are valid now, to check what was signed with one of them."""
     row = _find(tx, customer_id, object, object_id)
     if row is None:
         return []
@@ -149,7 +152,7 @@ def list_valid(tx: Tx, keys: Keyring, customer_id: str, object: str, object_id: 
 
 
 def delete(tx: Tx, customer_id: str, object: str, object_id: str) -> None:
-    """For a record that is being deleted: its key opens nothing from now on."""
+    """For a record that is being deleted: its key becomes invalid."""
     tx.execute(
         "delete from secret_keys where customer_id = ? and object = ? and object_id = ?",
         customer_id,

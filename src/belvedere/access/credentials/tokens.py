@@ -1,4 +1,5 @@
-"""Credentials of programs: integration tokens, and the agents' own. Shown once, kept as hashes."""
+"""Credentials of programs: integration, agent and enrolment tokens. Shown once, stored as
+hashes."""
 
 import re
 
@@ -15,7 +16,7 @@ from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 from belvedere.db.signals import ACCESS_CHANGED
 
-# The kinds, which are also the words of their events and audit rows.
+# The kinds, which are also the prefixes of their events and audit actions.
 TOKEN, AGENT_TOKEN, ENROLMENT = "token", "agent_token", "enrolment"
 
 MAX_LIFE_S = 3_650 * DAY // SECOND
@@ -53,11 +54,11 @@ def create_token(
 
 
 def adopt_token(tx: Tx, keys: Keyring, actor: Actor, name: str, text: str) -> Token:
-    """For the operator: an integration token whose text was chosen elsewhere."""
+    """For the operator: an integration token with this text."""
     require_token_creator(tx, actor)
     if not _OWN_TEXT.fullmatch(text):
         raise Invalid(
-            f"The access token is {INTEGRATION} and at least 32 further characters without spaces.",
+            f"The access token must be {INTEGRATION} and at least 32 characters without spaces.",
             code="bad_access_token",
         )
     return insert(tx, keys, actor, TOKEN, name, text)
@@ -66,14 +67,14 @@ def adopt_token(tx: Tx, keys: Keyring, actor: Actor, name: str, text: str) -> To
 def create_agent_token(
     tx: Tx, keys: Keyring, customer_id: str, host_id: str, name: str
 ) -> tuple[Token, str]:
-    """The credential of the agent of one host, made where an enrolment was redeemed."""
+    """The credential of a host's agent, created when an enrolment token is redeemed."""
     text = make_token(AGENT)
     actor = Actor(customer_id, "", Level.AGENT, "agent", username=name, host_id=host_id)
     return insert(tx, keys, actor, AGENT_TOKEN, name, text, host_id=host_id), text
 
 
 def list_active(tx: Tx, actor: Actor, kind: str = TOKEN) -> list[Token]:
-    """Those that were not revoked."""
+    """Tokens that were not revoked."""
     return tx.all(
         Token,
         f"select {columns(Token)} from tokens"
@@ -84,7 +85,7 @@ def list_active(tx: Tx, actor: Actor, kind: str = TOKEN) -> list[Token]:
 
 
 def revoke(tx: Tx, actor: Actor, token_id: str, kind: str = TOKEN) -> Token:
-    """Dead at once, on every server. A token may revoke itself, and no other."""
+    """Effective immediately, on every server. A token may revoke itself, but no other."""
     require(actor, Level.ADMIN)
     if token_id != actor.credential_id:
         require_person(actor)
@@ -104,8 +105,8 @@ def revoke(tx: Tx, actor: Actor, token_id: str, kind: str = TOKEN) -> Token:
 
 
 def revoke_created_by(tx: Tx, actor: Actor, user_id: str) -> None:
-    """For a member who leaves, is disabled or is no admin any more: who made a token knows its
-    text. Enrolment tokens stay where agents of the original system sign in with them."""
+    """For a member who leaves, is disabled or is no admin any more: whoever created a token knows
+    its text. Enrolment tokens that agents of TheEye sign in with are not revoked."""
     revoked = tx.all(
         Token,
         f"update tokens set revoked_at = ? where customer_id = ? and kind in (?, ?)"
@@ -130,7 +131,7 @@ def _record_revocation(tx: Tx, actor: Actor, token: Token) -> None:
 
 
 def revoke_agent_tokens(tx: Tx, customer_id: str, host_id: str) -> int:
-    """For a host that is deleted or enrolled again; the host's own event tells of it."""
+    """For a host that is deleted or enrolled again; the host's own event reports it."""
     return _revoke_for_host(tx, AGENT_TOKEN, customer_id, host_id)
 
 
@@ -152,7 +153,7 @@ def _revoke_for_host(tx: Tx, kind: str, customer_id: str, host_id: str) -> int:
 
 
 def require_token_creator(tx: Tx, actor: Actor) -> None:
-    """Only people make tokens, and only while they are still admins."""
+    """Refuse all but people who are still admins."""
     memberships.require_current(tx, actor)
     require(actor, Level.ADMIN)
     require_person(actor)
@@ -172,7 +173,7 @@ def insert(
 ) -> Token:
     name = naming.person(name)
     if not name:
-        raise Invalid("Give the token a name.", faults=(Fault("name", "is empty"),))
+        raise Invalid("The token needs a name.", faults=(Fault("name", "is empty"),))
     token = Token(
         new_id(),
         kind,
@@ -194,7 +195,7 @@ def insert(
         keys.digest(text),
     )
     if not inserted:
-        raise Conflict("This token text is in use already; choose another.", code="token_taken")
+        raise Conflict("This token text is already in use. Choose another one.", code="token_taken")
     after = {"name": name, "host_id": host_id, "uses": uses_left, "expires_at": expires_at}
     audit.record(tx, actor, f"{kind}.create", kind, token.id, None, after)
     events.append(tx, actor.customer_id, f"{kind}.created", token.id, {"name": name})

@@ -1,8 +1,9 @@
-"""secret.key: the key of look-up hashes, and those that seal, oldest first.
+"""secret.key: the key of look-up hashes, and the sealing keys, oldest first.
 
-A new one is a single line of 64 hex digits, from which both are derived. Once a key was added, it
-says `hash`, `first` (the one that was derived) and `seal` with a key behind each. The first never
-gets back its common source: when it is dropped, nothing of it is left.
+A new file is a single line of 64 hex digits, from which both are derived. Once a key was added, it
+has a line `hash`, a line `first` (the derived sealing key) and lines `seal`, with a key in each.
+The secret from which the first keys were derived is not stored then: when the first key is removed,
+nothing of it is left.
 """
 
 import hashlib
@@ -24,12 +25,12 @@ from belvedere.access.crypto.keyring import (
 from belvedere.base.errors import Unavailable
 
 _HEX = re.compile(r"[0-9a-fA-F]{64}")
-# The name of the key that was there before keys had names.
+# The name of the key from before keys had names.
 FIRST_KEY = ""
 
 
 class KeyFile(msgspec.Struct):
-    """What the file, or the setting, holds."""
+    """Content of the file, or of the setting."""
 
     hash: bytes
     # By name, oldest first.
@@ -51,7 +52,7 @@ class KeyFile(msgspec.Struct):
 
 
 def load(folder: Path, setting: str = "") -> KeyFile:
-    """From the setting, else from the folder's file, made if new."""
+    """From the setting, else from the folder's file, which is created if it does not exist."""
     path = folder / SECRET_FILE
     if setting.strip():
         text, where = setting, "The secret key setting"
@@ -60,7 +61,7 @@ def load(folder: Path, setting: str = "") -> KeyFile:
             load_secret(folder)
         if path.stat().st_mode & 0o077:
             raise Unavailable(
-                f"Others can read {path}; run chmod 600 on it.", code="open_secret_key"
+                f"Other users can read {path}. Run chmod 600 on it.", code="open_secret_key"
             )
         text, where = path.read_text(), str(path)
     return parse(text, where)
@@ -74,7 +75,7 @@ def parse(text: str, where: str) -> KeyFile:
     kinds, keys = words[::2], words[1::2]
     is_complete = len(kinds) == len(keys) > 1 and all(_HEX.fullmatch(key) for key in keys)
     if not is_complete or kinds[0] != "hash" or not set(kinds[1:]) <= {"first", "seal"}:
-        raise Unavailable(f"{where} does not hold 64 hex digits.", code="bad_secret_key")
+        raise Unavailable(f"{where} does not contain 64 hex digits.", code="bad_secret_key")
     key_file = KeyFile(bytes.fromhex(keys[0]), {})
     for kind, word in zip(kinds[1:], keys[1:], strict=True):
         key = bytes.fromhex(word)
@@ -83,7 +84,7 @@ def parse(text: str, where: str) -> KeyFile:
 
 
 def key_name(key: bytes) -> str:
-    """Says which key it is and nothing about it."""
+    """Identifies the key without revealing anything about it."""
     return hashlib.sha256(b"name of " + key).hexdigest()[:12]
 
 
@@ -93,7 +94,7 @@ def with_new_key(key_file: KeyFile) -> KeyFile:
 
 
 def write(folder: Path, new: KeyFile) -> None:
-    """All of it or nothing, and on disk before anything is sealed with it."""
+    """Replace the file atomically; it is on disk before anything is sealed with a new key."""
     path = folder / SECRET_FILE
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

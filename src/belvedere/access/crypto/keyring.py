@@ -26,20 +26,21 @@ _HEX = re.compile(r"[0-9a-fA-F]{64}")
 
 
 def make_token(prefix: str) -> str:
-    """256 random bits behind a prefix that tells a leak scanner what it found."""
+    """256 random bits after a prefix by which a leak scanner recognises the kind."""
     return prefix + secrets.token_urlsafe(32)
 
 
 class Keyring:
-    """One key for hashes, and those for sealing: one in use, and others while they are changed.
+    """The key for hashes, and the keys for sealing: one is in use, others only unseal until a
+    rotation has finished.
 
-    A sealed text begins with the name of its key and a dot; that of the first key has neither.
+    A sealed text begins with the name of its key and a dot; one of the first key has neither.
     """
 
     __slots__ = ("_hash", "_name", "_seals")
 
     def __init__(self, secret: bytes) -> None:
-        """Both from the same 32 bytes, neither tells the other."""
+        """Derive both keys from the same 32 bytes; neither reveals the other."""
         assert len(secret) == 32
         self._hash = derive_key(secret, HASH)
         self._seals = {"": AESGCM(derive_key(secret, SEAL))}
@@ -47,7 +48,7 @@ class Keyring:
 
     @classmethod
     def from_keys(cls, hash_key: bytes, seals: Mapping[str, bytes]) -> "Keyring":
-        """Of keys by their names; the oldest is in use until the database says otherwise."""
+        """From keys by their names; the oldest is in use until `load_current_key`."""
         keyring = cls(bytes(32))
         keyring._hash = hash_key
         keyring.set_keys(seals)
@@ -55,20 +56,20 @@ class Keyring:
         return keyring
 
     def set_keys(self, seals: Mapping[str, bytes]) -> None:
-        """Exactly these from now on."""
+        """Replace the sealing keys."""
         self._seals = {name: AESGCM(key) for name, key in seals.items()}
 
     @property
     def key_name(self) -> str:
-        """Of the key that seals."""
+        """Name of the key that seals."""
         return self._name
 
     def use_key(self, name: str) -> None:
-        """Seal with this one."""
+        """Seal with this key from now on."""
         if name not in self._seals:
             raise Unavailable(
-                f"The database is sealed with a key that is not in this server's {SECRET_FILE};"
-                " copy the file from the server on which it was added.",
+                f"The database is encrypted with a key that is not in this server's {SECRET_FILE}."
+                " Copy the file from the server on which the key was added.",
                 code="unknown_key",
             )
         self._name = name
@@ -77,27 +78,27 @@ class Keyring:
         """The form in which tokens and secrets are stored and looked up."""
         return hmac.new(self._hash, text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
-    def seal(self, text: str, about: str) -> str:
-        """Encrypt; `about` names the record, so that a sealed text cannot be moved to another."""
+    def seal(self, text: str, context: str) -> str:
+        """Encrypt; `context` names the record, so that a sealed text cannot be moved to another."""
         nonce = os.urandom(_NONCE)
-        sealed = nonce + self._seals[self._name].encrypt(nonce, text.encode(), about.encode())
+        sealed = nonce + self._seals[self._name].encrypt(nonce, text.encode(), context.encode())
         written = base64.b64encode(sealed).decode()
         return f"{self._name}.{written}" if self._name else written
 
-    def unseal(self, box: str, about: str) -> str:
+    def unseal(self, box: str, context: str) -> str:
         name, _, written = box.rpartition(".")
         try:
             sealed = base64.b64decode(written, validate=True)
             key = self._seals[name]
-            return key.decrypt(sealed[:_NONCE], sealed[_NONCE:], about.encode()).decode()
+            return key.decrypt(sealed[:_NONCE], sealed[_NONCE:], context.encode()).decode()
         except (InvalidTag, KeyError, ValueError):
             raise Unavailable(
-                "A stored secret cannot be read; it was altered, or sealed with another key.",
+                "A stored secret cannot be decrypted. It was altered or has another key.",
                 code="sealed",
             ) from None
 
     def verify_database(self, tx: Tx) -> None:
-        """Refuse to work on a database that belongs to another secret."""
+        """Refuse a database that belongs to another secret key; then use the key that it names."""
         key_check = self.digest("key check")
         tx.execute(
             "insert into meta (name, value) values ('key_check', ?) on conflict (name) do nothing",
@@ -106,34 +107,37 @@ class Keyring:
         stored: str = tx.value("select value from meta where name = 'key_check'")
         if not hmac.compare_digest(stored, key_check):
             raise Unavailable(
-                f"The secret key does not belong to this database; restore the {SECRET_FILE} that"
-                " it was made with.",
+                f"The secret key does not belong to this database. Restore the {SECRET_FILE} that"
+                " it was created with.",
                 code="wrong_secret_key",
             )
         self.load_current_key(tx)
 
     def load_current_key(self, tx: Tx) -> None:
-        """Seal with the key that the database names, if it does."""
+        """Seal with the key that the database names, if it names one."""
         name: str | None = tx.value("select value from meta where name = 'seal_key'")
         if name is not None:
             self.use_key(name)
 
 
 def load_secret(folder: Path, setting: str = "") -> bytes:
-    """The 32 bytes: from the setting (64 hex digits), else from the folder's file, made if new."""
+    """The 32 bytes: from the setting (64 hex digits), else from the folder's file, which is created
+    if it does not exist."""
     if setting:
         return _parse(setting, "The secret key setting")
     path = folder / SECRET_FILE
     if not path.exists():
         _create(path)
     if path.stat().st_mode & 0o077:
-        raise Unavailable(f"Others can read {path}; run chmod 600 on it.", code="open_secret_key")
+        raise Unavailable(
+            f"Other users can read {path}. Run chmod 600 on it.", code="open_secret_key"
+        )
     return _parse(path.read_text(), str(path))
 
 
 def _create(path: Path) -> None:
-    # Written aside and linked into place: a crash leaves no half key, and of two servers that
-    # start together one wins and both read the same file.
+    # Written to a draft and linked into place: a crash leaves no incomplete key, and two servers
+    # that start at the same time read the same file.
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -151,7 +155,7 @@ def _create(path: Path) -> None:
 
 def _parse(text: str, where: str) -> bytes:
     if not _HEX.fullmatch(text.strip()):
-        raise Unavailable(f"{where} does not hold 64 hex digits.", code="bad_secret_key")
+        raise Unavailable(f"{where} does not contain 64 hex digits.", code="bad_secret_key")
     return bytes.fromhex(text.strip())
 
 

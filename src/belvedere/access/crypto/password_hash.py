@@ -1,4 +1,4 @@
-"""Passwords: what they must be, and how they are kept (Argon2id). All of it is slow on purpose."""
+"""Passwords: which are accepted, and how they are stored (Argon2id, slow on purpose)."""
 
 import gzip
 import unicodedata
@@ -14,20 +14,20 @@ MIN_LENGTH, MAX_LENGTH = 12, 128
 # A shorter name is part of too many good passwords.
 MIN_NAME = 3
 _PADDING = "0123456789 !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
-# Before it is normalized, which makes at most one character of four.
+# Characters before normalization, which makes at most one character of four.
 MAX_RAW = 4 * MAX_LENGTH
 # Passwords that attackers try first; source and licence are in the NOTICE beside it.
 _COMMON_FILE = "common_passwords.txt.gz"
 _MEMORY_KIB, _ROUNDS, _LANES = 19_456, 2, 1
 
-# A hash of nobody's password: checking against it costs what a real check costs.
+# The hash of a password that no account has: a check against it costs as much as a real one.
 _DUMMY = (
     "$argon2id$v=19$m=19456,t=2,p=1"
     "$TZZzi0HFVGNrUeVZGRsvcg$gbx4GaU8gNfUlaPId+4/Jiv/58AU+w2JfP0WVjwlNFo"
 )
 
-# What people type when twelve characters are asked of them. Digits and signs around these words
-# do not help: they are taken off before the look-up.
+# What people type when twelve characters are required. Digits and signs around these words do not
+# help: they are removed before the look-up.
 _COMMON = frozenset(
     """
     abcdefghijkl abcdefghijklm administrator adminadminadmin asdfghjklasdf belvedere changeme
@@ -55,38 +55,39 @@ def _hasher() -> PasswordHasher:
     return PasswordHasher(time_cost=_ROUNDS, memory_cost=_MEMORY_KIB, parallelism=_LANES)
 
 
-def check(password: str, about: Iterable[str] = ()) -> None:
-    """Refuse what is too short, too long, or what everybody tries first. `about` are names of the
-    person and of the organization: they are tried first, too."""
+def check(password: str, names: Iterable[str] = ()) -> None:
+    """Refuse what is too short, too long, or what attackers try first. `names` are those of the
+    person and of the organization, which attackers try too."""
     text = _normalize(password)
     if len(text) < MIN_LENGTH:
-        raise _invalid_password(f"A password has at least {MIN_LENGTH} characters.")
+        raise _invalid_password(f"A password must have at least {MIN_LENGTH} characters.")
     if _is_too_long(password, text):
-        raise _invalid_password(f"A password has at most {MAX_LENGTH} characters.")
+        raise _invalid_password(f"A password can have at most {MAX_LENGTH} characters.")
     folded = text.casefold()
-    if _is_name(folded, about):
+    if _is_name(folded, names):
         raise _invalid_password(
-            "This password is a name of yours or of the organization; choose another."
+            "This password is your name or that of the organization. Choose another one."
         )
     if _is_common(folded):
-        raise _invalid_password("This password is among the first that are tried; choose another.")
+        raise _invalid_password("This password is too common. Choose another one.")
 
 
-def new_digest(password: str, about: Iterable[str] = ()) -> str:
-    """The form in which a new password is kept; Invalid when it is a bad one."""
-    check(password, about)
+def new_digest(password: str, names: Iterable[str] = ()) -> str:
+    """The hash of a new password; Invalid when it is not acceptable."""
+    check(password, names)
     return digest(password)
 
 
 def digest(password: str) -> str:
-    """The form in which it is kept."""
+    """The hash that is stored."""
     return _hasher().hash(_normalize(password))
 
 
 def matches(password_hash: str | None, password: str) -> bool:
-    """Takes the same time when there is no such user or no password."""
+    """Whether the password belongs to the hash. Takes the same time when there is no user or no
+    hash."""
     text = _normalize(password)
-    # A megabyte of password would be a megabyte of work.
+    # Hashing a password of a megabyte would take correspondingly long.
     is_candidate = password_hash is not None and not _is_too_long(password, text)
     try:
         _hasher().verify(
@@ -98,13 +99,13 @@ def matches(password_hash: str | None, password: str) -> bool:
 
 
 def needs_rehash(password_hash: str) -> bool:
-    """Whether it was made with other parameters than today's."""
+    """Whether the hash was made with other parameters than the current ones."""
     return _hasher().check_needs_rehash(password_hash)
 
 
 def _normalize(password: str) -> str:
     # The same letters typed on another keyboard must give the same bytes. Cut first: normalization
-    # takes quadratic time, and no other thread runs meanwhile.
+    # takes quadratic time, during which no other thread runs.
     text = password[: MAX_RAW + 1].encode("utf-8", "replace").decode()
     return unicodedata.normalize("NFKC", text)
 
@@ -139,14 +140,14 @@ def _spellings(text: str) -> set[str]:
     }
 
 
-def _is_name(text: str, about: Iterable[str]) -> bool:
+def _is_name(text: str, names: Iterable[str]) -> bool:
     spellings = {_letters(spelling) for spelling in _spellings(text)}
-    names = {_letters(part) for name in about for part in _parts(name.casefold())}
-    return not spellings.isdisjoint(name for name in names if len(name) >= MIN_NAME)
+    parts = {_letters(part) for name in names for part in _parts(name.casefold())}
+    return not spellings.isdisjoint(part for part in parts if len(part) >= MIN_NAME)
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """Of an e-mail address also what is before and behind the @."""
+    """The name; of an e-mail address also the parts before and after the @."""
     local, _, domain = name.partition("@")
     return name, local, domain, domain.partition(".")[0]
 

@@ -1,4 +1,4 @@
-"""Codes that an app and the server work out from one secret and the time (RFC 6238)."""
+"""Time-based one-time codes, which an app and the server compute from one secret (RFC 6238)."""
 
 import base64
 import hashlib
@@ -9,14 +9,14 @@ from urllib.parse import quote, urlencode
 
 from belvedere.base.clock import SECOND, Millis
 
-# What every app understands; other values are in the standard, but not in the apps.
+# What every app supports; other values are in the standard, but not in the apps.
 DIGITS, STEP, WINDOW = 6, 30 * SECOND, 1
 _SECRET_BYTES = 20
 _ISSUER = "Belvedere"
 
 
 def new_secret() -> str:
-    """160 random bits, in the spelling that people can type into an app."""
+    """160 random bits in base32, which people can type into an app."""
     return base64.b32encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
@@ -29,25 +29,25 @@ def code_at(secret: str, step: int) -> str:
 
 
 def matching_step(secret: str, code: str, now: Millis, after: int) -> int | None:
-    """The time step whose code this is: now, the one before or the one to come, but only one
-    later than `after`."""
+    """The time step of this code: the current, the previous or the next one, but only one later
+    than `after`."""
     middle = now // STEP
     steps = range(middle - WINDOW, middle + WINDOW + 1)
-    # All are compared, whichever fits: the time it takes tells nothing.
+    # All are compared, whichever matches: the time must reveal nothing.
     fitting = [step for step in steps if hmac.compare_digest(code_at(secret, step), code)]
     return next((step for step in fitting if step > after), None)
 
 
 def uri(secret: str, email: str) -> str:
-    """What an app reads out of the picture."""
+    """The address that an app reads from the QR code."""
     query = {"secret": secret, "issuer": _ISSUER, "algorithm": "SHA1"}
     query |= {"digits": str(DIGITS), "period": str(STEP // SECOND)}
     return f"otpauth://totp/{_ISSUER}:{quote(email, safe='')}?{urlencode(query)}"
 
 
 def qr_svg(text: str) -> str:
-    """A QR code as SVG: nothing but paths, dark on light whatever the page's colours."""
-    # Only a set-up needs it: a server that never sees one does not load it.
+    """A QR code as SVG: only paths, dark on light whatever the page's colours."""
+    # Imported here because only the set-up of a second factor needs it.
     import segno
 
     drawn = io.BytesIO()

@@ -1,5 +1,5 @@
-"""The right to decide approvals: only admins give it, take it, or create links for those who have
-it."""
+"""The right to decide approvals: only admins grant it, revoke it, or create links for those who
+have it."""
 
 from collections.abc import Collection
 
@@ -19,7 +19,7 @@ _decode = msgspec.json.Decoder(_Approval).decode
 
 
 def check_change(tx: Tx, actor: Actor, before: Collection[str], after: Collection[str]) -> None:
-    """Refuse to a manager what would make somebody an approver, or no approver any more."""
+    """Refuse a change by a manager that would make somebody an approver, or no longer one."""
     if actor.level.reaches(Level.ADMIN):
         return
     changed = {tag.lower() for tag in before} ^ {tag.lower() for tag in after}
@@ -34,21 +34,21 @@ def check_change(tx: Tx, actor: Actor, before: Collection[str], after: Collectio
 
 
 def check_credential(tx: Tx, actor: Actor, entries: Collection[str]) -> None:
-    """Refuse to a manager a link for an approver: whoever uses it decides as that approver.
+    """Refuse a manager a link for an approver: whoever uses the link decides as that approver.
     `entries` are the user id, the e-mail address and the tags of the account."""
     if actor.level.reaches(Level.ADMIN):
         return
     if not _in_use(tx, actor.customer_id).isdisjoint(entry.lower() for entry in entries):
         raise Forbidden(
-            "This person decides approvals; only an admin creates an invitation or a link for a"
+            "This person decides approvals. Only an admin can create an invitation or a link for a"
             " new password.",
             code="approver",
         )
 
 
 def _in_use(tx: Tx, customer_id: str) -> set[str]:
-    """Of the approval tasks as they are now, and as open approvals were asked for. Tasks and jobs
-    are above this package, hence by the tables' names."""
+    """Approvers of the approval tasks as they are now, and of the open approvals. The packages of
+    tasks and jobs are above this one, so their tables are read by name."""
     rows = tx.rows(
         "select spec from tasks where customer_id = ? and type = 'approval' and deleted_at is null"
         " union select v.spec from jobs j join task_versions v on v.task_id = j.task_id"

@@ -1,10 +1,10 @@
 """Memberships that wait for the person's consent.
 
-An invitation and a provider make an account of their organization, whatever account the person has
-elsewhere. The membership becomes one of the person's own account only here: when the person, signed
-in to that account by its own password, accepts it. Where no password opens the account, the
-provider through which the person signs in counts instead: it opens its own organization only, also
-after it has accepted another one. The person can decline instead.
+An invitation and a provider create an account of their organization, whatever account the person
+has elsewhere. The membership moves to the person's own account only here: when the person, signed
+in to that account with its own password, accepts it. Where the account cannot sign in with a
+password, the provider through which the person signs in counts instead: it gives access to its own
+organization only, also after it has accepted another one. The person can decline instead.
 """
 
 import msgspec
@@ -26,19 +26,19 @@ _SELECT_OFFERS = (
     " m.created_at from members m join users u on u.id = m.user_id"
     " join customers c on c.id = m.customer_id"
     " where u.email = ? and u.scope = m.customer_id and c.enabled = 1 and m.enabled = 1"
-    # Where passwords are off, the person comes through the provider.
+    # Where passwords are off, the person signs in through the provider.
     " and u.enabled = 1 and c.providers_only = 0 and m.declined_at is null"
 )
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """A membership with the person's e-mail that is not of the person's own account."""
+    """A membership with the person's e-mail that belongs to an account of the organization."""
 
     id: str
     customer_id: str
     customer_name: str
     level: str
-    # Nobody has used it yet; else somebody signs in there, by a link or a provider.
+    # True: nobody has used it yet. False: somebody signs in there, by a link or a provider.
     is_invitation: int
     created_at: int
 
@@ -51,7 +51,7 @@ def list_offers(tx: Tx, actor: Actor) -> list[Offer]:
 
 
 def accept(tx: Tx, actor: Actor, member_id: str) -> Offer:
-    """The membership is one of the person's own account from now on. What opened it before ends."""
+    """Move the membership to the person's own account. Its earlier sessions and credentials end."""
     user, offer = _lock_offer(tx, actor, member_id)
     member = memberships.find(tx, offer.customer_id, member_id)
     member_actor = memberships.load_actor(tx, member, actor.address)
@@ -63,12 +63,12 @@ def accept(tx: Tx, actor: Actor, member_id: str) -> Offer:
 
 
 def decline(tx: Tx, actor: Actor, member_id: str) -> Offer:
-    """An invitation ends. A membership that somebody uses stays with the organization's account,
+    """Delete an invitation. A membership that somebody uses stays with the organization's account,
     and is not offered again."""
     try:
         user, offer = _lock_offer(tx, actor, member_id)
     except Conflict as refusal:
-        # The id is in the path: what the caller may not see does not exist.
+        # The id is in the path: a record that the caller may not see does not exist.
         raise NotFound(refusal.message) from refusal
     member = memberships.find(tx, offer.customer_id, member_id)
     member_actor = memberships.load_actor(tx, member, actor.address)
@@ -84,10 +84,10 @@ def decline(tx: Tx, actor: Actor, member_id: str) -> Offer:
 
 
 def _lock_offer(tx: Tx, actor: Actor, member_id: str) -> tuple[User, Offer]:
-    """The own account and the offer, both unchanged until the commit."""
+    """The person's own account and the offer, both locked until the commit."""
     offer = _offer(tx, _own_account(tx, actor), member_id)
-    # As whenever members change: one after the other. Both are read again under the locks: a
-    # manager's reset link may have made the account one of that organization meanwhile.
+    # Changes of members are serialized. Both are read again under the locks: a manager's reset link
+    # may have moved the account to that organization meanwhile.
     tx.row(f"select id from customers where id = ?{tx.dialect.lock_rows}", offer.customer_id)
     users.lock(tx, actor.user_id)
     user = _own_account(tx, actor)
@@ -103,16 +103,16 @@ def _offer(tx: Tx, user: User | None, member_id: str) -> Offer:
     if offer is None:
         raise Conflict(
             "There is no such membership to accept or decline, or you are not signed in to your own"
-            " account by its password.",
+            " account with its password.",
             code="nothing_to_accept",
         )
     return offer
 
 
 def _own_account(tx: Tx, actor: Actor) -> User | None:
-    """The account, if it is the person's own and the session shows that the person asks: it began
-    with a password that was proved, or, where no password opens the account, with a provider. Else
-    a provider speaks for its own organization only."""
+    """The account, if it is the person's own and the session proves that the person sends the
+    request: it began with a password that was proved, or, where the account cannot sign in with a
+    password, with a provider. Else a provider is trusted for its own organization only."""
     sessions.require_session(actor)
     user = users.find(tx, actor.user_id)
     if user is None or user.scope:
@@ -123,14 +123,14 @@ def _own_account(tx: Tx, actor: Actor) -> User | None:
 
 
 def _has_password(tx: Tx, user: User) -> bool:
-    """Whether a password opens an organization of the account."""
+    """Whether the account can sign in to one of its organizations with a password."""
     memberships = sessions.list_memberships(tx, user.id)
     return user.password_hash is not None and not all(
         membership.providers_only for membership in memberships
     )
 
 
-# What belongs to somebody in one organization. These tables are of features above this one.
+# Rows of one person in one organization. The tables belong to packages above this one.
 _IN_ORGANIZATION = ("views", "notifications", "inboxes")
 
 

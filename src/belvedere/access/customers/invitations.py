@@ -1,10 +1,10 @@
 """Inviting people by a one-time link.
 
-An invitation makes an account of the inviting organization, whether or not the address is known to
-the server: so the inviter learns nothing about others. The link that the inviter is shown sets the
-password of that account, which opens that organization only. The membership becomes one of the
-person's own account when the person proves to be the owner of it: by its password, or, where there
-is none yet, by a link that was sent to the address.
+An invitation creates an account of the inviting organization, whether or not the server knows the
+address: so the inviter learns nothing about others. The link that the inviter sees sets the
+password of that account, which can only sign in to that organization. The membership moves to the
+person's own account when the person proves to be its owner: with its password, or, where there is
+none yet, with a link that was sent to the address.
 """
 
 import msgspec
@@ -30,16 +30,16 @@ class Invitation(msgspec.Struct, frozen=True):
 
 
 class LinkDetails(msgspec.Struct, frozen=True):
-    """What somebody who holds a link may know before using it."""
+    """What somebody who has a link may know before using it."""
 
     kind: str
     user_id: str
     email: str
     customer_name: str
-    # The password that is asked for instead of a new one. Never of an invitation that was shown to
-    # the inviter, who must not learn whether the person has an account.
+    # The password that is required instead of a new one. Always null for an invitation that the
+    # inviter has seen, who must not learn whether the person has an account.
     password_hash: str | None
-    # No password opens what the link is for: the person comes through a provider.
+    # Passwords are off in the organization: the person signs in through a provider.
     passwords_off: int
     proof: str
 
@@ -47,8 +47,8 @@ class LinkDetails(msgspec.Struct, frozen=True):
 def invite(
     tx: Tx, keys: Keyring, actor: Actor, email: str, name: str, level: Level, tags: list[str]
 ) -> Invitation:
-    """A member to be, and the link to hand to the person. It looks the same whether or not the
-    e-mail is known to the server."""
+    """An invited member, and the link for the person. The result is the same whether or not the
+    server knows the e-mail address."""
     memberships.require_current(tx, actor)
     require(actor, Level.MANAGER)
     require_person(actor)
@@ -67,7 +67,7 @@ def invite(
 
 
 def link_details(tx: Tx, keys: Keyring, token: str) -> LinkDetails | None:
-    """What the link is for; None when it is good for nothing (any more)."""
+    """What the link is for; None when it is not valid (any more)."""
     link = one_time_links.find(tx, keys, token)
     if link is None:
         return None
@@ -88,14 +88,15 @@ def link_details(tx: Tx, keys: Keyring, token: str) -> LinkDetails | None:
         )
         password_hash = None if account is None else account.password_hash
         return msgspec.structs.replace(details, password_hash=password_hash)
-    # One password opens all organizations of an account: a new one is good if any of them takes it.
+    # All organizations of an account share its password: a new one is useful if any of them accepts
+    # passwords.
     places = sessions.list_memberships(tx, details.user_id)
     shut = bool(places) and all(place.providers_only for place in places)
     return msgspec.structs.replace(details, passwords_off=int(shut))
 
 
 def account_password(tx: Tx, email: str) -> str | None:
-    """The hash of the person's own account, to check a password against."""
+    """The password hash of the person's own account."""
     user = users.find_own_account(tx, email)
     return None if user is None or not user.enabled else user.password_hash
 
@@ -109,10 +110,10 @@ def accept(
     address: str,
     agent: str = "",
 ) -> LoginResult:
-    """Use the link, and be in. `seen` is the hash of the person's own account that the given
+    """Use the link, and sign in. `current_hash` is the hash of the person's own account that the
     password was checked against; without it `password_hash` is a new one."""
     link = one_time_links.redeem(tx, keys, token, one_time_links.INVITATION)
-    # As whenever members change: one after the other.
+    # Changes of members are serialized.
     tx.row(f"select id from customers where id = ?{tx.dialect.lock_rows}", link.customer_id)
     member = memberships.for_user(tx, link.customer_id, link.user_id)
     if member is None or member.invited_at is None or not member.user_enabled:
@@ -128,7 +129,7 @@ def accept(
 
 
 def _confirm_account(tx: Tx, member: Member, link: OneTimeLink, current_hash: str) -> User:
-    """The person's own account, whose password was right a moment ago, and still is."""
+    """The person's own account, whose password was right and has not changed since."""
     user = users.find_own_account(tx, member.email)
     if (
         user is None
@@ -144,12 +145,13 @@ def _confirm_account(tx: Tx, member: Member, link: OneTimeLink, current_hash: st
 def _set_new_password(
     tx: Tx, member: Member, link: OneTimeLink, password_hash: str
 ) -> tuple[User, str]:
-    """A link that was shown gives the organization's own account a password. One that was sent to
-    the address, or handed over by the operator, makes the account the person's own."""
+    """A link that the inviter has seen sets the password of the organization's account. One that
+    was sent to the address, or created by the operator, makes the account the person's own."""
     user = users.find(tx, member.user_id)
     assert user is not None
     if link.proof == one_time_links.SHOWN:
-        # Invited before accounts had a scope: this link must not set a password for others.
+        # Invited before accounts had a scope: the link must not set the password of an account that
+        # other organizations use.
         user = user if user.scope else users.find_or_create(tx, user.email, "", link.customer_id)
         users.set_password(tx, user.id, password_hash)
         return user, "link"
@@ -164,14 +166,13 @@ def _set_new_password(
 
 
 def activate(tx: Tx, member: Member, actor: Actor, proof: str) -> None:
-    """The invited person is here: from now on the membership opens doors, for the account of the
-    actor."""
+    """Make the membership of an invited person usable, for the account of the actor."""
     user = users.find(tx, actor.user_id)
     if user is not None and not user.scope:
         users.rename_conflicting_account(tx, user, member.customer_id)
     memberships.activate(tx, member, actor.user_id, proof)
     one_time_links.delete(tx, member.user_id, member.customer_id, one_time_links.INVITATION)
-    # A reset link that another organization made earlier must not open this one.
+    # A reset link that another organization created earlier must not give access to this one.
     one_time_links.delete_resets(tx, actor.user_id)
     if member.scope and member.user_id != actor.user_id:
         users.retire(tx, member.user_id)
@@ -182,6 +183,6 @@ def activate(tx: Tx, member: Member, actor: Actor, proof: str) -> None:
 
 def _password_changed() -> Conflict:
     return Conflict(
-        "The password of this account has just changed; use the link again with the new one.",
+        "The password of this account has just changed. Use the link again with the new password.",
         code="password_changed",
     )

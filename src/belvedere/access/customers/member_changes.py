@@ -1,4 +1,4 @@
-"""What is done to members. Nobody grants, or touches, above the own level."""
+"""Changes of members. Nobody assigns a level above their own, or changes a member above it."""
 
 from belvedere.access.actor import Actor, Level
 from belvedere.access.credentials import one_time_links, tokens
@@ -20,11 +20,13 @@ def add_member(
     tags: list[str] | None = None,
     password_hash: str | None = None,
 ) -> Member:
-    """For the operator: a member at once, without a link, with the person's own account. A password
-    is set only where there is none. One that nothing proves opens nothing new: then the person is
-    invited, and confirms it with the operator's link."""
+    """For the operator: an active member without a link, with the person's own account. A password
+    is set only where there is none. Where nothing proves that the person set an existing password,
+    the person is invited, and confirms it with the operator's link."""
     if actor.kind != "operator":
-        raise Forbidden("Only the operator adds members directly; invite.", code="operator_only")
+        raise Forbidden(
+            "Only the operator can add members directly. Invite the person.", code="operator_only"
+        )
     user = users.find_or_create(tx, email, name)
     memberships.require_current(tx, actor)
     is_proved = user.password_hash is None or bool(user.proof)
@@ -49,10 +51,11 @@ def change(
     enabled: bool | None = None,
     version: int | None = None,
 ) -> Member:
-    """Change what is given. A new level, or being disabled, ends the member's sessions."""
+    """Change the fields that are not None. A new level, or disabling, ends the member's
+    sessions."""
     before = memberships.lock_member(tx, actor, member_id)
     if version is not None and version != before.version:
-        raise Stale("Somebody changed this member meanwhile; read it again.")
+        raise Stale("Somebody changed this member meanwhile. Read it again.")
     wanted_level = before.level if level is None else level.value
     wanted_tags = before.tags if tags is None else memberships.tags_text(tags)
     wanted_enabled = before.enabled if enabled is None else int(enabled)
@@ -78,7 +81,7 @@ def change(
 
 
 def remove(tx: Tx, actor: Actor, member_id: str) -> Member:
-    """Take somebody out of the organization and out of its ACLs."""
+    """Remove a person from the organization and from its ACLs."""
     member = memberships.lock_member(tx, actor, member_id)
     _require_other_owner(tx, member)
     delete_membership(tx, actor, member)
@@ -89,13 +92,15 @@ def remove(tx: Tx, actor: Actor, member_id: str) -> Member:
 
 
 def delete_membership(tx: Tx, actor: Actor, member: Member) -> None:
-    """All that is left of the membership; the caller has checked that it may go."""
+    """Delete the membership and everything that belongs to it; the caller has checked
+    permissions."""
     member_id = member.id
     tx.execute("delete from members where customer_id = ? and id = ?", actor.customer_id, member_id)
     tx.execute(
         "delete from acl where customer_id = ? and entry = ?", actor.customer_id, member.email
     )
-    # Providers lie above, so by the table's name: who is invited again is known by e-mail again.
+    # The package of providers is above this one, so its tables are used by name. A person who is
+    # invited again is matched by e-mail address again.
     tx.execute(
         "delete from identities where user_id = ? and provider_id in"
         " (select id from providers where customer_id = ?)",
@@ -114,7 +119,7 @@ def set_level(tx: Tx, actor: Actor, member: Member, level: Level) -> None:
 
 
 def _require_other_owner(tx: Tx, member: Member) -> None:
-    """Refuse to take away the last one who could undo it."""
+    """Refuse to remove or demote the last active owner."""
     if member.level != Level.OWNER or not member.enabled or member.invited_at is not None:
         return
     others = tx.value(
@@ -126,7 +131,7 @@ def _require_other_owner(tx: Tx, member: Member) -> None:
         Level.OWNER.value,
     )
     if not others:
-        raise Conflict("This is the last owner; hand the ownership on first.", code="last_owner")
+        raise Conflict("This is the last owner. Transfer the ownership first.", code="last_owner")
 
 
 def _save(tx: Tx, actor: Actor, member: Member, level: str, tags: str, enabled: int) -> None:

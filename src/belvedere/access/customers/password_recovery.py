@@ -16,16 +16,16 @@ from belvedere.db import Tx
 
 
 def issue_link(tx: Tx, keys: Keyring, actor: Actor, member_id: str) -> tuple[OneTimeLink, str]:
-    """A link that lets a member set a new password, or, to one still invited, the way in."""
+    """A link with which a member sets a new password, or a new invitation for an invited one."""
     member = memberships.lock_member_below(tx, actor, member_id)
     entries = [*users.account_ids(tx, actor.customer_id, member.user_id), member.email]
     approver_tags.check_credential(tx, actor, [*entries, *member.tag_list])
     kind = one_time_links.INVITATION if member.invited_at is not None else one_time_links.RESET
     if kind == one_time_links.RESET and memberships.has_other_customers(tx, member):
-        # One password opens all organizations of an account: no single one may replace it.
+        # All organizations of an account share its password: no single one may replace it.
         raise Forbidden(
-            "This person belongs to other organizations too; the server's operator resets the"
-            " password.",
+            "This person is a member of other organizations, too. Ask the server's operator to"
+            " reset the password.",
             code="belongs_elsewhere",
         )
     if kind == one_time_links.RESET and service.find(tx, actor.customer_id).providers_only:
@@ -38,7 +38,7 @@ def issue_link(tx: Tx, keys: Keyring, actor: Actor, member_id: str) -> tuple[One
 
 
 def redeem_reset(tx: Tx, keys: Keyring, token: str, password_hash: str, address: str) -> None:
-    """Use a reset link: the new password counts, every session ends."""
+    """Use a reset link: set the new password, and end every session."""
     link = one_time_links.redeem(tx, keys, token, one_time_links.RESET)
     user = users.find(tx, link.user_id)
     if user is None or not user.enabled:
@@ -46,8 +46,8 @@ def redeem_reset(tx: Tx, keys: Keyring, token: str, password_hash: str, address:
     is_shown = link.proof == one_time_links.SHOWN
     _replace_password(tx, user, password_hash, "" if is_shown or user.scope else link.proof)
     member = memberships.for_user(tx, link.customer_id, user.id)
-    # Asked again, now that the person's row is ours: the link may have been made while the person
-    # was just entering another organization.
+    # Checked again, now that the person's row is locked: the link may have been created while the
+    # person joined another organization.
     if member is None or (is_shown and memberships.has_other_customers(tx, member)):
         raise one_time_links.link_gone()
     if is_shown:
@@ -56,10 +56,10 @@ def redeem_reset(tx: Tx, keys: Keyring, token: str, password_hash: str, address:
 
 
 def change_password(tx: Tx, actor: Actor, current_hash: str, password_hash: str) -> None:
-    """The person's own change; `seen` is the hash that the old password was checked against."""
+    """For the person; `current_hash` is the hash that the old password was checked against."""
     sessions.require_session(actor)
     if not users.exchange_password(tx, actor.user_id, current_hash, password_hash):
-        raise Unauthenticated("The password has just changed; sign in again.")
+        raise Unauthenticated("The password has just changed. Sign in again.")
     sessions.revoke_for_user(tx, actor.user_id, but=actor.credential_id)
     known_browsers.forget_browsers(tx, actor.user_id, actor.credential_id)
     login_tickets.delete_for_user(tx, actor.user_id)
@@ -68,13 +68,13 @@ def change_password(tx: Tx, actor: Actor, current_hash: str, password_hash: str)
 
 
 def report_forgotten(tx: Tx, identifier: str) -> None:
-    """Somebody forgot a password: those who can make a link learn of it by event."""
+    """Write an event about a forgotten password for those who can create a link."""
     for user in users.find_by_name(tx, identifier):
         _report_for_user(tx, user)
 
 
 def _report_for_user(tx: Tx, user: User) -> None:
-    # Where passwords are off, a new one would open nothing.
+    # Where passwords are off, a new one would be useless.
     for place in (
         membership
         for membership in sessions.list_memberships(tx, user.id)
@@ -90,7 +90,7 @@ def _report_for_user(tx: Tx, user: User) -> None:
 
 
 def reset_password(tx: Tx, keys: Keyring, identifier: str) -> tuple[User, str]:
-    """For the operator: a reset link for anybody."""
+    """For the operator: a reset link for any account."""
     user, member = find_account(tx, identifier)
     whose = (one_time_links.RESET, user.id, member.customer_id, "operator")
     _, token = one_time_links.create(tx, keys, *whose, proof=one_time_links.OPERATOR)
@@ -101,7 +101,7 @@ def reset_password(tx: Tx, keys: Keyring, identifier: str) -> tuple[User, str]:
 def set_password(
     tx: Tx, identifier: str, password_hash: str, customer_name: str | None = None
 ) -> User:
-    """For the operator: a password at once."""
+    """For the operator: set a password without a link."""
     user, member = find_account(tx, identifier, customer_name)
     _replace_password(tx, user, password_hash, "" if user.scope else "operator")
     _record_change(tx, operator_of(tx, member), member.id, "reset_password")
@@ -109,8 +109,8 @@ def set_password(
 
 
 def _restrict_to_customer(tx: Tx, user: User, member: Member) -> None:
-    """A manager of this organization has seen the link, so the password proves nothing to others:
-    the account becomes one of this organization."""
+    """A manager of this organization has seen the link, so the password proves nothing to other
+    organizations: the account becomes one of this organization."""
     if not user.scope:
         users.set_scope(tx, user, member.customer_id)
     tx.execute("update members set proof = 'link' where id = ?", member.id)
@@ -136,10 +136,10 @@ def operator_of(tx: Tx, member: Member) -> Actor:
 def find_account(tx: Tx, identifier: str, customer_name: str | None = None) -> tuple[User, Member]:
     accounts = users.find_by_name(tx, identifier, customer_name)
     if not accounts:
-        raise NotFound("Nobody has this e-mail or user name.", code="user_not_found")
+        raise NotFound("No account has this e-mail address or user name.", code="user_not_found")
     if len(accounts) > 1 and customer_name is None:
         raise Conflict(
-            "Several accounts have this e-mail or user name; name the organization.",
+            "Several accounts have this e-mail address or user name. Name the organization.",
             code="several_accounts",
         )
     user = accounts[0]
@@ -147,7 +147,7 @@ def find_account(tx: Tx, identifier: str, customer_name: str | None = None) -> t
     member = memberships.for_user(tx, customer_id or "", user.id)
     if member is None:
         raise Conflict(
-            "This person belongs to no organization, or not to the one that you named.",
+            "This person is not a member of any organization, or not of the one that you named.",
             code="not_a_member",
         )
     return user, member

@@ -1,4 +1,4 @@
-"""What people do with second factors: the person, an admin of theirs, the operator."""
+"""Changes of second factors by the person, by an admin, and by the operator."""
 
 import msgspec
 
@@ -14,11 +14,11 @@ from belvedere.db import Tx
 
 
 class SecondFactorStatus(msgspec.Struct, frozen=True):
-    """How it is with somebody's second factor."""
+    """The state of a person's second factor."""
 
     since: int | None
     codes_left: int
-    # By an organization of the person, not necessarily the one they are in.
+    # By any organization of the person, not necessarily the current one.
     is_required: bool
 
 
@@ -38,7 +38,8 @@ def begin(tx: Tx, keys: Keyring, actor: Actor) -> str:
 
 
 def confirm(tx: Tx, keys: Keyring, actor: Actor, code: str) -> list[str] | None:
-    """It counts from now on, and whoever is in by the password alone is out. None: wrong code."""
+    """Enable the second factor, and end the sessions that used only the password. None: wrong
+    code."""
     sessions.require_session(actor)
     codes = second_factors.confirm(tx, keys, actor.user_id, code)
     if codes is None:
@@ -66,7 +67,7 @@ def disable(tx: Tx, actor: Actor) -> None:
         raise second_factors.no_second_factor()
     if _is_required(tx, actor.user_id):
         raise Conflict(
-            "An organization of yours requires a second factor; it can be reset, not disabled.",
+            "One of your organizations requires a second factor. Ask an admin to reset it instead.",
             code="second_factor_required",
         )
     _delete(tx, actor.user_id)
@@ -74,14 +75,14 @@ def disable(tx: Tx, actor: Actor) -> None:
 
 
 def reset(tx: Tx, actor: Actor, member_id: str) -> Member:
-    """For an admin: somebody lost both app and codes. The password alone opens again."""
+    """For an admin, when a person lost both app and codes: the password is enough again."""
     require(actor, Level.ADMIN)
     member = memberships.lock_member_below(tx, actor, member_id)
     if memberships.has_other_customers(tx, member):
-        # It guards all organizations of a person: no single one may take it away.
+        # It protects all organizations of a person: no single one may remove it.
         raise Forbidden(
-            "This person belongs to other organizations too; the server's operator resets the"
-            " second factor.",
+            "This person is a member of other organizations, too. Ask the server's operator to"
+            " reset the second factor.",
             code="belongs_elsewhere",
         )
     _reset(tx, actor, member)

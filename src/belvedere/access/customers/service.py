@@ -1,4 +1,4 @@
-"""Organizations: what owns everything else."""
+"""Organizations, to which all other records belong."""
 
 import msgspec
 
@@ -36,7 +36,7 @@ class NewCustomer(msgspec.Struct, frozen=True):
 
 
 def by_name(tx: Tx, name: str) -> Customer | None:
-    """However the name is spelt; None for whatever cannot be a name, too."""
+    """Whatever the case of the name; None for an invalid name, too."""
     key = naming.customer_key(name)
     return (
         None
@@ -55,7 +55,7 @@ def find(tx: Tx, customer_id: str) -> Customer:
 
 
 def operator(customer: Customer) -> Actor:
-    """Who works on the server's own machine."""
+    """The actor for the person who administers the server's own machine."""
     return Actor(customer.id, customer.name, Level.OWNER, "operator", username="operator")
 
 
@@ -68,7 +68,7 @@ def create_customer(
     reserved: frozenset[str],
     password_hash: str | None = None,
 ) -> NewCustomer:
-    """For the operator: an organization and its owner, who may be known to the server already."""
+    """For the operator: an organization and its owner, who may have an account already."""
     name = naming.customer_name(name, reserved)
     customer = Customer(new_id(), name, 1, tx.now, tx.now, 1, "", 0)
     inserted = tx.execute(
@@ -96,7 +96,7 @@ def create_customer(
 
 
 def rename(tx: Tx, actor: Actor, name: str, reserved: frozenset[str]) -> Customer:
-    """Owner only. Ids stay; clients that name the organization must learn the new name."""
+    """Owner only. Ids stay the same; clients that name the organization must use the new name."""
     memberships.require_current(tx, actor)
     require(actor, Level.OWNER)
     require_person(actor)
@@ -118,7 +118,7 @@ def rename(tx: Tx, actor: Actor, name: str, reserved: frozenset[str]) -> Custome
 
 
 def allow_internal_checks(tx: Tx, actor: Actor, allowed: bool) -> Customer:
-    """Owner only: whether monitors may check loopback and inner addresses."""
+    """Owner only: whether monitors may check loopback and private addresses."""
     memberships.require_current(tx, actor)
     require(actor, Level.OWNER)
     before = find(tx, actor.customer_id)
@@ -136,14 +136,14 @@ def allow_internal_checks(tx: Tx, actor: Actor, allowed: bool) -> Customer:
 
 
 def require_second_factor(tx: Tx, actor: Actor, level: str) -> Customer:
-    """Owner only: from this level on members need a second factor; empty: nobody does."""
+    """Owner only: members from this level on need a second factor; empty: no member does."""
     memberships.require_current(tx, actor)
     require(actor, Level.OWNER)
     required_level = naming.level(level).value if level else ""
     before = find(tx, actor.customer_id)
     if required_level and actor.kind == "member" and second_factors.find(tx, actor.user_id) is None:
         raise Conflict(
-            "Set up your own second factor first; you would be locked out.",
+            "Set up your own second factor first. Otherwise you would be locked out.",
             code="second_factor_off",
         )
     if before.second_factor_level == required_level:
@@ -168,7 +168,8 @@ def use_providers_only(tx: Tx, actor: Actor, enabled: bool) -> Customer:
         return before
     if enabled and not has_owner_with_provider(tx, before.id):
         raise Conflict(
-            "No owner has signed in through a provider yet; do that first, or nobody may come in.",
+            "No owner has signed in through a provider yet. Sign in through one first, so that you"
+            " are not locked out.",
             code="no_other_way",
         )
     tx.execute(
@@ -185,8 +186,8 @@ def use_providers_only(tx: Tx, actor: Actor, enabled: bool) -> Customer:
 
 
 def has_owner_with_provider(tx: Tx, customer_id: str, but: str = "") -> bool:
-    """Whether an owner has come through a provider that is in use, other than this one: only then
-    it is known that the organization can be entered, and governed, without a password."""
+    """Whether an owner has signed in through an enabled provider other than this one: only then the
+    organization can certainly be administered without a password."""
     row = tx.value(
         "select 1 from identities i join providers p on p.id = i.provider_id"
         " join customers c on c.id = p.customer_id join users u on u.id = i.user_id"
@@ -201,7 +202,7 @@ def has_owner_with_provider(tx: Tx, customer_id: str, but: str = "") -> bool:
 
 
 def allow_passwords(tx: Tx, name: str) -> Customer:
-    """For the operator, when the provider is away and everybody stands outside."""
+    """For the operator, when the provider is unreachable and nobody can sign in."""
     customer = by_name(tx, name)
     if customer is None:
         raise _not_found()
@@ -209,14 +210,14 @@ def allow_passwords(tx: Tx, name: str) -> Customer:
 
 
 def disable(tx: Tx, actor: Actor, confirm: str) -> Customer:
-    """What deleting an organization does: every credential of it is dead at once, nothing runs,
-    its records and its name stay, and the operator can enable it again."""
+    """What deleting an organization does: all its credentials stop working, nothing runs, its
+    records and its name are kept, and the operator can enable it again."""
     memberships.require_current(tx, actor)
     require(actor, Level.OWNER)
     require_person(actor)
     customer = find(tx, actor.customer_id)
     if confirm.strip().lower() != customer.name:
-        raise Invalid("Confirm with the organization's own name.", code="not_confirmed")
+        raise Invalid("Confirm with the name of the organization.", code="not_confirmed")
     _set_enabled(tx, customer.id, 0)
     tx.execute(
         "update sessions set revoked_at = ? where customer_id = ? and revoked_at is null",
@@ -228,7 +229,7 @@ def disable(tx: Tx, actor: Actor, confirm: str) -> Customer:
 
 
 def enable(tx: Tx, name: str) -> Customer:
-    """For the operator: bring a disabled organization back."""
+    """For the operator: enable a disabled organization."""
     customer = by_name(tx, name)
     if customer is None:
         raise _not_found()
@@ -240,11 +241,11 @@ def enable(tx: Tx, name: str) -> Customer:
 
 
 def hand_over(tx: Tx, actor: Actor, member_id: str) -> memberships.Member:
-    """Owner only: another member becomes the owner, the giver an admin."""
+    """Owner only: another member becomes the owner, and the owner an admin."""
     require(actor, Level.OWNER)
     heir = memberships.lock_member(tx, actor, member_id)
     if heir.id == actor.member_id:
-        raise Conflict("You own this organization already.", code="already_owner")
+        raise Conflict("You are already the owner of this organization.", code="already_owner")
     if heir.invited_at is not None or not heir.enabled:
         raise Conflict("Only an active member can become the owner.", code="not_active")
     member_changes.set_level(tx, actor, heir, Level.OWNER)
@@ -285,4 +286,4 @@ def _not_found() -> NotFound:
 
 
 def _name_taken(name: str) -> Conflict:
-    return Conflict(f"The name {name!r} is taken.", code="name_taken")
+    return Conflict(f"The name {name!r} is already in use. Choose another name.", code="name_taken")

@@ -1,1 +1,1 @@
-"""Limits of anonymous requests: windows per address, wrong attempts, known browsers."""
+"""Limits of anonymous requests: rate windows per address, failed attempts, known browsers."""

@@ -11,12 +11,12 @@ from belvedere.db import Tx
 
 # Enough for names, passwords and one-time links.
 SMALL_BODY = 16 * 1024
-# As much of a task's id is kept while wrong secrets for it are counted.
+# Characters of a task's id that are stored while wrong secrets for it are counted.
 MAX_TARGET = 64
 
 
 def by_address(kind: AttemptKind) -> Callable[[AnyRequest], Awaitable[None]]:
-    """Refuse an address that was wrong too often."""
+    """Refuse an address with too many failed attempts."""
 
     async def admit(request: AnyRequest) -> None:
         request.services.limits.check(request.actor.address, kind)
@@ -30,8 +30,9 @@ def target_of(request: AnyRequest) -> str:
 
 
 async def by_secret(request: AnyRequest, object: str, object_id: str | None) -> str:
-    """The id of the record that the secret in the path opens. Wrong ones count by address, right
-    ones by their use: a flood of requests with one secret must not slow down the others."""
+    """The id of the record that the secret in the path belongs to. Wrong secrets count for the
+    address, right ones for the secret: a flood of requests with one secret must not slow down the
+    others."""
     services, address, secret = request.services, request.actor.address, request.path["secret"]
     proof, target = services.keyring.digest(secret), target_of(request)
     services.limits.check(address, AttemptKind.SECRET, target, proof=proof)

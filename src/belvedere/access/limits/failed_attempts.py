@@ -1,4 +1,5 @@
-"""Wrong attempts, gathered until they are written to the log and the audit: never what was typed.
+"""Failed attempts, collected until they are written to the log and the audit. What was typed is
+never stored.
 
 One line per minute for each kind, network and account, however many attempts there were."""
 
@@ -12,31 +13,31 @@ from belvedere.access.customers import service
 from belvedere.base.clock import Clock, Millis
 from belvedere.db import Tx
 
-# Between two calls of `take` so many are told apart; the rest is counted together.
+# Entries between two calls of `take`; further attempts are counted together.
 MAX_FAILURES = 100
-# A person may belong to many organizations; so many of them get an audit row for each line.
+# Organizations of one person that get an audit row.
 MAX_ORGANIZATIONS = 20
 MANY = "many"
 log = logging.getLogger("belvedere.sign_in")
 
 
 class FailedAttempt(msgspec.Struct):
-    """Wrong attempts of one kind, from one network, for one account."""
+    """Failed attempts of one kind, from one network, for one account."""
 
     kind: str
     network: str
-    # Empty where nobody has the name that was typed.
+    # Empty where no account has the name that was typed.
     user_id: str
     # The organization that the caller named, if any.
     customer: str
     first_at: Millis
     wrong: int = 0
-    # Attempts that were not looked at, because there were too many wrong ones before.
+    # Attempts that were refused unchecked, because too many had failed before.
     refused: int = 0
 
 
 class FailedAttempts:
-    """What was wrong since the last `take`, in bounded memory."""
+    """Failed attempts since the last `take`, in bounded memory."""
 
     def __init__(self, clock: Clock, max_keys: int = MAX_FAILURES) -> None:
         self._clock, self._max_keys = clock, max_keys
@@ -59,7 +60,7 @@ class FailedAttempts:
         failure.refused += refused
         failure.wrong += not refused
         if is_new:
-            # At once, for those who follow the log; the count comes with the audit.
+            # Immediately, for tools that follow the log; the count comes with the audit row.
             log.warning("authentication failed kind=%s address=%s user=%s", *key[:3])
 
     def take(self) -> list[FailedAttempt]:
@@ -80,8 +81,8 @@ def write_audit(tx: Tx, failures: list[FailedAttempt]) -> None:
 
 
 def _customers_of(tx: Tx, failure: FailedAttempt) -> list[tuple[str, str]]:
-    """Organizations and the member in each; without a known account the one that was named, or
-    the only one that there is."""
+    """Organizations and the member in each. Without a known account: the organization that was
+    named, or the only one of the server."""
     if failure.user_id:
         return tx.rows(
             "select customer_id, id from members where user_id = ? order by id limit ?",
@@ -96,7 +97,7 @@ def _customers_of(tx: Tx, failure: FailedAttempt) -> list[tuple[str, str]]:
 
 
 def log_repeated(failures: list[FailedAttempt]) -> None:
-    """The log line of each that had more than the one attempt of the first line."""
+    """Log every failure that had more attempts than the first, which is logged already."""
     for failure in failures:
         if failure.wrong + failure.refused > 1:
             log.warning(

@@ -1,5 +1,5 @@
-"""Browsers that a person signed in with before. Their cookie opens nothing: it only keeps the owner
-of an account out of the limits that other people's wrong passwords run into."""
+"""Browsers that a person signed in with before. Their cookie grants nothing: it only exempts the
+owner of an account from the limits that other people's wrong passwords reach."""
 
 import msgspec
 
@@ -14,24 +14,24 @@ from belvedere.db import Tx
 
 # Earlier sign-ins that a new one is compared with.
 MAX_COMPARED = 100
-# A person is told of so many within an hour: more would only fill the mailbox.
+# Notices about new sign-ins to one person: more would only fill the mailbox.
 MAX_NOTICES_PER_HOUR = 20
 MAX_COOKIE = 100
 
 
 class Browser(msgspec.Struct, frozen=True):
-    """The browser of a request: its cookie, and how the database knows it."""
+    """The browser of a request: its cookie, and the digest of it that the database stores."""
 
     token: str = ""
     digest: str = ""
 
 
-# Programs, and pages of other sites, have none.
+# For programs, and for pages of other sites.
 NO_BROWSER = Browser()
 
 
 def from_request(request: AnyRequest) -> Browser:
-    """The browser as its cookie names it."""
+    """The browser that the request's cookie names."""
     token = cookies.browser_token(
         request.starlette.cookies, secure=request.starlette.url.scheme == "https"
     )
@@ -41,8 +41,8 @@ def from_request(request: AnyRequest) -> Browser:
 
 
 def browser_to_remember(request: AnyRequest, browser: Browser) -> Browser:
-    """The browser to remember from now on: a new one unless the person used it before. What
-    somebody else may have planted in the browser is not taken over."""
+    """The browser to remember from now on: a new one unless the person used it before. A cookie
+    that somebody else may have planted is not accepted."""
     if browser.token:
         return browser
     return new_browser(request.services.keyring) if is_own_page(request) else NO_BROWSER
@@ -54,7 +54,7 @@ def new_browser(keys: Keyring) -> Browser:
 
 
 def is_own_page(request: AnyRequest) -> bool:
-    """Whether the console in a browser sends this: only there cookies come back."""
+    """Whether the console in a browser sent the request: only there cookies are sent back."""
     site = request.header(b"sec-fetch-site")
     if site is not None:
         return site == "same-origin"
@@ -68,7 +68,7 @@ class NameLookup(msgspec.Struct, frozen=True):
     users: list[User]
     # Whether the browser was used by one of them before.
     is_known: bool
-    # How many hashes are compared for any name, so that the time does not tell names apart.
+    # Hashes that are compared for any name, so that the time does not reveal which names exist.
     checks: int
 
 
@@ -87,7 +87,7 @@ def look_up_name(tx: Tx, identifier: str, customer_name: str | None, digest: str
 
 
 def is_known(tx: Tx, user_id: str, digest: str) -> bool:
-    """Whether the person signed in with this browser before, and as long as sessions are kept."""
+    """Whether the person signed in with this browser while the session is still stored."""
     row = tx.row(
         "select 1 from sessions where user_id = ? and browser = ? and browser <> '' limit 1",
         user_id,
@@ -99,8 +99,9 @@ def is_known(tx: Tx, user_id: str, digest: str) -> bool:
 def is_familiar(
     tx: Tx, user_id: str, digest: str, address: str, agent: str, provider_id: str = ""
 ) -> bool:
-    """Whether the person signed in from there before in the same way; the very first time is
-    familiar. A provider could make any place familiar, so its sign-ins count for itself only."""
+    """Whether the person signed in from this network and program before, in the same way. The very
+    first sign-in is familiar. A provider could make any network familiar, so its sign-ins count for
+    the provider only."""
     if is_known(tx, user_id, digest):
         return True
     rows = tx.rows(
@@ -113,14 +114,15 @@ def is_familiar(
     if not rows:
         return tx.value("select login_at from users where id = ?", user_id) is None
     places = {(client_network(there), other): at for there, other, at in reversed(rows)}
-    # Places, not sign-ins: a program that signs in often must not hide a stranger.
+    # Counts networks and programs, not sign-ins: a program that signs in often must not hide a
+    # stranger.
     if sum(tx.now - HOUR < at <= tx.now for at in places.values()) >= MAX_NOTICES_PER_HOUR:
         return True
     return (client_network(address), agent) in places
 
 
 def forget_browsers(tx: Tx, user_id: str, but_session: str = "") -> None:
-    """After a new password no browser is known any more, except the one that set it."""
+    """Forget all browsers after a new password, except the one that set it."""
     tx.execute(
         "update sessions set browser = '' where user_id = ? and browser <> ''"
         " and browser <> coalesce((select s.browser from sessions s where s.id = ?), '')",

@@ -1,4 +1,4 @@
-"""How often somebody may be wrong. Each kind of credential has a window of its own, in memory."""
+"""Limits of failed attempts. Each kind of credential has a window of its own, in memory."""
 
 from collections import OrderedDict, deque
 from collections.abc import Hashable, Sequence
@@ -9,11 +9,11 @@ from belvedere.base.clock import DAY, MINUTE, SECOND, Clock, Millis
 from belvedere.base.errors import TooMany
 from belvedere.base.networks import client_network
 
-# Wrong attempts of one kind from one network, or for one target where attempts have a target.
+# Failed attempts of one kind from one network, or for one target where attempts have a target.
 WRONG_PER_MINUTE = 20
 # Wrong secrets from one network over all targets.
 WRONG_SECRETS_PER_MINUTE = 100
-# Wrong passwords for one name before strangers wait.
+# Wrong passwords for one name before checks from unknown browsers are delayed.
 FREE_TRIES = 5
 DELAY_WINDOW = 15 * MINUTE
 MAX_DELAY_S = 8.0
@@ -23,7 +23,7 @@ MAX_KEYS = 10_000
 
 
 class AttemptKind(StrEnum):
-    """What was wrong. Attempts of one kind never count against another."""
+    """What kind of credential was wrong. Attempts of one kind never count against another."""
 
     PASSWORD = "password"
     CODE = "second_factor"
@@ -41,7 +41,8 @@ _WITH_TARGET = (AttemptKind.SECRET, AttemptKind.AGENT, AttemptKind.ENROLMENT)
 
 
 class RateWindow:
-    """Counts per key what happened within a span, up to `limit`; the longest idle keys go first."""
+    """Counts events per key within a time span, up to `limit`. The keys that were idle longest are
+    evicted first."""
 
     def __init__(self, limit: int, span: Millis, clock: Clock, max_keys: int = MAX_KEYS) -> None:
         self.limit, self.span, self.clock, self.max_keys = limit, span, clock, max_keys
@@ -61,7 +62,8 @@ class RateWindow:
         if times is None:
             return 0
         now = self.clock()
-        # What lies ahead was counted before the clock was set back: it would block for as long.
+        # A time in the future was counted before the clock was set back: it would block for as
+        # long.
         while times and not now - self.span < times[0] <= now:
             times.popleft()
         if not times:
@@ -69,7 +71,7 @@ class RateWindow:
         return len(times)
 
     def wait(self, key: Hashable) -> Millis:
-        """How long until there is room for one more; 0 when there is."""
+        """How long until another event is allowed; 0: now."""
         if self.count(key) < self.limit:
             return 0
         return self._times[key][0] + self.span - self.clock()
@@ -82,7 +84,7 @@ class RateWindow:
 
 
 class LoginLimits:
-    """Wrong attempts by kind and network, and by target where the kind has targets."""
+    """Failed attempts by kind and network, and by target where the kind has targets."""
 
     def __init__(
         self, clock: Clock, per_minute: int = WRONG_PER_MINUTE, max_keys: int = MAX_KEYS
@@ -106,12 +108,12 @@ class LoginLimits:
         proof: str = "",
         browser: str = "",
     ) -> None:
-        """Refuse a network that was wrong too often within a minute.
+        """Refuse a network with too many failed attempts within a minute.
 
-        `proof` is the digest of the secret in hand: one that was right lately always passes, so
-        that nobody can stop a caller by sending wrong secrets from the same network. `browser`
-        is one that the account's owner used before: it has a count of its own for the same
-        reason."""
+        `proof` is the digest of the secret that was sent: one that was right lately always passes,
+        so that nobody can block a caller by sending wrong secrets from the same network.
+        `browser` is one that the account's owner used before: it has a count of its own for the
+        same reason."""
         if proof and self._proven.count(proof):
             return
         place = client_network(address)
@@ -121,7 +123,7 @@ class LoginLimits:
         if wait > 0:
             self.failures.add(kind, place, refused=True)
             raise TooMany(
-                "Too many wrong passwords or secrets from this address; wait a moment.",
+                "Too many wrong passwords or secrets from this address. Try again later.",
                 retry_after_s=-(-wait // SECOND),
             )
 
@@ -137,8 +139,8 @@ class LoginLimits:
         user_ids: Sequence[str] = (),
         customer: str = "",
     ) -> None:
-        """Count a wrong attempt. `name` is what was typed: a name counts alike whether or not
-        somebody has it. `user_ids` and `customer` are only for the audit."""
+        """Count a failed attempt. `name` is what was typed: a name counts the same whether or not
+        an account has it. `user_ids` and `customer` are only for the audit."""
         place = client_network(address)
         self._windows[kind].add(_key(place, target, browser))
         if kind in self._over_all:
@@ -151,18 +153,18 @@ class LoginLimits:
                 self.failures.add(kind, place, user_id, customer)
 
     def record_success(self, proof: str) -> None:
-        """This secret was right: for a while it passes whatever others try."""
+        """The secret was right: for a while it passes whatever others try."""
         self._proven.add(proof)
 
     def delay_s(self, name: str) -> float:
-        """How long a stranger waits before the check. A delay, never a refusal: nobody can lock
-        somebody else out. It depends only on what was typed, so it says nothing about who has
-        an account."""
+        """How long an unknown browser waits before the check. A delay, never a refusal: nobody can
+        lock somebody else out. It depends only on what was typed, so it does not reveal who has an
+        account."""
         over = self._names.count(name) - FREE_TRIES
         return 0.0 if over < 0 else min(MAX_DELAY_S, 0.25 * 2.0**over)
 
     def may_report(self, account: str) -> bool:
-        """Whether a forgotten password may be reported again; once in a while is enough."""
+        """Whether a forgotten password of the account may be reported again."""
         if self._reports.wait(account):
             return False
         self._reports.add(account)
@@ -170,9 +172,9 @@ class LoginLimits:
 
 
 def count_secret_use(uses: RateWindow, key: Hashable) -> None:
-    """Count one use of a right key; a flood must not drown the others."""
+    """Count one use of a right key; a flood with one key must not slow down the others."""
     if uses.wait(key):
-        raise TooMany("This secret key is used too often; slow down.", retry_after_s=1)
+        raise TooMany("Too many requests with this secret key. Try again later.", retry_after_s=1)
     uses.add(key)
 
 

@@ -1,4 +1,4 @@
-"""The rows of members: people in one organization, and who may touch them."""
+"""The rows of members: people in one organization, and who may change them."""
 
 from typing import Any
 
@@ -29,18 +29,18 @@ class Member(msgspec.Struct, frozen=True):
     level: str
     tags: str
     enabled: int
-    # Set until the person has used the link that this organization handed out.
+    # Set until the person has used the link that this organization created.
     invited_at: int | None
     version: int
     created_at: int
     updated_at: int
-    # How it was accepted; empty while the person is invited.
+    # How the invitation was accepted; empty while the person is invited.
     proof: str
     email: str
     username: str
     name: str
     user_enabled: int
-    # Empty: of the person's own account. Else the account belongs to this organization.
+    # Empty: the person's own account. Else the account belongs to this organization.
     scope: str
     has_second_factor: int
 
@@ -54,8 +54,8 @@ def list_members(tx: Tx, actor: Actor) -> list[Member]:
 
 
 def list_visible(tx: Tx, actor: Actor) -> list[Member]:
-    """Everybody for those who manage members; others see themselves and whom they share a task,
-    workflow, indicator or monitor with."""
+    """All members for those who manage members. Others see themselves and the members with whom
+    they share a task, workflow, indicator or monitor."""
     everyone = list_members(tx, actor)
     if actor.sees_all:
         return everyone
@@ -64,7 +64,7 @@ def list_visible(tx: Tx, actor: Actor) -> list[Member]:
 
 
 def find_visible(tx: Tx, actor: Actor, member_id: str) -> Member:
-    """Another's record is not there for those who must not see it."""
+    """The member; NotFound for those who may not see it."""
     member = find(tx, actor.customer_id, member_id)
     if actor.sees_all or _is_visible(member, actor, _shared_entries(tx, actor)):
         return member
@@ -93,7 +93,7 @@ def _shared_entries(tx: Tx, actor: Actor) -> frozenset[str]:
 
 def find(tx: Tx, customer_id: str, member_id: str) -> Member:
     sql = f"{_SELECT} where m.customer_id = ? and m.id = ?"
-    # A body may name anything; only what can be an id is looked for.
+    # A body may contain anything; only a valid id is looked up.
     member = tx.one(Member, sql, customer_id, member_id) if is_id(member_id) else None
     if member is None:
         raise _not_found()
@@ -111,7 +111,7 @@ def for_user(tx: Tx, customer_id: str, user_id: str) -> Member | None:
 
 
 def for_email(tx: Tx, customer_id: str, email: str) -> Member | None:
-    """At most one account of an address is in an organization."""
+    """An organization has at most one account of an e-mail address."""
     return tx.one(Member, f"{_SELECT} where m.customer_id = ? and u.email = ?", customer_id, email)
 
 
@@ -125,9 +125,9 @@ def add(
     proof: str = "",
 ) -> Member:
     """The row of a new member, who is invited while there is no proof; Conflict when somebody with
-    this e-mail is a member already. The caller holds the lock of the organization."""
+    this e-mail is a member already. The caller has locked the organization."""
     if for_email(tx, actor.customer_id, user.email) is not None:
-        raise Conflict("This person is a member already.", code="already_member")
+        raise Conflict("This person is already a member.", code="already_member")
     if not user.scope:
         users.rename_conflicting_account(tx, user, actor.customer_id)
     member_id = new_id()
@@ -149,7 +149,7 @@ def add(
 
 
 def activate(tx: Tx, member: Member, user_id: str, proof: str) -> None:
-    """The membership opens from now on, for this account."""
+    """Make the membership usable for this account."""
     users.replace_account(tx, member.customer_id, member.user_id, user_id)
     tx.execute(
         "update members set invited_at = null, user_id = ?, proof = ?, version = version + 1,"
@@ -163,7 +163,7 @@ def activate(tx: Tx, member: Member, user_id: str, proof: str) -> None:
 
 
 def set_user(tx: Tx, member_id: str, user_id: str) -> None:
-    """The membership belongs to another account from now on."""
+    """Move the membership to another account."""
     tx.execute("update members set user_id = ? where id = ?", user_id, member_id)
 
 
@@ -172,7 +172,7 @@ def set_proof(tx: Tx, member_id: str, proof: str) -> None:
 
 
 def has_other_customers(tx: Tx, member: Member) -> bool:
-    """Whether the person has entered another organization, too."""
+    """Whether the person is an active member of another organization, too."""
     count = tx.value(
         "select count(*) from members where user_id = ? and customer_id <> ?"
         " and invited_at is null",
@@ -183,8 +183,8 @@ def has_other_customers(tx: Tx, member: Member) -> bool:
 
 
 def lock_member(tx: Tx, actor: Actor, member_id: str) -> Member:
-    """The member, for somebody who may change it; no other change of members goes on meanwhile.
-    Others must have a lower level, except for owners, whom only owners can change."""
+    """The member, for an actor who may change it. Locks the members of the organization. The member
+    must have a lower level than the actor; owners may change everyone, and everyone themselves."""
     member = _lock_current(tx, actor, member_id)
     if actor.level != Level.OWNER and member.id != actor.member_id:
         _check_below(actor, member)
@@ -192,10 +192,10 @@ def lock_member(tx: Tx, actor: Actor, member_id: str) -> Member:
 
 
 def lock_member_below(tx: Tx, actor: Actor, member_id: str) -> Member:
-    """The member, for somebody who may give it a new credential: whoever can do that can enter as
-    the member, so the level must be lower. The operator may for everybody."""
+    """The member, for an actor who may create a credential for it: the actor could sign in as the
+    member, so the member's level must be lower. The operator may for everyone."""
     member = _lock_current(tx, actor, member_id)
-    # Somebody who is only invited has nothing to take over yet.
+    # An invited person has no account yet that could be taken over.
     if actor.kind != "operator" and member.invited_at is None:
         _check_below(actor, member)
     return member
@@ -213,15 +213,15 @@ def _lock_current(tx: Tx, actor: Actor, member_id: str) -> Member:
 def _check_below(actor: Actor, member: Member) -> None:
     if Level(member.level).reaches(actor.level):
         raise Forbidden(
-            f"You are {actor.level}; a member with the level {member.level} is changed by somebody"
-            " with a higher level, or by the server's operator.",
+            f"Your level is {actor.level}. Only somebody with a higher level than {member.level},"
+            " or the server's operator, can change this member.",
             code="above_own_level",
         )
 
 
 def require_current(tx: Tx, actor: Actor) -> None:
-    """Lock the organization's members, and look again whether the actor is still who it was when
-    it was let in: of two who demote each other at once, only one may succeed."""
+    """Lock the organization's members, and check that the actor still has the level that the
+    request was authenticated with: of two who demote each other at once, only one may succeed."""
     tx.row(f"select id from customers where id = ?{tx.dialect.lock_rows}", actor.customer_id)
     if actor.kind != "member":
         return
@@ -231,17 +231,17 @@ def require_current(tx: Tx, actor: Actor) -> None:
         actor.member_id,
     )
     if level is None or not Level(level).reaches(actor.level):
-        raise Forbidden("Your own level has just changed; sign in again.", code="level")
+        raise Forbidden("Your level has just changed. Sign in again.", code="level")
 
 
 def load_actor(tx: Tx, member: Member, address: str) -> Actor:
-    """The member acting with a link in hand, before there is a session."""
+    """The member as an actor without a session, for somebody who uses a link."""
     name: str = tx.value("select name from customers where id = ?", member.customer_id)
     return actor_for(member, name, address)
 
 
 def actor_for(member: Member, customer_name: str, address: str = "") -> Actor:
-    """The member as the rules of access see one."""
+    """The member as an actor."""
     return Actor(
         member.customer_id,
         customer_name,
@@ -257,7 +257,7 @@ def actor_for(member: Member, customer_name: str, address: str = "") -> Actor:
 
 
 def audit_fields(member: Member) -> dict[str, Any]:
-    """What events and the audit tell of a member."""
+    """The fields of a member in events and in the audit."""
     return {
         "email": member.email,
         "level": member.level,
@@ -275,7 +275,7 @@ def record_change(
     before: dict[str, Any] | None,
     after: dict[str, Any] | None,
 ) -> None:
-    """The audit row, the event, and the bell that makes every server forget who it had let in."""
+    """Write the audit row and the event, and signal every server to drop its cached actors."""
     audit.record(tx, actor, f"member.{action}", "member", member_id, before, after)
     events.append(tx, actor.customer_id, f"member.{kind}", member_id, after or before)
     tx.signals.add(ACCESS_CHANGED)
@@ -288,6 +288,6 @@ def tags_text(tags: list[str]) -> str:
 def check_grant(actor: Actor, level: Level) -> None:
     if not actor.level.reaches(level):
         raise Forbidden(
-            f"You are {actor.level}; giving or touching the level {level} is not yours.",
+            f"You cannot assign or change the level {level}. Your level is {actor.level}.",
             code="above_own_level",
         )

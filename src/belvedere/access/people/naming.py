@@ -1,4 +1,4 @@
-"""What organizations, people and tags may be called."""
+"""Valid names of organizations, people and tags."""
 
 import re
 import unicodedata
@@ -21,7 +21,7 @@ MAX_EMAIL = 64 + 1 + 189
 
 
 def customer_name(text: str, reserved: frozenset[str]) -> str:
-    """In lower case; first segments of the interface's own paths cannot be names."""
+    """The name of an organization, in lower case. First segments of our own paths are reserved."""
     name = customer_key(text)
     if name is None:
         raise _invalid_field(
@@ -29,30 +29,30 @@ def customer_name(text: str, reserved: frozenset[str]) -> str:
             "A name has 1 to 64 of a-z, 0-9, '.', '_' and '-', and starts with a letter or digit.",
         )
     if name in reserved:
-        raise _invalid_field("name", f"{name!r} is a word of the interface; choose another name.")
+        raise _invalid_field("name", f"{name!r} is reserved. Choose another name.")
     return name
 
 
 def customer_key(text: str) -> str | None:
-    """What names are compared by; None for what cannot be a name."""
+    """The form in which names are compared; None for an invalid name."""
     key = text.strip().lower()
     return key if _ORGANIZATION.fullmatch(key) else None
 
 
 def email(text: str) -> str:
-    """In lower case. Letters that only look like others (a Kelvin sign for a K) are refused: lower
-    case or a mail server would make another person's address of them."""
+    """The address in lower case. Letters that only look like others (a Kelvin sign for a K) are
+    refused: lower case or a mail server would turn them into another person's address."""
     address = text.strip()
     is_plain = len(address) <= MAX_EMAIL and address == unicodedata.normalize("NFKC", address)
     address = address.lower()
     if not is_plain or not _EMAIL.fullmatch(address) or not address.isprintable():
-        raise _invalid_field("email", "Give one e-mail address, such as ada@example.com.")
+        raise _invalid_field("email", "Enter one e-mail address, such as ada@example.com.")
     return address
 
 
 def username(text: str) -> str:
     name = text.strip().lower()
-    # An id would win over a user name of the same spelling wherever either is accepted.
+    # Where both are accepted, an id would take precedence over an equal user name.
     if not _USERNAME.fullmatch(name) or is_id(name):
         raise _invalid_field(
             "username",
@@ -62,7 +62,7 @@ def username(text: str) -> str:
 
 
 def username_from(address: str) -> str:
-    """A first proposal, out of an e-mail address."""
+    """A proposal, from an e-mail address."""
     local = re.sub(r"[^a-z0-9._-]", "", address.partition("@")[0]).lstrip("._-")[:48]
     return local if local and not is_id(local) else "user"
 
@@ -77,9 +77,9 @@ def person(text: str) -> str:
 
 
 def tags(texts: list[str]) -> list[str]:
-    """Lower case, each once, in the order given."""
+    """In lower case, without duplicates, in the same order."""
     if len(texts) > 4 * MAX_TAGS:
-        raise _invalid_field("tags", f"Give at most {MAX_TAGS} tags.")
+        raise _invalid_field("tags", f"At most {MAX_TAGS} tags are allowed.")
     values = list(dict.fromkeys(text.strip().lower() for text in texts))
     faults = tuple(
         Fault(f"tags[{n}]", f"{tag[:130]!r} is not key:value")
@@ -88,7 +88,7 @@ def tags(texts: list[str]) -> list[str]:
     )
     if faults or len(values) > MAX_TAGS:
         raise Invalid(
-            f"Tags are at most {MAX_TAGS} texts of the form key:value.",
+            f"Tags must have the form key:value, and there can be at most {MAX_TAGS}.",
             code="bad_tags",
             faults=faults,
         )
@@ -96,9 +96,9 @@ def tags(texts: list[str]) -> list[str]:
 
 
 def level(text: str) -> Level:
-    """One that a member can have."""
+    """A level that a member can have."""
     if text not in MEMBER_LEVELS:
-        raise _invalid_field("credential", f"A level is one of {', '.join(MEMBER_LEVELS)}.")
+        raise _invalid_field("credential", f"The level must be one of {', '.join(MEMBER_LEVELS)}.")
     return Level(text)
 
 

@@ -1,4 +1,4 @@
-"""What a person keeps about how things look: one JSON object, the same in every organization."""
+"""A person's settings of the console: one JSON object, the same in every organization."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ MAX_BYTES = 32 * 1024
 
 
 def find(tx: Tx, actor: Actor) -> dict[str, Any]:
-    """Nobody but a person has any."""
+    """The settings of a person; empty for other actors."""
     text = tx.value("select settings from preferences where user_id = ?", actor.user_id)
     settings: dict[str, Any] = {} if text is None else msgspec.json.decode(text)
     return settings
@@ -24,11 +24,11 @@ def find_own(tx: Tx, actor: Actor) -> dict[str, Any]:
 
 
 def replace(tx: Tx, actor: Actor, settings: dict[str, Any]) -> dict[str, Any]:
-    """Exactly this from now on."""
+    """Replace all settings."""
     require_person(actor)
     text = msgspec.json.encode(settings).decode()
     if len(text.encode()) > MAX_BYTES:
-        raise _invalid_settings(f"Give at most {MAX_BYTES} bytes.")
+        raise _invalid_settings(f"At most {MAX_BYTES} bytes are allowed.")
     tx.execute(
         "insert into preferences (user_id, settings, updated_at) values (?, ?, ?)"
         " on conflict (user_id) do update set settings = excluded.settings,"

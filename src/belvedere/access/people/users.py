@@ -1,4 +1,5 @@
-"""People, known to the whole server by their e-mail; members of organizations are made of them."""
+"""Accounts of people, identified by their e-mail address. Members of organizations refer to
+them."""
 
 import itertools
 
@@ -10,8 +11,8 @@ from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 
 MAX_IDENTIFIER = 254
-# How many accounts of one name a password is compared with; a sign-in that names the organization
-# needs one.
+# Accounts of one name that a password is compared with; a sign-in that names the organization needs
+# one.
 MAX_ACCOUNTS = 8
 
 
@@ -22,10 +23,10 @@ class User(msgspec.Struct, frozen=True):
     name: str
     password_hash: str | None
     enabled: int
-    # Empty: the person's own account. Else the organization that made it: it opens only that one,
-    # because nobody has proved to the others who uses it.
+    # Empty: the person's own account. Else the organization that created it: the account can only
+    # sign in there, because nobody has proved to other organizations who uses it.
     scope: str
-    # What shows that the password is the address owner's: mail, operator; empty: nothing does.
+    # What proves that the owner of the address set the password: mail, operator; empty: nothing.
     proof: str
 
 
@@ -41,18 +42,18 @@ def require(tx: Tx, user_id: str) -> User:
 
 
 def name_key(identifier: str) -> str | None:
-    """What e-mails and user names are compared by; None for what cannot be either."""
+    """The form in which e-mail addresses and user names are compared; None for an invalid one."""
     text = identifier.strip().lower()
     return text if len(text) <= MAX_IDENTIFIER and text.isprintable() else None
 
 
 def find_by_name(tx: Tx, identifier: str, customer_name: str | None = None) -> list[User]:
     """The accounts with this e-mail or user name, the person's own first. With the name of an
-    organization only those of its members, if there are any."""
+    organization only accounts of its members, if there are any."""
     text = name_key(identifier)
     if text is None:
         return []
-    # One statement, whoever is found: the time must not tell names apart.
+    # One statement, whatever it finds: the time must not reveal which names exist.
     rows = tx.rows(
         f"select {columns(User)}, case when exists (select 1 from members m"
         " join customers c on c.id = m.customer_id"
@@ -71,15 +72,15 @@ def find_by_name(tx: Tx, identifier: str, customer_name: str | None = None) -> l
 
 
 def max_accounts_per_name(tx: Tx) -> int:
-    """How many accounts with a password any name has: so many hashes are compared at each
-    sign-in, so that the time does not show how many accounts a name has."""
+    """The highest number of accounts with a password that one name has. Each sign-in compares this
+    number of hashes, so that the time does not reveal how many accounts a name has."""
     most = "select max(n) from (select count(*) as n from users where password_hash is not null"
     maxima = [tx.value(f"{most} group by {name}) as counted") for name in ("email", "username")]
     return min(max(1, *(maximum or 0 for maximum in maxima)), MAX_ACCOUNTS)
 
 
 def by_identifier(tx: Tx, identifier: str) -> User | None:
-    """The first of them."""
+    """The first account with this e-mail or user name."""
     return next(iter(find_by_name(tx, identifier)), None)
 
 
@@ -112,7 +113,7 @@ def find_or_create(tx: Tx, email: str, name: str = "", scope: str = "") -> User:
 
 
 def _free_username(tx: Tx, proposal: str, scope: str) -> str:
-    """Unlike the user names of the scope, and of all members where the scope is an organization."""
+    """Unique among the accounts of the scope, and among all members where it is an organization."""
     numbers = itertools.chain([""], (f"-{n}" for n in itertools.count(2)))
     return next(f"{proposal}{n}" for n in numbers if not _is_taken(tx, f"{proposal}{n}", scope))
 
@@ -130,7 +131,7 @@ def _is_taken(tx: Tx, username: str, scope: str, but: str = "") -> bool:
 
 
 def set_scope(tx: Tx, user: User, scope: str, proof: str = "") -> None:
-    """Make it the person's own account, or one of an organization."""
+    """Make the account the person's own, or one of an organization."""
     tx.execute(
         "update users set scope = ?, proof = ?, username = ?, updated_at = ? where id = ?",
         scope,
@@ -144,8 +145,8 @@ def set_scope(tx: Tx, user: User, scope: str, proof: str = "") -> None:
 
 
 def rename_conflicting_account(tx: Tx, user: User, customer_id: str) -> None:
-    """Give another user name to an account of the organization that has the one of a person who
-    joins: an ACL must not mean two people by one name."""
+    """Rename an account of the organization that has the user name of a person who joins: one name
+    in an ACL must not mean two people."""
     for (other,) in tx.rows(
         "select id from users where username = ? and scope = ?", user.username, customer_id
     ):
@@ -157,7 +158,7 @@ def rename_conflicting_account(tx: Tx, user: User, customer_id: str) -> None:
 
 
 def replace_account(tx: Tx, customer_id: str, former_id: str, user_id: str) -> None:
-    """Remember that a membership of the first account is one of the second from now on."""
+    """Record that the membership of the former account belongs to another one now."""
     if former_id == user_id:
         return
     tx.execute(
@@ -196,8 +197,8 @@ def current_account(tx: Tx, customer_id: str, user_id: str) -> str:
 
 
 def lock(tx: Tx, user_id: str) -> bool:
-    """Keep the row as it is until the commit; False when it has gone meanwhile. So nobody is
-    forgotten while another organization invites the same person."""
+    """Lock the row until the commit; False when it was deleted meanwhile. An account is not deleted
+    while another organization invites the same person."""
     return tx.row(f"select id from users where id = ?{tx.dialect.lock_rows}", user_id) is not None
 
 
@@ -216,7 +217,7 @@ def record_login(tx: Tx, user_id: str) -> None:
 
 
 def exchange_password(tx: Tx, user_id: str, current_hash: str | None, password_hash: str) -> bool:
-    """The same, unless the password changed since `seen` was read."""
+    """Set the password unless it changed since `current_hash` was read; whether it was set."""
     changed = tx.execute(
         "update users set password_hash = ?, updated_at = ?"
         " where id = ? and coalesce(password_hash, '') = ?",
@@ -228,21 +229,21 @@ def exchange_password(tx: Tx, user_id: str, current_hash: str | None, password_h
     return changed == 1
 
 
-# What belongs to somebody and to nobody else; it goes with them.
+# Rows that belong to one account and are deleted with it.
 _CREDENTIALS = ("links", "tickets", "recovery_codes", "second_factors")
 _OWN = (*_CREDENTIALS, "preferences")
 _UNUSED = (
     "password_hash is null"
     " and not exists (select 1 from members where user_id = users.id)"
     " and not exists (select 1 from sessions where user_id = users.id)"
-    # Whom a provider of another organization knows is somebody there.
+    # A provider of another organization may still know the account.
     " and not exists (select 1 from identities where user_id = users.id)"
 )
 
 
 def retire(tx: Tx, user_id: str) -> None:
-    """The account of an organization that the person has left: no credential of it is left, and
-    whoever is invited with the same e-mail later gets another."""
+    """Disable the account of an organization that the person has left: its credentials are deleted,
+    and a later invitation of the same e-mail address creates another account."""
     for table in _CREDENTIALS:
         tx.execute(f"delete from {table} where user_id = ?", user_id)
     tx.execute(
@@ -253,7 +254,7 @@ def retire(tx: Tx, user_id: str) -> None:
 
 
 def delete_unused(tx: Tx, user_id: str) -> None:
-    """Drop somebody who has no password here and belongs nowhere any more."""
+    """Delete an account that has no password and no membership any more."""
     lock(tx, user_id)
     if tx.row(f"select 1 from users where id = ? and {_UNUSED}", user_id) is None:
         return

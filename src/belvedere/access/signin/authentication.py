@@ -1,4 +1,5 @@
-"""Who holds this token? One look-up by keyed hash, and everything that could have changed since."""
+"""The actor of a token or session: one look-up by keyed hash, with a check of everything that could
+have changed since it was created."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,23 +13,23 @@ from belvedere.access.signin import sessions
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx
 
-# What is over stays listed nowhere, but keeps its row for questions that come later.
+# How long rows of expired sessions, links and tokens are stored for later investigation.
 RETENTION: Millis = 30 * DAY
 MAX_TOKEN = 600
 
 
 def authenticate(tx: Tx, keys: Keyring, token_text: str) -> Actor | None:
-    """The actor behind a token; None for whatever is unknown, revoked, expired or disabled.
+    """The actor of a token; None if it is unknown, revoked, expired or disabled.
 
-    An enrolment token is no credential: it is redeemed, and makes one."""
-    door = _AUTHENTICATORS.get(token_text[:4])
-    if door is None or len(token_text) > MAX_TOKEN:
+    An enrolment token is no credential of an actor: it is redeemed for one."""
+    find_actor = _AUTHENTICATORS.get(token_text[:4])
+    if find_actor is None or len(token_text) > MAX_TOKEN:
         return None
-    return door(tx, keys.digest(token_text))
+    return find_actor(tx, keys.digest(token_text))
 
 
 def touch(tx: Tx, used: Sequence[tuple[str, Millis]]) -> None:
-    """Note last uses of tokens and sessions; flushed together once a minute, not per request."""
+    """Store last uses of tokens and sessions; called once a minute, not per request."""
     for table in ("tokens", "sessions"):
         tx.execute_many(
             f"update {table} set used_at = ? where id = ? and coalesce(used_at, 0) < ?",
@@ -38,7 +39,7 @@ def touch(tx: Tx, used: Sequence[tuple[str, Millis]]) -> None:
 
 
 def purge_expired(tx: Tx, limit: int = 500) -> int:
-    """Drop a small batch of sessions, links and enrolment tokens that have long been over."""
+    """Delete a small batch of sessions, links and tokens that expired long ago."""
     long_ago = tx.now - RETENTION
     return sum(
         tx.execute(
@@ -49,7 +50,7 @@ def purge_expired(tx: Tx, limit: int = 500) -> int:
         for table, over in (
             ("sessions", "expires_at < ?"),
             ("links", "expires_at < ?"),
-            # Agents of the original sign in with theirs for as long as they live.
+            # Agents of TheEye sign in with their enrolment token as long as they exist.
             (
                 "tokens",
                 "kind = 'enrolment' and expires_at < ? and not exists"
@@ -79,7 +80,7 @@ def _session(tx: Tx, digest: str) -> Actor | None:
     customer_id, customer_name, level, user_id, username, email, tags, session_id, member_id = (
         identity
     )
-    # Asked at every use: whatever changes, nobody stays in by the password (alone).
+    # Checked at every use: after a change of the settings, no session of a password (alone) works.
     if method != sessions.PROVIDER and providers_only:
         return None
     if method == sessions.PASSWORD and sessions.needs_second_factor(level, from_level):

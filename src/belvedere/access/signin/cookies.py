@@ -1,12 +1,12 @@
-"""The cookies of a browser: its session, and the mark by which it is known at the next sign-in.
-Scripts on the page cannot read them."""
+"""The cookies of a browser: its session, and the token by which it is recognised at the next
+sign-in. Scripts on the page cannot read them."""
 
 from collections.abc import Mapping
 
 # The prefix makes browsers refuse it without Secure, from a sub-domain, or for a narrower path.
 SECURE, PLAIN = "__Host-belvedere", "belvedere"
 SECURE_BROWSER, PLAIN_BROWSER = "__Host-belvedere-browser", "belvedere-browser"
-# As long as the session that it belongs to is kept after its end.
+# As long as the session that it belongs to is stored after its end.
 BROWSER_LIFE_S = 37 * 86_400
 # Replies hold their headers in a mapping, which has room for one line of each spelling; HTTP does
 # not distinguish them.
@@ -25,13 +25,14 @@ def expired_cookie(*, secure: bool) -> str:
 
 
 def session_token(cookies: Mapping[str, str], *, secure: bool) -> str | None:
-    """The session token of a request. Over https the plain name does not count: anybody on the
-    way could have set it."""
+    """The session token of a request. Over https the plain name is ignored: anybody on the network
+    path could have set it."""
     return cookies.get(SECURE if secure else PLAIN) or None
 
 
 def browser_cookie(token: str, *, secure: bool) -> str:
-    """Lax, not Strict: whoever comes back from a provider is known as well. It opens nothing."""
+    """Lax, not Strict: the browser must be recognised when a provider redirects back. The cookie
+    grants nothing."""
     name, tail = (SECURE_BROWSER, "; Secure") if secure else (PLAIN_BROWSER, "")
     return f"{name}={token}; Path=/; HttpOnly; SameSite=Lax; Max-Age={BROWSER_LIFE_S}{tail}"
 

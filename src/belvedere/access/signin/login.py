@@ -1,4 +1,4 @@
-"""From a right password to a session, directly or over a ticket and the second factor."""
+"""From a correct password to a session, directly or with a ticket and the second factor."""
 
 import msgspec
 
@@ -12,13 +12,13 @@ from belvedere.db import Tx
 
 
 class LoginResult(msgspec.Struct, frozen=True):
-    """A session and its token, or what is still asked for and the ticket to bring along."""
+    """A session and its token; or what is still required, and the ticket to send with it."""
 
     session: Session | None = None
     token: str = ""
     asks: str = ""
     ticket: str = ""
-    # Only of a second factor that was set up on the way in.
+    # Only of a second factor that was set up during this sign-in.
     recovery_codes: list[str] = []
 
 
@@ -32,9 +32,9 @@ def sign_in(
     agent: str,
     browser: str = "",
 ) -> LoginResult:
-    """For somebody whose password was right a moment ago, and still is."""
-    # The row stays locked until the commit: a password change that runs beside this one either
-    # refuses us here, or finds the new session and ends it.
+    """For a user whose password was right and has not changed since."""
+    # The row stays locked until the commit: a concurrent password change either makes this update
+    # match no row, or finds the new session and ends it.
     unchanged = tx.execute(
         "update users set password_hash = ? where id = ? and enabled = 1 and password_hash = ?",
         renewed or user.password_hash,
@@ -44,7 +44,7 @@ def sign_in(
     if not unchanged:
         raise sessions.bad_login()
     entered = open_session(tx, keys, user.id, customer_name, address, agent, browser)
-    # Last: a session that begins looks at whether there was an earlier sign-in.
+    # Last: opening a session checks whether there was an earlier sign-in.
     tx.execute("update users set login_at = ? where id = ?", tx.now, user.id)
     return entered
 
@@ -58,7 +58,7 @@ def open_session(
     agent: str,
     browser: str = "",
 ) -> LoginResult:
-    """In, unless a second factor is asked for."""
+    """Open a session, unless a second factor is required."""
     place = sessions.choose_membership(tx, user_id, customer_name)
     if second_factors.find(tx, user_id) is not None:
         asks = login_tickets.TOTP
@@ -72,7 +72,7 @@ def open_session(
 
 
 def set_up_second_factor(tx: Tx, keys: Keyring, token: str, browser: str = "") -> tuple[User, str]:
-    """The secret for somebody who must have a second factor and has none."""
+    """The secret for a user who must have a second factor and has none."""
     ticket = login_tickets.find(tx, keys, token, login_tickets.SETUP, browser)
     user = users.find(tx, ticket.user_id)
     assert user is not None
@@ -82,9 +82,9 @@ def set_up_second_factor(tx: Tx, keys: Keyring, token: str, browser: str = "") -
 def exchange_ticket(
     tx: Tx, keys: Keyring, token: str, code: str, address: str, agent: str, browser: str = ""
 ) -> LoginResult | None:
-    """Ticket and code for a session; None when the code is wrong, which stays counted."""
+    """Exchange ticket and code for a session; None when the code is wrong, which is counted."""
     ticket = login_tickets.find(tx, keys, token, browser=browser)
-    # As in `sign_in`: a password change beside this one drops the ticket, or ends the session.
+    # As in `sign_in`: a concurrent password change deletes the ticket, or ends the session.
     users.lock(tx, ticket.user_id)
     login_tickets.count_try(tx, ticket)
     codes: list[str] | None = []

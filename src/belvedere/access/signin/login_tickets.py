@@ -1,4 +1,4 @@
-"""Tickets: somebody's password was right; with the second factor a ticket becomes a session."""
+"""Login tickets: issued for a correct password; exchanged for a session with the second factor."""
 
 import msgspec
 
@@ -9,7 +9,7 @@ from belvedere.db import Tx, columns
 
 LIFE: Millis = 5 * MINUTE
 TRIES = 5
-# What is still to come: a code, or first of all an app that makes codes.
+# What is still required: a code, or first the set-up of an app that generates codes.
 TOTP, SETUP = "totp", "setup"
 
 _GOOD = "digest = ? and expires_at > ? and tries < ?"
@@ -22,14 +22,14 @@ class LoginTicket(msgspec.Struct, frozen=True):
     asks: str
     tries: int
     expires_at: int
-    # Digest of the browser that gave the password; empty for programs.
+    # Digest of the browser that sent the password; empty for programs.
     browser: str
 
 
 def create(
     tx: Tx, keys: Keyring, user_id: str, customer_id: str, asks: str, browser: str = ""
 ) -> str:
-    """For this person in this organization. Old ones are swept away by the way."""
+    """A ticket for this person in this organization. Expired tickets are deleted."""
     tx.execute("delete from tickets where expires_at <= ?", tx.now)
     token = make_token(TICKET)
     ticket = LoginTicket(keys.digest(token), user_id, customer_id, asks, 0, tx.now + LIFE, browser)
@@ -43,7 +43,7 @@ def create(
 def find(
     tx: Tx, keys: Keyring, token: str, asks: str | None = None, browser: str = ""
 ) -> LoginTicket:
-    """One that a browser was given counts only in that browser."""
+    """The ticket, while it is valid. A ticket of a browser is only valid in that browser."""
     sql = f"select {columns(LoginTicket)} from tickets where {_GOOD}"
     ticket = tx.one(LoginTicket, sql, keys.digest(token), tx.now, TRIES)
     if ticket is None or asks not in (None, ticket.asks) or ticket.browser not in ("", browser):
@@ -52,12 +52,12 @@ def find(
 
 
 def owner(tx: Tx, keys: Keyring, token: str) -> str:
-    """Whose ticket it is; empty when it is gone."""
+    """The user of the ticket; empty when it does not exist any more."""
     return tx.value("select user_id from tickets where digest = ?", keys.digest(token)) or ""
 
 
 def count_try(tx: Tx, ticket: LoginTicket) -> None:
-    """One try less, unless it is dead meanwhile."""
+    """Count a try, unless the ticket is no longer valid."""
     sql = f"update tickets set tries = tries + 1 where {_GOOD}"
     if not tx.execute(sql, ticket.digest, tx.now, TRIES):
         raise ticket_gone()
@@ -68,7 +68,7 @@ def delete(tx: Tx, ticket: LoginTicket) -> None:
 
 
 def delete_for_user(tx: Tx, user_id: str, customer_id: str = "") -> None:
-    """Of somebody whose password or second factor is another one now, or in one organization."""
+    """For a user whose password or second factor changed; in one organization, or in all."""
     tx.execute(
         "delete from tickets where user_id = ? and (? = '' or customer_id = ?)",
         user_id,
@@ -79,6 +79,6 @@ def delete_for_user(tx: Tx, user_id: str, customer_id: str = "") -> None:
 
 def ticket_gone() -> Unauthenticated:
     return Unauthenticated(
-        "This took too long, or too many codes were wrong; sign in with the password again.",
+        "The sign-in took too long, or too many codes were wrong. Sign in with the password again.",
         code="ticket_gone",
     )

@@ -1,6 +1,6 @@
-"""The one place where passwords are checked: on threads, two at a time, wrong ones counted.
+"""The only place where passwords are checked: on threads, two at a time, with failures counted.
 
-Addresses take turns: whoever sends many checks at once waits behind the checks of all others.
+Addresses take turns: an address that sends many checks at once waits for the checks of all others.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ log = logging.getLogger("belvedere.sign_in")
 MAX_PARALLEL = 2
 # Checks of one address, or of one known browser, that run or wait for their turn.
 MAX_WAITING = 200
-# What is still to do for requests that were answered already.
+# Tasks that run after the response of their request.
 MAX_LATER = 100
 
 
@@ -34,7 +34,7 @@ class CheckLimits:
 
 
 class PasswordChecker:
-    """Lets password checks through in turn, and slows down or refuses those who guess."""
+    """Runs password checks in turn, and delays or refuses clients that guess."""
 
     def __init__(
         self, limits: LoginLimits, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -47,7 +47,7 @@ class PasswordChecker:
     async def verify(
         self, address: str, name: str, password_digest: str | None, password: str, user_id: str = ""
     ) -> bool:
-        """Whether the password is right; `kept` is None for an unknown user, and as slow."""
+        """Whether the password is right. Takes the same time without a digest (an unknown user)."""
         hashes, user_ids = (
             [password_digest] if password_digest else [],
             [user_id] if user_id else [],
@@ -67,17 +67,17 @@ class PasswordChecker:
         user_ids: Sequence[str] = (),
         customer: str = "",
     ) -> str | None:
-        """The hash that the password is right for: an address may have several accounts. At least
+        """The hash that the password matches: an e-mail address may have several accounts. At least
         `checks` hashes are compared, whether there are accounts or not.
 
-        `browser` is one that the owner of the account used before: it neither waits nor shares
-        the limit of its address."""
+        `browser` is one that the owner of the account used before: it is not delayed and does not
+        share the limit of its address."""
         self.limits.check(address, browser=browser)
         delay_s = 0.0 if browser else self.limits.delay_s(name)
         if delay_s:
             await self._sleep(delay_s)
         async with self._turn(browser or address):
-            # Again, now that it is our turn: a hundred guesses at once all passed the first look.
+            # Checked again after waiting: a hundred concurrent guesses all passed the first check.
             self.limits.check(address, browser=browser)
             match = await asyncio.to_thread(_first_match, hashes, password, checks)
             if match is None:
@@ -86,21 +86,21 @@ class PasswordChecker:
                 )
         return match
 
-    async def digest(self, address: str, password: str, about: Iterable[str] = ()) -> str:
-        """The form in which a new password is kept; Invalid when it is a bad one. `about` are
-        names of the person and of the organization, which are no passwords."""
+    async def digest(self, address: str, password: str, names: Iterable[str] = ()) -> str:
+        """The hash of a new password; Invalid when it is not acceptable. `names` are those of the
+        person and of the organization, which are not accepted."""
         async with self._turn(address):
-            return await asyncio.to_thread(password_hash.new_digest, password, tuple(about))
+            return await asyncio.to_thread(password_hash.new_digest, password, tuple(names))
 
     async def rehash(self, address: str, stored_hash: str | None, password: str) -> str | None:
-        """A right password hashed anew when its hash is of an older make."""
+        """A new hash of a correct password when the stored one has outdated parameters."""
         if stored_hash is None or not password_hash.needs_rehash(stored_hash):
             return None
         async with self._turn(address):
             return await asyncio.to_thread(password_hash.digest, password)
 
     def run_later(self, work: Coroutine[Any, Any, object]) -> None:
-        """Do it after the answer: how long it takes then says nothing to the caller."""
+        """Run a task after the response, so that its duration reveals nothing to the caller."""
         if len(self._later) >= MAX_LATER:
             work.close()
             raise _busy()
@@ -111,10 +111,10 @@ class PasswordChecker:
     def _done(self, task: "asyncio.Task[object]") -> None:
         self._later.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            log.error("work after an answer failed", exc_info=task.exception())
+            log.error("task after a response failed", exc_info=task.exception())
 
     async def wait_idle(self) -> None:
-        """Wait until nothing of `later` is left."""
+        """Wait until all tasks of `run_later` have ended."""
         while self._later:
             await asyncio.wait(self._later)
 
@@ -128,12 +128,12 @@ class PasswordChecker:
 
 
 def _busy() -> TooMany:
-    message = "Too many people sign in from this address at this moment; try again."
+    message = "Too many sign-ins from this address at the moment. Try again."
     return TooMany(message, retry_after_s=2)
 
 
 def _first_match(hashes: Sequence[str], password: str, checks: int) -> str | None:
-    """All are compared, also behind the right one: the time says nothing about the accounts."""
+    """All are compared, also after a match: the time must reveal nothing about the accounts."""
     padding = [None] * max(checks - len(hashes), 0 if hashes else 1)
     matches = [
         stored_hash

@@ -1,4 +1,4 @@
-"""Codes for whoever lost the app: ten at a time, each of them once, kept as keyed hashes."""
+"""Recovery codes for a lost app: ten, each valid once, stored as keyed hashes."""
 
 import secrets
 
@@ -6,13 +6,13 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Tx
 
 CODE_COUNT = 10
-# No letter or digit that is mistaken for another on paper; ten of them are nearly 50 bits.
+# Without letters and digits that are easily confused on paper; ten of them are nearly 50 bits.
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _HALF = 5
 
 
 def renew(tx: Tx, keys: Keyring, user_id: str) -> list[str]:
-    """New ones; those of before are dead. They are shown once."""
+    """Replace all codes. The new ones are shown once."""
     delete(tx, user_id)
     codes = [_code() for _ in range(CODE_COUNT)]
     tx.execute_many(
@@ -23,7 +23,7 @@ def renew(tx: Tx, keys: Keyring, user_id: str) -> list[str]:
 
 
 def use(tx: Tx, keys: Keyring, user_id: str, code: str) -> bool:
-    """Whether it was one of this person's; it is none any more."""
+    """Use a code up; whether it was valid."""
     digest = _digest(keys, user_id, code)
     sql = "delete from recovery_codes where digest = ? and user_id = ?"
     return tx.execute(sql, digest, user_id) == 1
@@ -43,6 +43,6 @@ def _code() -> str:
 
 
 def _digest(keys: Keyring, user_id: str, code: str) -> str:
-    """However it is typed."""
+    """The digest, whatever the case, hyphens and blanks."""
     bare = "".join(code.split()).replace("-", "").lower()
     return keys.digest(f"recovery {user_id} {bare}")

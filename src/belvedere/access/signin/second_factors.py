@@ -10,18 +10,18 @@ from belvedere.base.clock import MINUTE, SECOND, Millis
 from belvedere.base.errors import Conflict, TooMany
 from belvedere.db import Tx, columns
 
-# So many wrong codes within the span, from anywhere, and none is looked at until it is over. Codes
-# from browsers that the person used before are counted apart: whoever knows only the password
-# cannot keep the person out of those.
+# After this number of wrong codes within the span, from anywhere, no code is checked until its end.
+# Codes from browsers that the person used before are counted separately: an attacker who knows only
+# the password cannot lock the person out there.
 WRONG_CODES, WRONG_SPAN = 10, 15 * MINUTE
-# By what somebody signed in.
+# With what a person signed in.
 TOTP, RECOVERY = "totp", "recovery"
 
 
 class SecondFactor(msgspec.Struct, frozen=True):
     user_id: str
     box: str
-    # Null until the first code has shown that the app works.
+    # Null until the first code has proved that the app works.
     confirmed_at: int | None
     last_step: int
     wrong_codes: int
@@ -32,17 +32,17 @@ class SecondFactor(msgspec.Struct, frozen=True):
 
 
 def find(tx: Tx, user_id: str) -> SecondFactor | None:
-    """The one that counts."""
+    """The second factor, if it is confirmed."""
     factor = _row(tx, user_id)
     return factor if factor is not None and factor.confirmed_at is not None else None
 
 
 def begin(tx: Tx, keys: Keyring, user_id: str) -> str:
-    """A new secret; it counts for nothing until a code of it is shown."""
+    """A new secret; it is not required until a code confirms it."""
     users.lock(tx, user_id)
     if find(tx, user_id) is not None:
         raise Conflict(
-            "You have a second factor; disable it before you set up another.",
+            "You already have a second factor. Disable it before you set up another one.",
             code="second_factor_on",
         )
     secret = totp.new_secret()
@@ -58,7 +58,7 @@ def begin(tx: Tx, keys: Keyring, user_id: str) -> str:
 
 
 def confirm(tx: Tx, keys: Keyring, user_id: str, code: str) -> list[str] | None:
-    """The app works: from now on it is asked for. The recovery codes; None when it is wrong."""
+    """Require the second factor from now on. Returns the recovery codes; None: wrong code."""
     users.lock(tx, user_id)
     begun = _row(tx, user_id, lock=True)
     if begun is None or begun.confirmed_at is not None:
@@ -72,8 +72,8 @@ def confirm(tx: Tx, keys: Keyring, user_id: str, code: str) -> list[str] | None:
 def use_code(
     tx: Tx, keys: Keyring, user_id: str, code: str, *, is_known: bool = False
 ) -> str | None:
-    """By what the code counts, once; None when it does not. The caller must not raise then: the
-    wrong code is to stay counted."""
+    """Use a code up: returns its kind, or None when it is wrong. The caller must not raise then,
+    because the count of wrong codes has to be committed."""
     factor = _row(tx, user_id, lock=True)
     if factor is None or factor.confirmed_at is None:
         raise login_tickets.ticket_gone()
@@ -81,14 +81,14 @@ def use_code(
 
 
 def delete(tx: Tx, user_id: str) -> None:
-    """Whatever there is of it."""
+    """Delete the second factor and its recovery codes."""
     tx.execute("delete from second_factors where user_id = ?", user_id)
     recovery_codes.delete(tx, user_id)
 
 
 def no_second_factor() -> Conflict:
     return Conflict(
-        "There is no second factor; begin to set one up first.", code="no_second_factor"
+        "There is no second factor. Start to set one up first.", code="no_second_factor"
     )
 
 
@@ -104,11 +104,11 @@ def _verify_counted(
     codes, since = factor.wrong_codes, factor.wrong_since
     if is_known:
         codes, since = factor.known_wrong_codes, factor.known_wrong_since
-    # A count that began in the future is from before the clock was set back.
+    # A count that began in the future was started before the clock was set back.
     is_over = not tx.now - WRONG_SPAN < since <= tx.now
     if codes >= WRONG_CODES and not is_over:
         wait: Millis = since + WRONG_SPAN - tx.now
-        raise TooMany("Too many wrong codes; wait.", retry_after_s=-(-wait // SECOND))
+        raise TooMany("Too many wrong codes. Try again later.", retry_after_s=-(-wait // SECOND))
     method = _verify_code(tx, keys, factor, "".join(code.split()), with_recovery=with_recovery)
     wrong = 0 if method else 1 if is_over else codes + 1
     prefix = "known_" if is_known else ""
@@ -137,7 +137,7 @@ def _verify_code(
 
 
 def _row(tx: Tx, user_id: str, *, lock: bool = False) -> SecondFactor | None:
-    """Locked, codes are looked at one after the other, on however many servers."""
+    """With `lock`, codes are checked one after the other, also on several servers."""
     lock_clause = tx.dialect.lock_rows if lock else ""
     sql = f"select {columns(SecondFactor)} from second_factors where user_id = ?{lock_clause}"
     return tx.one(SecondFactor, sql, user_id)

@@ -1,4 +1,4 @@
-"""Sessions: somebody who signed in, in one organization at a time."""
+"""Sessions of people who signed in, in one organization at a time."""
 
 import msgspec
 
@@ -18,10 +18,10 @@ IDLE: Millis = 8 * HOUR
 LIFE: Millis = 7 * DAY
 PASSWORD, PROVIDER = "password", "provider"
 # Sessions that a person has at once by passwords, and by each provider; the oldest ends. Providers
-# count apart: what one organization does must not end sessions in another.
+# are counted separately: an organization must not be able to end sessions in another one.
 MAX_SESSIONS = 100
 
-# A membership that opens doors; the tables are called c, u and m wherever it is used.
+# The condition of a usable membership; statements call the tables c, u and m.
 ACTIVE = "c.enabled = 1 and u.enabled = 1 and m.enabled = 1 and m.invited_at is null"
 
 
@@ -34,16 +34,16 @@ class Session(msgspec.Struct, frozen=True):
     created_at: int
     used_at: int
     expires_at: int
-    # By what the person signed in: password, totp, recovery or provider.
+    # With what the person signed in: password, totp, recovery or provider.
     method: str
-    # Through which provider; the session opens this organization only.
+    # Through which provider; then the session is only valid in this organization.
     provider_id: str | None
-    # Digest of the browser's mark; empty for programs.
+    # Digest of the browser's token; empty for programs.
     browser: str
 
 
 class Membership(msgspec.Struct, frozen=True):
-    """An organization that somebody may enter."""
+    """An organization that a person can sign in to."""
 
     customer_id: str
     customer_name: str
@@ -59,12 +59,12 @@ class Membership(msgspec.Struct, frozen=True):
 
 
 def needs_second_factor(level: str, from_level: str) -> bool:
-    """Whether an organization that asks for one from this level on asks a member of that level."""
+    """Whether a member of `level` needs one where it is required from `from_level` on."""
     return from_level != "" and Level(level).reaches(Level(from_level))
 
 
 def list_memberships(tx: Tx, user_id: str) -> list[Membership]:
-    """In the order in which they were joined."""
+    """In the order in which the person joined."""
     return tx.all(
         Membership,
         "select c.id, c.name, m.id, m.level, u.email, c.second_factor_level,"
@@ -86,7 +86,7 @@ def begin(
     provider_id: str | None = None,
     browser: str = "",
 ) -> tuple[Session, str]:
-    """A session and its token, in the named organization, else the one used last."""
+    """A session and its token, in the named organization, else in the one used last."""
     place = choose_membership(tx, user_id, customer_name, method)
     agent = agent[:200]
     is_familiar = known_browsers.is_familiar(
@@ -125,8 +125,8 @@ def begin(
     details = {"agent": session.agent, "method": method}
     audit.record(tx, actor, "session.begin", "session", session.id, None, details)
     if not is_familiar:
-        about = {"session_id": session.id}
-        events.append(tx, place.customer_id, "member.new_sign_in", place.member_id, about)
+        details = {"session_id": session.id}
+        events.append(tx, place.customer_id, "member.new_sign_in", place.member_id, details)
     return session, token
 
 
@@ -151,13 +151,13 @@ def _end_oldest(tx: Tx, user_id: str, provider_id: str | None) -> None:
 def renew(
     tx: Tx, keys: Keyring, actor: Actor, customer_id: str | None = None
 ) -> tuple[Session, str]:
-    """A new token for the same session, there or in another organization. It does not live longer:
-    after seven days everybody signs in again."""
+    """A new token for the same session, in the same or in another organization. The end of the
+    session does not change: after seven days everyone signs in again."""
     require_session(actor)
     target_id = customer_id or actor.customer_id
     if actor.provider_id and target_id != actor.customer_id:
         raise Forbidden(
-            "You signed in through a provider of this organization; sign in to the other one.",
+            "You signed in through a provider of this organization. Sign in to the other one.",
             code="other_organization",
         )
     memberships_by_id = {
@@ -182,7 +182,7 @@ def renew(
         raise passwords_off(memberships_by_id[target_id].customer_name)
     if session.method == PASSWORD and memberships_by_id[target_id].needs_second_factor:
         raise Forbidden(
-            "That organization asks for a second factor; set yours up first.",
+            "That organization requires a second factor. Set up yours first.",
             code="second_factor_required",
         )
     tx.signals.add(ACCESS_CHANGED)
@@ -190,7 +190,7 @@ def renew(
 
 
 def list_active(tx: Tx, actor: Actor) -> list[Session]:
-    """This person's sessions, in all organizations that the actor's own session opens."""
+    """This person's sessions, in all organizations that the actor's own session gives access to."""
     require_session(actor)
     return tx.all(
         Session,
@@ -204,7 +204,7 @@ def list_active(tx: Tx, actor: Actor) -> list[Session]:
 
 
 def expiry_of(tx: Tx, actor: Actor) -> Millis | None:
-    """When the session that asks ends, at the latest; None for whoever has none."""
+    """When the session of this request ends at the latest; None without a session."""
     ends: Millis | None = tx.value(
         "select expires_at from sessions where id = ?", actor.credential_id
     )
@@ -212,7 +212,7 @@ def expiry_of(tx: Tx, actor: Actor) -> Millis | None:
 
 
 def revoke(tx: Tx, actor: Actor, session_id: str) -> Session:
-    """End one of one's own sessions."""
+    """End one of the actor's own sessions."""
     require_session(actor)
     session = tx.one(
         Session,
@@ -231,18 +231,18 @@ def revoke(tx: Tx, actor: Actor, session_id: str) -> Session:
 
 
 def revoke_others(tx: Tx, actor: Actor) -> list[Session]:
-    """End all of one's own sessions but the one that asks, and sign-ins that are half done."""
+    """End all of the actor's own sessions except the current one, and unfinished sign-ins."""
     require_session(actor)
     ended = [session for session in list_active(tx, actor) if session.id != actor.credential_id]
     revoke_for_user(tx, actor.user_id, _customer_scope(actor)[0] or None, but=actor.credential_id)
     login_tickets.delete_for_user(tx, actor.user_id, _customer_scope(actor)[0])
-    about = {"ended": len(ended)}
-    audit.record(tx, actor, "session.end_others", "session", actor.credential_id, None, about)
+    details = {"ended": len(ended)}
+    audit.record(tx, actor, "session.end_others", "session", actor.credential_id, None, details)
     return ended
 
 
 def revoke_for_user(tx: Tx, user_id: str, customer_id: str | None = None, but: str = "") -> None:
-    """End somebody's sessions, in one organization or everywhere."""
+    """End a user's sessions, in one organization or in all."""
     tx.execute(
         "update sessions set revoked_at = ? where user_id = ? and revoked_at is null"
         " and id <> ? and (? = '' or customer_id = ?)",
@@ -266,7 +266,7 @@ def revoke_for_provider(tx: Tx, provider_id: str) -> None:
 
 
 def revoke_without_provider(tx: Tx, customer_id: str) -> None:
-    """End those of an organization that takes no passwords any more, and tickets to such."""
+    """End the password sessions of an organization that turned passwords off, and its tickets."""
     tx.execute(
         "update sessions set revoked_at = ? where customer_id = ? and method <> ?"
         " and revoked_at is null",
@@ -279,14 +279,18 @@ def revoke_without_provider(tx: Tx, customer_id: str) -> None:
 
 
 def _customer_scope(actor: Actor) -> tuple[str, str]:
-    """The organization beyond which a session does not reach; empty: it is the person's own."""
+    """The only organization that the session is valid in; empty: all of the person's. Twice, for
+    two parameters of a statement."""
     bound = actor.customer_id if actor.provider_id else ""
     return bound, bound
 
 
 def require_session(actor: Actor) -> None:
     if actor.kind != "member":
-        raise Forbidden("This is about sessions; a token has none. Sign in.", code="no_session")
+        raise Forbidden(
+            "Tokens have no session. Sign in with a password or through a provider.",
+            code="no_session",
+        )
 
 
 def bad_login() -> Unauthenticated:
@@ -294,13 +298,13 @@ def bad_login() -> Unauthenticated:
 
 
 def not_a_member() -> Forbidden:
-    return Forbidden("You are no member of this organization.", code="not_a_member")
+    return Forbidden("You are not a member of this organization.", code="not_a_member")
 
 
 def passwords_off(customer_name: str) -> Forbidden:
     return Forbidden(
-        f"The organization {customer_name} takes no passwords; sign in through its provider, on"
-        " the console's sign-in page.",
+        f"The organization {customer_name} does not accept passwords. Sign in through its provider"
+        " on the console's sign-in page.",
         code="passwords_off",
     )
 
@@ -308,7 +312,7 @@ def passwords_off(customer_name: str) -> Forbidden:
 def choose_membership(
     tx: Tx, user_id: str, customer_name: str | None, method: str = PASSWORD
 ) -> Membership:
-    """The organization to enter; of several one that takes whoever comes this way."""
+    """The organization to sign in to; one that accepts this method of sign-in."""
     candidates = list_memberships(tx, user_id)
     if customer_name is not None:
         candidates = [

@@ -1,4 +1,4 @@
-"""From the body of a call to the elements that become arguments. Numbers keep their spelling."""
+"""From the body of a call to the elements that become arguments. Numbers keep their notation."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from belvedere.rest.run_arguments import FORM, JSON
 
 
 def read(content_type: str, raw: bytes) -> list[Any] | Refused:
-    """The elements, or why there are none: who is not let in must not be told."""
+    """The elements, or the error: an unauthorized caller must not get it."""
     try:
         return elements(content_type, raw)
     except Refused as refusal:
@@ -17,7 +17,7 @@ def read(content_type: str, raw: bytes) -> list[Any] | Refused:
 
 
 def elements(content_type: str, raw: bytes) -> list[Any]:
-    """Element n is argument n. Whatever is no array counts as an array of one."""
+    """Element n is argument n. A value that is not an array counts as an array of one element."""
     if not raw.strip():
         return []
     kind = run_arguments.media_type(content_type)
@@ -37,7 +37,7 @@ def _as_list(value: Any) -> list[Any]:
 def _from_form(raw: bytes) -> list[Any]:
     fields = run_arguments.form(raw)
     if set(fields) == {"payload"} and len(fields["payload"]) == 1:
-        # GitHub's form: one field with the whole JSON.
+        # GitHub's form: one field that contains all of the JSON.
         return _as_list(json_text.parse(fields["payload"][0]))
     return [{name: values[0] if len(values) == 1 else values for name, values in fields.items()}]
 

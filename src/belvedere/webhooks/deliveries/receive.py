@@ -1,4 +1,4 @@
-"""A call of a webhook: whoever may is let in, everything attached starts, or nothing does."""
+"""A call of a webhook: it is authorized, and starts everything that is attached, or nothing."""
 
 import hashlib
 from collections import Counter
@@ -50,10 +50,10 @@ class Call(msgspec.Struct):
     keys: Keyring
     raw: bytes
     content_type: str
-    # By their lower-case names, and as they may be kept.
+    # By their lower-case names; `redacted` is JSON without credentials, to be stored.
     headers: dict[str, str]
     redacted: str
-    # The elements of the body, or why it cannot be read: said only to those who are let in.
+    # The elements of the body, or the error why it cannot be read, for authorized callers only.
     payload: list[Any] | Refused
     secret: str = ""
     # The caller's own id of the delivery, with the digest of the body.
@@ -62,7 +62,7 @@ class Call(msgspec.Struct):
 
     @property
     def key(self) -> Key:
-        """Whose delivery id it is: those of two callers may be the same."""
+        """The delivery id with its caller: two callers may use the same id."""
         assert self.once is not None
         who = (
             self.actor.principal
@@ -77,13 +77,13 @@ class CallResult(msgspec.Struct):
 
     jobs: list[StartedJob]
     replayed: bool = False
-    # What the caller wants to hear back; then nothing was started.
+    # The text that the caller expects as the response; then nothing was started.
     challenge: str | None = None
 
 
 @dataclass(slots=True)
 class _CallBatch:
-    """What is known and what is to be written, over all calls of one transaction."""
+    """What was read and what is to be written, for all calls of one transaction."""
 
     hooks: dict[tuple[str, str], WebhookRow | None] = field(default_factory=dict)
     cache: TargetCache = field(default_factory=dict)
@@ -93,7 +93,8 @@ class _CallBatch:
 
 
 def trigger(tx: Tx, calls: list[Call]) -> Sequence[CallResult | Exception]:
-    """Each all or nothing; a refused one harms no other, and is kept with its reason."""
+    """Each call is all or nothing; a refused one does not affect the others, and is stored with the
+    code of its error."""
     batch = _CallBatch()
     answers = [_answer(tx, call, batch) for call in calls]
     for kind, target in TARGETS.items():
@@ -144,7 +145,7 @@ def _verdict(answer: CallResult) -> str:
 
 
 def _authorize(tx: Tx, call: Call, batch: _CallBatch) -> WebhookRow:
-    """The webhook, for who holds its secret, signs with it, or has a token of its organization."""
+    """The webhook, for a call with its secret, a signature, or a token of its organization."""
     key = (call.actor.customer_id, call.webhook_id)
     if call.authorization is CallAuthorization.SECRET and not secret_keys.check(
         tx, call.keys, call.actor.customer_id, "webhook", call.webhook_id, call.secret
@@ -192,9 +193,10 @@ def _check_signature(tx: Tx, call: Call, hook: WebhookRow) -> None:
     live = secret_keys.list_valid(tx, call.keys, hook.customer_id, "webhook", hook.id)
     fit = signatures.verify(hook.signature, call.headers, call.raw, live, tx.now)
     if fit is signatures.SignatureCheck.EXPIRED:
-        # Only who holds the secret learns this: a clock is wrong, or somebody repeats a call.
+        # Only a caller with the secret gets this: a clock is wrong, or a call is being repeated.
         raise Forbidden(
-            "The signature fits, but its moment is over five minutes from this server's clock.",
+            "The signature is valid, but its time differs by more than five minutes from this"
+            " server's clock.",
             code="signature_too_old",
         )
     if fit is signatures.SignatureCheck.INVALID:
@@ -202,14 +204,15 @@ def _check_signature(tx: Tx, call: Call, hook: WebhookRow) -> None:
 
 
 def _use_sender_id(call: Call, hook: WebhookRow, payload: list[Any]) -> None:
-    """By the id that the sender signed, where it signs one: the rest of the body may change."""
+    """Use the id that the sender signed as the delivery id, if it signs one: the rest of the body
+    may change when it repeats the delivery."""
     delivery_id = senders.delivery_id(hook.signature, call.headers, payload)
     if delivery_id is not None:
         call.once = Once(ROUTE, delivery_id, hashlib.sha256(delivery_id.encode()).hexdigest())
 
 
 def _challenge_result(call: Call, hook: WebhookRow, payload: list[Any]) -> CallResult | None:
-    """A question whether this address is right; it starts nothing."""
+    """The response to a request that verifies the address; it starts nothing."""
     if call.authorization not in (CallAuthorization.SECRET, CallAuthorization.SIGNATURE):
         return None
     challenge = senders.challenge(hook.signature, payload)
@@ -221,11 +224,11 @@ def _wrong_secret() -> Forbidden:
 
 
 def _wrong_signature() -> Forbidden:
-    return Forbidden("The signature is missing or does not fit.", code="wrong_signature")
+    return Forbidden("The signature is missing or invalid.", code="wrong_signature")
 
 
 def _find_replay(tx: Tx, call: Call, batch: _CallBatch) -> CallResult | None:
-    """What this delivery started before, perhaps a moment ago in this same transaction."""
+    """What this delivery started before, possibly in the same transaction."""
     if call.once is None:
         return None
     if (earlier := batch.started.get(call.key)) is not None:
@@ -249,7 +252,7 @@ def _started_jobs(tx: Tx, job_ids: list[str]) -> list[StartedJob]:
 def _start(
     tx: Tx, call: Call, payload: list[Any], attached: Sequence[Trigger], batch: _CallBatch
 ) -> CallResult:
-    """Everything that is attached; where one cannot run, none does."""
+    """Start everything that is attached; if one target cannot run, start nothing."""
     actor = trigger_actor(call.actor.customer_id, call.actor.customer_name, call.actor.address)
     ready: list[tuple[str, PreparedTarget]] = []
     for trigger_row in attached:
@@ -268,7 +271,7 @@ def _start(
 
 
 def _name_target(tx: Tx, refusal: Refused, trigger_row: Trigger) -> Refused:
-    """The same refusal, saying which of those attached it is about."""
+    """The same error, with the name of the task or workflow that it is about."""
     table = SOURCES[trigger_row.target]
     name = tx.value(f"select {table.name} from {table.table} where id = ?", trigger_row.target_id)
     message = (
@@ -289,7 +292,7 @@ def _add_delivery(
     verdict: str,
     jobs: list[StartedJob],
 ) -> None:
-    """Put it into the inbox, without what only the scripts may see."""
+    """Add the delivery to the inbox, with the places that have to be masked."""
     actor = call.actor
     masked = {
         place

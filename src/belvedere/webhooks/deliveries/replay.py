@@ -1,4 +1,4 @@
-"""Looking into the inbox, and running a delivery once more."""
+"""Reading the inbox, and replaying a delivery."""
 
 import msgspec
 
@@ -16,7 +16,7 @@ from belvedere.webhooks.model import CallAuthorization, Delivery
 def list_page(
     tx: Tx, actor: Actor, webhook_id: str, listing: Listing
 ) -> tuple[list[Delivery], int | None]:
-    """A page of what came in, newest first."""
+    """A page of deliveries, newest first."""
     require(actor, Level.ADMIN)
     store.find(tx, actor.customer_id, webhook_id)
     total = inbox.count_rows(tx, actor.customer_id, webhook_id, listing) if listing.count else None
@@ -30,7 +30,7 @@ def show(tx: Tx, actor: Actor, webhook_id: str, delivery_id: str) -> tuple[Deliv
 
 
 def replay_call(tx: Tx, keys: Keyring, actor: Actor, webhook_id: str, delivery_id: str) -> Call:
-    """The call that runs a delivery once more; no key stands in its way."""
+    """The call that replays a delivery; without a delivery id, so that it is no duplicate."""
     delivery, body = show(tx, actor, webhook_id, delivery_id)
     raw = body.encode()
     return Call(

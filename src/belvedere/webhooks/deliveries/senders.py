@@ -1,4 +1,4 @@
-"""What is peculiar to a sender beside its signature: its ids of deliveries, its questions. Pure."""
+"""What is specific to a sender besides its signature: ids of deliveries, challenges. Pure."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,16 +9,16 @@ from belvedere.webhooks.deliveries import signatures
 from belvedere.webhooks.model import Signature
 
 MAX_ID, MAX_CHALLENGE = 255, 1_024
-# Where the signed body holds the sender's own id of the event, and what is signed anew each time.
+# The field of the signed body with the sender's id of the event, and the header of the signature.
 _ID_FIELDS = {Signature.STRIPE: "id", Signature.SLACK: "event_id"}
 _SIGNED = {Signature.STRIPE: signatures.STRIPE, Signature.SLACK: signatures.SLACK}
 
 
 def delivery_id(kind: str, headers: Mapping[str, str], payload: list[Any]) -> str | None:
-    """The id of a delivery that was signed with it; None where the sender signs none.
+    """The signed id of a delivery; None where the sender signs none.
 
-    Headers that are not signed do not count: who overheard a call could change them. A body
-    without an id is told from others by its signature, which holds the moment too.
+    Headers that are not signed are ignored: somebody who intercepted a call could change them. A
+    body without an id is identified by its signature, which includes the time.
     """
     if kind not in _ID_FIELDS:
         return None
@@ -30,7 +30,7 @@ def delivery_id(kind: str, headers: Mapping[str, str], payload: list[Any]) -> st
 
 
 def challenge(kind: str, payload: list[Any]) -> str | None:
-    """What Slack wants to hear back before it believes that an address is its owner's."""
+    """The text that Slack expects in the response when it verifies an address."""
     if kind != Signature.SLACK or _member(payload, "type") != "url_verification":
         return None
     text = _member(payload, "challenge")
@@ -38,7 +38,7 @@ def challenge(kind: str, payload: list[Any]) -> str | None:
 
 
 def _member(payload: list[Any], name: str) -> str | None:
-    """A text of the one object that the body is."""
+    """A text field of the body, if the body is one object."""
     if len(payload) != 1 or not isinstance(payload[0], dict):
         return None
     value = payload[0].get(name)

@@ -1,4 +1,4 @@
-"""Checking that a body was signed with the webhook's secret. Pure: headers, body, keys, now."""
+"""Verifies that a body was signed with the webhook's secret. Pure: headers, body, keys, now."""
 
 import hashlib
 import hmac
@@ -12,9 +12,9 @@ from belvedere.webhooks.model import Signature
 BELVEDERE, GITHUB = "x-belvedere-signature", "x-hub-signature-256"
 GITLAB, STRIPE = "x-gitlab-token", "stripe-signature"
 SLACK, SLACK_TIMESTAMP = "x-slack-signature", "x-slack-request-timestamp"
-# How old a signed moment may be, and how far ahead the caller's clock.
+# How far a signed time may be from this server's clock, in either direction.
 TOLERANCE: Millis = 5 * MINUTE
-# Stripe sends one signature for each of its live secrets: two, while one is being changed.
+# Stripe sends one signature for each of its valid secrets: two while one is being rotated.
 MAX_SIGNATURES, MAX_HEADER = 16, 4_096
 _PLAIN = re.compile(r"sha256=([0-9a-f]{64})")
 _TIMED = re.compile(r"t=([0-9]{1,12}),sha256=([0-9a-f]{64})")
@@ -25,7 +25,7 @@ Headers = Mapping[str, str]
 
 
 class SignatureCheck(Enum):
-    """Whether a signature fits; one that is too old fitted once."""
+    """Whether a signature is valid; an expired one was valid before."""
 
     VALID = "valid"
     EXPIRED = "expired"
@@ -35,7 +35,7 @@ class SignatureCheck(Enum):
 def verify(
     kind: str, headers: Headers, body: bytes, secrets: Sequence[str], now: Millis
 ) -> SignatureCheck:
-    """Whether one of the secrets made the signature that the kind asks for."""
+    """Whether the signature of this kind was made with one of the secrets."""
     if kind == Signature.GITLAB:
         token = headers.get(GITLAB, "")
         fits = bool(token) and any([_is_equal(token, secret) for secret in secrets])
@@ -47,7 +47,7 @@ def verify(
 
 
 def has_signature(kind: str, headers: Headers) -> bool:
-    """Whether the headers hold a signature of this kind at all; it needs no body."""
+    """Whether the headers contain a signature of this kind; needs no body."""
     if kind == Signature.GITLAB:
         return bool(headers.get(GITLAB))
     read = _SCHEMES.get(kind)
@@ -55,7 +55,7 @@ def has_signature(kind: str, headers: Headers) -> bool:
 
 
 class _SignatureHeader:
-    """What a header says: signatures over something before the body, made at some second."""
+    """A parsed header: signatures over a prefix and the body, and the time in seconds."""
 
     def __init__(self, macs: Sequence[str], before: str = "", seconds: str = "") -> None:
         self.macs, self.before, self.seconds = macs, before.encode(), seconds
@@ -66,7 +66,7 @@ def _github(headers: Headers) -> _SignatureHeader:
 
 
 def _belvedere(headers: Headers) -> _SignatureHeader:
-    """With a moment in it, a call that was overheard is good for minutes only."""
+    """With a time in it, an intercepted call can be repeated for minutes only."""
     header = headers.get(BELVEDERE, "").replace(" ", "")
     timed = _TIMED.fullmatch(header)
     return (
@@ -80,14 +80,14 @@ def _plain(header: str) -> _SignatureHeader:
 
 
 def _stripe(headers: Headers) -> _SignatureHeader:
-    """`t=<seconds>,v1=<hex>`, with more of v1 while a secret is changed, and parts not ours."""
+    """`t=<seconds>,v1=<hex>`, with several v1 while a secret is rotated, and other parts."""
     header = headers.get(STRIPE, "")
     if len(header) > MAX_HEADER:
         return _SignatureHeader([])
     parts = [part.strip().partition("=") for part in header.split(",")]
     moments = [value for name, _, value in parts if name == "t"]
     macs = [value for name, _, value in parts if name == "v1"]
-    # Two moments: nobody can say which of them was signed.
+    # With two times it is unclear which one was signed.
     if len(moments) != 1 or not _SECONDS.fullmatch(moments[0]) or len(macs) > MAX_SIGNATURES:
         return _SignatureHeader([])
     return _SignatureHeader(
@@ -114,7 +114,7 @@ def _verify_macs(
     signed: _SignatureHeader, body: bytes, secrets: Sequence[str], now: Millis
 ) -> SignatureCheck:
     expected = [sign(secret, signed.before + body) for secret in secrets]
-    # Every secret is tried: which of them fits must not show in the time it takes.
+    # Every secret is tried: the time must not reveal which one matches.
     fits = [
         hmac.compare_digest(mac, expected_mac)
         for mac in signed.macs or [""]

@@ -1,4 +1,4 @@
-"""The inbox: what came in, what became of it, and how long it is kept."""
+"""The inbox: deliveries, their results, and their retention."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,7 +15,7 @@ from belvedere.rest.listing_sql import clauses
 from belvedere.webhooks.model import Delivery
 
 RETENTION: Millis = 30 * DAY
-# Of each webhook.
+# Limits of each webhook.
 MAX_DELIVERIES, MAX_BYTES = 500, 16 << 20
 BATCH_SIZE = 200
 MAX_HEADERS, MAX_HEADER = 64, 1_024
@@ -35,7 +35,7 @@ _ROW = columns(Delivery)
 
 
 def redact_headers(headers: Iterable[tuple[str, str]]) -> str:
-    """Headers as they may be kept, as JSON: what looks like a secret is blotted out."""
+    """Headers as JSON for the database: values that look like secrets are masked."""
     values = {
         name: MASK if is_credential(name) else value[:MAX_HEADER]
         for name, value in list(headers)[:MAX_HEADERS]
@@ -44,7 +44,7 @@ def redact_headers(headers: Iterable[tuple[str, str]]) -> str:
 
 
 def body_text(raw: bytes) -> str:
-    """A body as it can be kept; what is no text could not be read anyway."""
+    """A body as text for the database; bytes that are not UTF-8 are replaced."""
     return json_text.clean(raw.decode("utf-8", "replace"))
 
 
@@ -53,7 +53,7 @@ def context(delivery_id: str) -> str:
 
 
 def seal_body(tx: Tx, delivery: Delivery, body: str) -> str:
-    """A body as the database keeps it: in its box where a part of it is masked."""
+    """A body as the database stores it: sealed where a part of it is masked."""
     if delivery.masked == "[]" and not body.startswith(sealed_values.TEXT):
         return body
     return sealed_values.seal_text(tx, context(delivery.id), body)
@@ -110,11 +110,11 @@ def count_rows(tx: Tx, customer_id: str, webhook_id: str, listing: Listing) -> i
     )
 
 
-# What time does to them
+# Retention
 
 
 def purge_old(tx: Tx) -> bool:
-    """Drop a batch of what is too old; whether there may be more. Ids begin with their time."""
+    """Delete a batch of old deliveries; whether there may be more. Ids begin with their time."""
     gone = tx.execute(
         "delete from deliveries where id in"
         " (select id from deliveries where id < ? order by id limit ?)",
@@ -125,7 +125,7 @@ def purge_old(tx: Tx) -> bool:
 
 
 def purge_excess(tx: Tx, after: str) -> str | None:
-    """Drop what is too much of the webhook behind this one; its id, None when there is none."""
+    """Delete what exceeds the limits of the webhook after this one; its id, None: there is none."""
     webhook_id: str | None = tx.value(
         "select id from webhooks where id > ? order by id limit 1", after
     )
@@ -144,7 +144,7 @@ def purge_excess(tx: Tx, after: str) -> str | None:
 
 
 def _oldest_retained(newest_first: Sequence[tuple[str, int]]) -> str | None:
-    """The oldest delivery that may stay, None when all may."""
+    """The oldest delivery within the limits; None when all are."""
     total = 0
     for n, (_, size) in enumerate(newest_first):
         total += size
