@@ -33,7 +33,7 @@ def test_the_copies_are_older_than_what_comes(db: Database) -> None:
     db.write_blocking(history_data.fill, target, 0, 20, 20)
     newest = db.write_blocking(fixture.create, target)
     listing = Listing(pages.listable(db.dialect), limit=100)
-    records, _ = db.write_blocking(pages.page, target.actor, listing)
+    records, _ = db.write_blocking(pages.list_page, target.actor, listing)
     assert len(records) == 22
     assert records[0].id == newest
 

@@ -19,7 +19,7 @@ from belvedere.indicators import service as indicators
 from belvedere.indicators.bodies import IndicatorBody
 from belvedere.jobs.approvals import links
 from belvedere.jobs.lifecycle import claim
-from belvedere.jobs.lifecycle.create import NewJob, create
+from belvedere.jobs.lifecycle.create import JobRequest, create
 from belvedere.monitors import service as monitors
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.notifications import service as notify
@@ -154,7 +154,7 @@ def _running_task(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     }
     task_id = make_task(tx, runtime.keyring, place.by, fields)
     session = hosts.connect(tx, place.ids["host"], hello(place.host), "192.0.2.7")
-    (made,) = create(tx, [NewJob(place.by, task_id, [])])
+    (made,) = create(tx, [JobRequest(place.by, task_id, [])])
     assert not isinstance(made, Exception)
     assert len(claim.claim(tx, place.ids["host"], session)) == 1
     place.ids |= {"task": task_id, "job": made.job.id, "file": made.job.script_id or ""}
@@ -226,9 +226,9 @@ def _approval(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     """One that waits, and the link by which its approver says yes."""
     fields = {"name": "ask", "type": "approval", "approvers": [place.by.email]}
     task_id = make_task(tx, runtime.keyring, place.by, fields)
-    (made,) = create(tx, [NewJob(place.by, task_id, [])])
+    (made,) = create(tx, [JobRequest(place.by, task_id, [])])
     assert not isinstance(made, Exception)
-    found = links.make(tx, runtime.keyring, made.job, place.by.user_id)
+    found = links.create_links(tx, runtime.keyring, made.job, place.by.user_id)
     place.texts["link"] = found["approve"]
 
 

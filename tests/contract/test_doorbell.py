@@ -40,4 +40,4 @@ async def test_who_waits_for_an_end_hears_of_it(world: World, uma: Client) -> No
 
 def test_nobody_looks_less_often_than_every_two_seconds() -> None:
     rounds = {loop.work: loop.every_s for loop in loops.LOOPS}
-    assert max(rounds[loops.signal_waiting_hosts], feed.POLL_S, wait.LOOK_S) <= 2.0
+    assert max(rounds[loops.signal_waiting_hosts], feed.POLL_S, wait.POLL_S) <= 2.0

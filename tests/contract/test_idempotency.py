@@ -122,10 +122,10 @@ async def test_a_key_is_forgotten_after_a_day(world: World, uma: Client, clock: 
     token = world.client("token")
     theirs = (await token.post("/acme/job", body, headers=KEY)).json["id"]
     clock.move(23 * 3600)
-    await world.runtime.db.write(timeouts.forget_keys)
+    await world.runtime.db.write(timeouts.purge_old_keys)
     assert (await token.post("/acme/job", body, headers=KEY)).json["id"] == theirs
     clock.move(2 * 3600)
-    await world.runtime.db.write(timeouts.forget_keys)
+    await world.runtime.db.write(timeouts.purge_old_keys)
     assert (await token.post("/acme/job", body, headers=KEY)).json["id"] not in (first, theirs)
 
 

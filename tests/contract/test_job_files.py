@@ -131,7 +131,7 @@ async def test_names_that_no_agent_of_ours_would_send_are_dropped(
     assert await names(uma, job["id"]) == ["twice"]
 
 
-@pytest.mark.parametrize(("number", "at"), [(100, 0), (65_535, 0), (0, artifacts.MOST_BYTES)])
+@pytest.mark.parametrize(("number", "at"), [(100, 0), (65_535, 0), (0, artifacts.MAX_BYTES)])
 async def test_more_than_one_job_may_leave_ends_the_link(
     world: World, uma: Client, number: int, at: int
 ) -> None:
@@ -145,7 +145,7 @@ async def test_more_than_one_job_may_leave_ends_the_link(
 async def test_together_they_are_bounded(
     world: World, uma: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(artifacts, "MOST_BYTES", 100)
+    monkeypatch.setattr(artifacts, "MAX_BYTES", 100)
     async with world.agent() as agent:
         job = await create(uma, await world.task())
         await ended(agent, {"a": b"x" * 60, "b": b"y" * 60})
@@ -197,7 +197,7 @@ async def test_they_go_with_the_job(world: World, ada: Client) -> None:
     runtime = world.runtime
     while await runtime.db.write(retention.purge):
         pass
-    assert await runtime.db.read(retention.dropped) == [job["id"]]
-    await runtime.logs.write(retention.forget_logs, [job["id"]])
-    assert await runtime.logs.read(artifacts.of_attempt, order.fence) == []
+    assert await runtime.db.read(retention.jobs_with_leftover_logs) == [job["id"]]
+    await runtime.logs.write(retention.delete_logs, [job["id"]])
+    assert await runtime.logs.read(artifacts.for_attempt, order.fence) == []
     assert await runtime.logs.read(artifacts.read, order.fence, 0, 0) == b""

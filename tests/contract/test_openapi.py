@@ -69,7 +69,7 @@ def test_operations_have_names_of_their_own(document: dict[str, Any]) -> None:
 def test_shapes_have_names_that_tell_nothing_of_our_modules(document: dict[str, Any]) -> None:
     names = set(document["components"]["schemas"])
     assert all(re.fullmatch(r"[A-Z][A-Za-z]+", name) for name in names), names
-    assert {"JobRecord", "JobsUserRecord", "AccessUserRecord"} <= names
+    assert {"JobRecord", "JobUserRecord"} <= names
     told = re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document))
     assert set(told) <= names
 

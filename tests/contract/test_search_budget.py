@@ -41,13 +41,13 @@ def ids_of(answers: list[Answer]) -> list[str]:
 def rows(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The rows that each step was allowed to examine."""
     steps: list[int] = []
-    read = pages.looked
+    read = pages.read_page
 
     def counted(tx: Tx, actor: Any, listing: Any, most: Any, look: Any, size: int = 0) -> Any:
         steps.append(look)
         return read(tx, actor, listing, most, look, size)
 
-    monkeypatch.setattr(pages, "looked", counted)
+    monkeypatch.setattr(pages, "read_page", counted)
     return steps
 
 
@@ -152,7 +152,7 @@ async def test_lists_in_other_orders_leave_a_thread_for_steps(
     """They cannot be cut into steps, so only one of an organization runs at once."""
     job = await create(uma, await world.task())
     entered, released = threading.Semaphore(0), threading.Event()
-    read = pages.looked
+    read = pages.read_page
 
     def held(tx: Tx, actor: Any, listing: Any, *args: Any) -> Any:
         if listing.sort:
@@ -160,7 +160,7 @@ async def test_lists_in_other_orders_leave_a_thread_for_steps(
             assert released.wait(PATIENCE_S)
         return read(tx, actor, listing, *args)
 
-    monkeypatch.setattr(pages, "looked", held)
+    monkeypatch.setattr(pages, "read_page", held)
     sorts = [asyncio.create_task(uma.get("/acme/job?sort[name]=1")) for _ in range(6)]
     try:
         assert await asyncio.to_thread(entered.acquire, timeout=PATIENCE_S)

@@ -24,7 +24,7 @@ MANY = 8
 @pytest.fixture
 def searches(monkeypatch: pytest.MonkeyPatch) -> Iterator["HeldSearches"]:
     held = HeldSearches()
-    monkeypatch.setattr(pages, "looked", held)
+    monkeypatch.setattr(pages, "read_page", held)
     yield held
     held.released.set()
 
@@ -33,7 +33,7 @@ class HeldSearches:
     """Lists of jobs that stay on their thread until the test lets them go."""
 
     def __init__(self) -> None:
-        self._looked = pages.looked
+        self._looked = pages.read_page
         self._entered = threading.Semaphore(0)
         self.released = threading.Event()
 

@@ -222,7 +222,7 @@ async def test_an_id_is_remembered_for_a_day(world: World, ada: Client, clock: H
     target, key = f"/acme/webhook/{hook['id']}/trigger", {"idempotency-key": "k"}
     for hours, count in ((0, 1), (23, 1), (2, 2)):
         clock.move(hours * 3_600)
-        await world.runtime.db.write(timeouts.forget_keys)
+        await world.runtime.db.write(timeouts.purge_old_keys)
         await world.client("token").post(target, [1], headers=key)
         assert len(await jobs(world.client("token"))) == count
 

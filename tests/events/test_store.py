@@ -55,12 +55,12 @@ def test_forgetting_has_an_end_and_spares_none_but_the_newest(
         newest = db.write_blocking(tell, name)
     clock.move(events.LIFE / SECOND + 1)
     db.write_blocking(_read_all, "reader")
-    while db.write_blocking(retention.forget_events, ["reader"]):
+    while db.write_blocking(retention.purge_old_events, ["reader"]):
         pass
     assert db.write_blocking(held) == []
     assert db.write_blocking(tell, "h4") == newest + 1
     db.write_blocking(_read_all, "reader")
-    while db.write_blocking(retention.forget_events, ["reader"]):
+    while db.write_blocking(retention.purge_old_events, ["reader"]):
         pass
     ids = db.write_blocking(lambda tx: tx.rows("select id from events"))
     assert ids == [(newest + 1,)]
@@ -79,7 +79,7 @@ def test_an_event_that_a_consumer_has_not_processed_is_kept(db: Database, clock:
         db.write_blocking(tell, name)
     db.write_blocking(_read_all, "quick")
     clock.move(events.LIFE / SECOND + 1)
-    while db.write_blocking(retention.forget_events, ["quick", "slow"]):
+    while db.write_blocking(retention.purge_old_events, ["quick", "slow"]):
         pass
     assert db.write_blocking(held) == ["h2", "h3"]
 
@@ -88,4 +88,4 @@ def test_a_consumer_that_never_ran_keeps_everything(db: Database, clock: HandClo
     db.write_blocking(tell, "h1")
     db.write_blocking(_read_all, "quick")
     clock.move(events.LIFE / SECOND + 1)
-    assert db.write_blocking(retention.forget_events, ["quick", "new"]) == 0
+    assert db.write_blocking(retention.purge_old_events, ["quick", "new"]) == 0

@@ -11,16 +11,16 @@ from belvedere.events import Event, of_object
 from belvedere.hosts import presence
 from belvedere.hosts import store as host_store
 from belvedere.jobs import store
-from belvedere.jobs.attempts import Attempt, attempts_of
-from belvedere.jobs.idempotency import Once
+from belvedere.jobs.attempts import Attempt, attempts_for_job
+from belvedere.jobs.idempotency import IdempotencyKey
 from belvedere.jobs.lifecycle import claim as queue
 from belvedere.jobs.lifecycle import resync
 from belvedere.jobs.lifecycle.claim import Claimed
-from belvedere.jobs.lifecycle.create import Created, NewJob, create
-from belvedere.jobs.lifecycle.finish import Outcome, Reported, finish
-from belvedere.jobs.lifecycle.resync import Reunion
+from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest, create
+from belvedere.jobs.lifecycle.finish import ReceivedReport, ReportOutcome, finish
+from belvedere.jobs.lifecycle.resync import ResyncResult
 from belvedere.jobs.model import JobRow
-from belvedere.jobs.store import Heavy
+from belvedere.jobs.store import JobDetails
 from belvedere.protocol import Entry, Hello, Report
 from belvedere.tasks import service as task_service
 from belvedere.tasks.bodies import TaskBody
@@ -61,7 +61,7 @@ class Workshop:
 
     # What happens
 
-    def made(self, wanted: NewJob) -> Created:
+    def made(self, wanted: JobRequest) -> CreatedJob:
         [answer] = self.db.write_blocking(create, [wanted])
         if isinstance(answer, Exception):
             raise answer
@@ -75,9 +75,11 @@ class Workshop:
         key: str | None = None,
         **rest: Any,
     ) -> JobRow:
-        once = None if key is None else Once("POST /job", key, repr(given))
+        once = None if key is None else IdempotencyKey("POST /job", key, repr(given))
         who = actor or self.cast.ada
-        return self.made(NewJob(who, task_id or self.task(), given, once=once, **rest)).job
+        return self.made(
+            JobRequest(who, task_id or self.task(), given, idempotency_key=once, **rest)
+        ).job
 
     def connect(
         self,
@@ -86,7 +88,7 @@ class Workshop:
         journal: str = JOURNAL,
         slots: int = 16,
         host_id: str = "",
-    ) -> Reunion:
+    ) -> ResyncResult:
         """The agent says Hello; its session counts from now on."""
         host = host_id or self.host_id
         held: Any = [Entry(fence, state) for fence, state in (entries or {}).items()]  # type: ignore[arg-type]
@@ -95,7 +97,7 @@ class Workshop:
         session = self.db.write_blocking(presence.connect, host, hello, "")
         if host == self.host_id:
             self.session = session
-        return self.db.write_blocking(resync.reunite, host, journal, held)
+        return self.db.write_blocking(resync.resync_host, host, journal, held)
 
     def claim(self) -> list[Claimed]:
         return self.db.write_blocking(queue.claim, self.host_id, self.session)
@@ -110,12 +112,12 @@ class Workshop:
         return claimed.job
 
     def started(self, fence: int, ago_ms: int = 0) -> None:
-        self.db.write_blocking(resync.started, [(self.host_id, fence, ago_ms)])
+        self.db.write_blocking(resync.record_started, [(self.host_id, fence, ago_ms)])
 
-    def end(self, fence: int, ending: Any = "exit", **report: Any) -> Outcome:
-        item = Reported(self.host_id, fence, Report(ending, **report))
+    def end(self, fence: int, ending: Any = "exit", **report: Any) -> ReportOutcome:
+        item = ReceivedReport(self.host_id, fence, Report(ending, **report))
         [outcome] = self.db.write_blocking(finish, [item])
-        assert isinstance(outcome, Outcome)
+        assert isinstance(outcome, ReportOutcome)
         return outcome
 
     def lost(self, task_id: str = "", **rest: Any) -> JobRow:
@@ -129,11 +131,11 @@ class Workshop:
     def job(self, job_id: str) -> JobRow:
         return self.db.write_blocking(store.find, self.cast.acme.id, job_id)
 
-    def heavy(self, job_id: str) -> Heavy:
-        return self.db.write_blocking(store.heavy, job_id)
+    def heavy(self, job_id: str) -> JobDetails:
+        return self.db.write_blocking(store.read_details, job_id)
 
     def attempts(self, job_id: str) -> list[Attempt]:
-        return self.db.write_blocking(attempts_of, job_id)
+        return self.db.write_blocking(attempts_for_job, job_id)
 
     def events(self, job_id: str) -> list[Event]:
         return self.db.write_blocking(of_object, job_id)

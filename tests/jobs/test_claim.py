@@ -44,11 +44,11 @@ def test_no_fence_comes_twice_when_attempts_are_forgotten(shop: Workshop) -> Non
     jobs = [shop.assigned() for _ in range(3)]
     for job in reversed(jobs):
         shop.end(job.fence)
-        shop.db.write_blocking(retention.drop, [job.id])
+        shop.db.write_blocking(retention.delete_jobs, [job.id])
     later = shop.assigned()
     assert later.fence > jobs[-1].fence
     shop.end(later.fence)
-    shop.db.write_blocking(retention.drop, [later.id])
+    shop.db.write_blocking(retention.delete_jobs, [later.id])
     assert shop.assigned().fence > later.fence
 
 
@@ -204,7 +204,7 @@ def test_limits_of_tasks_do_not_mix(shop: Workshop) -> None:
 
 def test_it_tells_which_hosts_have_work(shop: Workshop) -> None:
     def waiting(tx: Tx) -> list[str]:
-        return claim.waiting_hosts(tx)
+        return claim.hosts_with_ready_jobs(tx)
 
     assert shop.db.write_blocking(waiting) == []
     job = shop.create()

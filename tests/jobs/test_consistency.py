@@ -8,10 +8,10 @@ import pytest
 from belvedere.db import Database, Tx
 from belvedere.events import Event
 from belvedere.jobs.history import consistency, retention
-from belvedere.jobs.history.consistency import Broken, Folded
+from belvedere.jobs.history.consistency import Inconsistency, ReplayedJob
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.output import log_store as joblog
-from belvedere.jobs.output.log_store import Output
+from belvedere.jobs.output.log_store import LogPiece
 from jobs.job_steps import Workshop
 
 
@@ -29,8 +29,8 @@ def test_it_works(shop: Workshop) -> None:
     shop.started(job.fence)
     shop.end(job.fence)
     found = shop.job(job.id)
-    folded = consistency.fold(shop.events(job.id))
-    assert folded == Folded("finished", "normal", found.fence, 4)
+    folded = consistency.replay(shop.events(job.id))
+    assert folded == ReplayedJob("finished", "normal", found.fence, 4)
     assert check(shop) == []
 
 
@@ -124,8 +124,8 @@ def test_an_assigned_job_without_its_live_attempt_is_told(shop: Workshop) -> Non
     ],
 )
 def test_events_that_do_not_follow_are_broken(events: list[Event], said: str) -> None:
-    with pytest.raises(Broken, match=said):
-        consistency.fold(events)
+    with pytest.raises(Inconsistency, match=said):
+        consistency.replay(events)
 
 
 # Logs.
@@ -134,15 +134,15 @@ def test_events_that_do_not_follow_are_broken(events: list[Event], said: str) ->
 def test_a_log_without_its_job_is_a_stray(shop: Workshop, logs: Database) -> None:
     kept, gone = shop.create().id, shop.create().id
     for fence, job_id in ((1, kept), (2, gone)):
-        logs.write_blocking(joblog.append, [Output(fence, job_id, 0, 0, b"x")])
-    ids = logs.write_blocking(consistency.logged, "", 10)
+        logs.write_blocking(joblog.append, [LogPiece(fence, job_id, 0, 0, b"x")])
+    ids = logs.write_blocking(consistency.jobs_with_logs, "", 10)
     assert ids == sorted([kept, gone])
-    assert shop.db.write_blocking(consistency.strays, ids) == []
-    shop.db.write_blocking(retention.drop, [gone])
-    assert shop.db.write_blocking(consistency.strays, ids) == [
+    assert shop.db.write_blocking(consistency.orphaned_logs, ids) == []
+    shop.db.write_blocking(retention.delete_jobs, [gone])
+    assert shop.db.write_blocking(consistency.orphaned_logs, ids) == [
         f"Job {gone} is gone, its log is not."
     ]
-    assert logs.write_blocking(consistency.logged, ids[0], 10) == ids[1:]
+    assert logs.write_blocking(consistency.jobs_with_logs, ids[0], 10) == ids[1:]
 
 
 def test_a_database_without_jobs_is_sound(db: Database) -> None:

@@ -9,7 +9,7 @@ from belvedere.access import replace_acl
 from belvedere.base.clock import DAY, MINUTE
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refused
 from belvedere.db.signals import Signal, host_ready
-from belvedere.jobs.lifecycle.create import Created, NewJob, create
+from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest, create
 from belvedere.tasks import service as task_service
 from belvedere.tasks.bodies import TaskBody
 from jobs.job_steps import MISSING, Workshop
@@ -19,7 +19,7 @@ NAME = {"type": "input", "label": "name"}
 
 def test_it_works(shop: Workshop) -> None:
     task_id = shop.task(task_arguments=[NAME])
-    made = shop.made(NewJob(shop.cast.ada, task_id, ["Ada"]))
+    made = shop.made(JobRequest(shop.cast.ada, task_id, ["Ada"]))
     job = shop.job(made.job.id)
     assert job == made.job
     assert (job.lifecycle, job.state, job.version, job.fence) == ("ready", "in_progress", 1, 0)
@@ -111,7 +111,7 @@ def test_it_refuses_a_disabled_task(shop: Workshop) -> None:
 @pytest.mark.parametrize("task_id", [MISSING, "no id at all", "", "x" * 24])
 def test_a_missing_task_is_not_found(shop: Workshop, task_id: str) -> None:
     with pytest.raises(NotFound) as refusal:
-        shop.made(NewJob(shop.cast.ada, task_id, None))
+        shop.made(JobRequest(shop.cast.ada, task_id, None))
     assert refusal.value.code == "task_not_found"
 
 
@@ -149,11 +149,11 @@ def secret_of(shop: Workshop, task_id: str) -> str:
     return shop.db.write_blocking(task_service.reveal, shop.keys, shop.cast.ada, task_id)
 
 
-def by_secret(shop: Workshop, task_id: str, secret: str) -> NewJob:
+def by_secret(shop: Workshop, task_id: str, secret: str) -> JobRequest:
     anyone: Any = msgspec.structs.replace(
         shop.cast.vic, kind="secret", level="anonymous", user_id="", username="", email=""
     )
-    return NewJob(anyone, task_id, None, origin="secret", secret=secret, keys=shop.keys)
+    return JobRequest(anyone, task_id, None, origin="secret", secret=secret, keys=shop.keys)
 
 
 def test_the_secret_key_stands_in_for_a_level(shop: Workshop) -> None:
@@ -179,13 +179,13 @@ def test_a_wrong_secret_and_a_missing_task_look_the_same(shop: Workshop) -> None
 def test_a_refused_one_harms_no_other(shop: Workshop) -> None:
     task_id = shop.task()
     wanted = [
-        NewJob(shop.cast.ada, task_id, None),
-        NewJob(shop.cast.ada, MISSING, None),
-        NewJob(shop.cast.uma, task_id, None),
-        NewJob(shop.cast.ada, task_id, None),
+        JobRequest(shop.cast.ada, task_id, None),
+        JobRequest(shop.cast.ada, MISSING, None),
+        JobRequest(shop.cast.uma, task_id, None),
+        JobRequest(shop.cast.ada, task_id, None),
     ]
     answers = shop.db.write_blocking(create, wanted)
-    kinds = [isinstance(answer, Created) for answer in answers]
+    kinds = [isinstance(answer, CreatedJob) for answer in answers]
     assert kinds == [True, False, False, True]
     assert all(isinstance(answer, Refused) for answer in answers[1:3])
     assert shop.db.write_blocking(lambda tx: tx.value("select count(*) from jobs")) == 2
@@ -193,8 +193,10 @@ def test_a_refused_one_harms_no_other(shop: Workshop) -> None:
 
 def test_jobs_of_one_set_are_told_and_ordered(shop: Workshop) -> None:
     task_id = shop.task()
-    made = shop.db.write_blocking(create, [NewJob(shop.cast.ada, task_id, None) for _ in range(5)])
-    ids = [answer.job.id for answer in made if isinstance(answer, Created)]
+    made = shop.db.write_blocking(
+        create, [JobRequest(shop.cast.ada, task_id, None) for _ in range(5)]
+    )
+    ids = [answer.job.id for answer in made if isinstance(answer, CreatedJob)]
     assert ids == sorted(set(ids))
     assert all(shop.kinds(job_id) == ["created"] for job_id in ids)
 

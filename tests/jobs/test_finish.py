@@ -6,7 +6,7 @@ import pytest
 
 from belvedere.base.clock import DAY
 from belvedere.db.signals import Signal, host_ready
-from belvedere.jobs.lifecycle.finish import LONGEST_DELAY, Reported, finish
+from belvedere.jobs.lifecycle.finish import MAX_RETRY_DELAY, ReceivedReport, finish
 from belvedere.protocol import Report
 from jobs.job_steps import Workshop
 
@@ -16,7 +16,7 @@ def test_it_works(shop: Workshop) -> None:
     shop.clock.move(2)
     outcome = shop.end(job.fence, lastline='{"state": "ok", "output": ["a", 1]}', log="hello\n")
     found = shop.job(job.id)
-    assert (outcome.as_, found.lifecycle, found.state) == ("counted", "finished", "success")
+    assert (outcome.status, found.lifecycle, found.state) == ("counted", "finished", "success")
     assert (found.ran, found.trigger_name, found.ended_at) == ("yes", "success", shop.clock.now)
     heavy = shop.heavy(job.id)
     assert (heavy.output, heavy.log) == ('["a","1"]', "hello\n")
@@ -64,7 +64,7 @@ def test_what_a_script_prints_cannot_hold_up_its_end(shop: Workshop) -> None:
     task_id = shop.task()
     for line in ("[NaN]", "[" * 900 + "]" * 900, '{"output": [Infinity]}', '["\\ud800"]', "\ufffd"):
         job = shop.assigned(task_id)
-        assert shop.end(job.fence, lastline=line, log=f"{line}\0\n").as_ == "counted"
+        assert shop.end(job.fence, lastline=line, log=f"{line}\0\n").status == "counted"
         assert shop.stands(job.id) == "finished/normal"
 
 
@@ -75,15 +75,15 @@ def test_it_refuses_to_finish_a_job_twice(shop: Workshop) -> None:
     job = shop.assigned()
     shop.end(job.fence, code=0)
     before = shop.job(job.id)
-    assert shop.end(job.fence, code=1).as_ == "late"
+    assert shop.end(job.fence, code=1).status == "late"
     assert shop.job(job.id) == before
 
 
 def test_the_same_report_twice_in_one_set_counts_once(shop: Workshop) -> None:
     job = shop.assigned()
-    twice = [Reported(shop.host_id, job.fence, Report("exit", code=code)) for code in (0, 1)]
+    twice = [ReceivedReport(shop.host_id, job.fence, Report("exit", code=code)) for code in (0, 1)]
     outcomes = shop.db.write_blocking(finish, twice)
-    assert [outcome.as_ for outcome in outcomes] == ["counted", "late"]  # type: ignore[union-attr]
+    assert [outcome.status for outcome in outcomes] == ["counted", "late"]  # type: ignore[union-attr]
     assert shop.stands(job.id) == "finished/normal"
     assert shop.job(job.id).version == 3
 
@@ -92,7 +92,8 @@ def test_a_set_settles_each_by_its_own_report(shop: Workshop) -> None:
     task_id = shop.task()
     jobs = [shop.assigned(task_id) for _ in range(3)]
     reports = [
-        Reported(shop.host_id, job.fence, Report("exit", code=n)) for n, job in enumerate(jobs)
+        ReceivedReport(shop.host_id, job.fence, Report("exit", code=n))
+        for n, job in enumerate(jobs)
     ]
     shop.db.write_blocking(finish, reports)
     assert [shop.job(job.id).state for job in jobs] == ["normal", "failure", "failure"]
@@ -100,14 +101,14 @@ def test_a_set_settles_each_by_its_own_report(shop: Workshop) -> None:
 
 def test_an_unknown_fence_is_foreign(shop: Workshop) -> None:
     outcome = shop.end(12_345)
-    assert (outcome.as_, outcome.job) == ("foreign", None)
+    assert (outcome.status, outcome.job) == ("foreign", None)
 
 
 def test_the_agent_of_another_host_changes_nothing(shop: Workshop) -> None:
     job = shop.assigned()
     other = shop.host("web-2")
-    [outcome] = shop.db.write_blocking(finish, [Reported(other, job.fence, Report("exit"))])
-    assert outcome.as_ == "foreign"  # type: ignore[union-attr]
+    [outcome] = shop.db.write_blocking(finish, [ReceivedReport(other, job.fence, Report("exit"))])
+    assert outcome.status == "foreign"  # type: ignore[union-attr]
     assert shop.stands(job.id) == "assigned/in_progress"
 
 
@@ -174,15 +175,17 @@ def test_however_steep_its_delay_a_retry_comes_within_a_day(shop: Workshop) -> N
         lambda tx: tx.execute("update jobs set attempts = 90 where id = ?", job.id)
     )
     shop.end(job.fence, code=1)
-    assert shop.job(job.id).not_before_at == shop.clock.now + LONGEST_DELAY == shop.clock.now + DAY
+    assert (
+        shop.job(job.id).not_before_at == shop.clock.now + MAX_RETRY_DELAY == shop.clock.now + DAY
+    )
 
 
 def test_an_earlier_attempts_report_never_counts_for_a_later_one(shop: Workshop) -> None:
     job = shop.assigned(shop.task(retry={"times": 1}))
     shop.end(job.fence, code=1)
-    assert shop.end(job.fence, code=0).as_ == "late"
+    assert shop.end(job.fence, code=0).status == "late"
     [again] = shop.claim()
-    assert shop.end(job.fence, code=0).as_ == "late"
+    assert shop.end(job.fence, code=0).status == "late"
     assert shop.stands(job.id) == "assigned/in_progress"
     shop.end(again.job.fence, code=0)
     assert shop.stands(job.id) == "finished/normal"
@@ -254,7 +257,7 @@ def test_a_lost_job_becomes_what_it_was(shop: Workshop) -> None:
     job = shop.lost()
     assert (job.reason, job.trigger_name, job.ran) == ("keeper_lost", "lost", "maybe")
     shop.clock.move(60)
-    assert shop.end(job.fence, code=4).as_ == "counted"
+    assert shop.end(job.fence, code=4).status == "counted"
     found = shop.job(job.id)
     assert (found.lifecycle, found.state, found.reconciled, found.ran) == (
         "finished",
@@ -284,13 +287,13 @@ def test_a_lost_job_is_reconciled_as_reported(shop: Workshop, ending: str, stand
 def test_a_lost_job_is_reconciled_once(shop: Workshop) -> None:
     job = shop.lost()
     shop.end(job.fence, code=0)
-    assert shop.end(job.fence, code=1).as_ == "late"
+    assert shop.end(job.fence, code=1).status == "late"
     assert shop.stands(job.id) == "finished/normal"
 
 
 def test_a_lost_job_that_is_lost_again_stays_lost(shop: Workshop) -> None:
     job = shop.lost()
-    assert shop.end(job.fence, "unknown").as_ == "counted"
+    assert shop.end(job.fence, "unknown").status == "counted"
     assert shop.job(job.id).version == job.version
     assert shop.kinds(job.id) == ["created", "assigned", "lost"]
 
@@ -307,7 +310,7 @@ def test_with_on_lost_another_attempt_follows_and_the_old_result_comes_too_late(
     job = shop.assigned(shop.task(retry={"times": 1, "on_lost": True}))
     shop.end(job.fence, "unknown")
     assert shop.stands(job.id) == "ready/in_progress"
-    assert shop.end(job.fence, code=0).as_ == "late"
+    assert shop.end(job.fence, code=0).status == "late"
     assert shop.stands(job.id) == "ready/in_progress"
     [again] = shop.claim()
     assert again.job.fence > job.fence

@@ -4,16 +4,16 @@ import msgspec
 import pytest
 
 from belvedere.base.errors import Conflict, Invalid, KeyReused
-from belvedere.jobs.idempotency import Once
+from belvedere.jobs.idempotency import IdempotencyKey
 from belvedere.jobs.lifecycle import timeouts
-from belvedere.jobs.lifecycle.create import Created, NewJob, create
+from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest, create
 from jobs.job_steps import Workshop
 
 
-def asked(shop: Workshop, task_id: str, key: str = "k", **more: object) -> NewJob:
+def asked(shop: Workshop, task_id: str, key: str = "k", **more: object) -> JobRequest:
     fields = {"route": "POST /job", "body": "digest", "actor": shop.cast.ada, **more}
-    once = Once(str(fields["route"]), key, str(fields["body"]))
-    return NewJob(fields["actor"], task_id, None, once=once)  # type: ignore[arg-type]
+    once = IdempotencyKey(str(fields["route"]), key, str(fields["body"]))
+    return JobRequest(fields["actor"], task_id, None, idempotency_key=once)  # type: ignore[arg-type]
 
 
 def test_it_works(shop: Workshop) -> None:
@@ -31,7 +31,7 @@ def test_it_works(shop: Workshop) -> None:
 def test_twice_in_one_set_is_still_one_job(shop: Workshop) -> None:
     task_id = shop.task()
     answers = shop.db.write_blocking(create, [asked(shop, task_id) for _ in range(3)])
-    made = [answer for answer in answers if isinstance(answer, Created)]
+    made = [answer for answer in answers if isinstance(answer, CreatedJob)]
     assert len({one.job.id for one in made}) == 1
     assert [one.replayed for one in made] == [False, True, True]
 
@@ -64,7 +64,7 @@ def test_a_refused_request_leaves_its_key_free(shop: Workshop) -> None:
     for _ in range(2):
         with pytest.raises(Invalid):
             shop.made(wanted)
-    wanted = msgspec.structs.replace(wanted, given=["x"])
+    wanted = msgspec.structs.replace(wanted, values=["x"])
     assert not shop.made(wanted).replayed
 
 
@@ -81,10 +81,10 @@ def test_a_key_lives_for_a_day(shop: Workshop) -> None:
     task_id = shop.task()
     first = shop.made(asked(shop, task_id))
     shop.clock.move(24 * 3600)
-    assert shop.db.write_blocking(timeouts.forget_keys) == 0
+    assert shop.db.write_blocking(timeouts.purge_old_keys) == 0
     assert shop.made(asked(shop, task_id)).job.id == first.job.id
     shop.clock.move(0.001)
-    assert shop.db.write_blocking(timeouts.forget_keys) == 1
+    assert shop.db.write_blocking(timeouts.purge_old_keys) == 1
     assert shop.made(asked(shop, task_id)).job.id != first.job.id
 
 

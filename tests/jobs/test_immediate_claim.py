@@ -17,9 +17,9 @@ from belvedere.events import of_object
 from belvedere.hosts import service as host_service
 from belvedere.hosts.service import HostChange
 from belvedere.jobs.history import consistency
-from belvedere.jobs.idempotency import Once
-from belvedere.jobs.lifecycle.create import Created, NewJob
-from belvedere.jobs.lifecycle.finish import Reported, finish
+from belvedere.jobs.idempotency import IdempotencyKey
+from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest
+from belvedere.jobs.lifecycle.finish import ReceivedReport, finish
 from belvedere.jobs.model import JobRow
 from belvedere.protocol import Order, Report
 from belvedere.server.agents.connection import AgentConnection
@@ -61,12 +61,12 @@ class Office:
         db.before_commit = self.links.claim_for_signalled_hosts
 
     def ask(self, *task_ids: str, **rest: Any) -> list[Any]:
-        wanted = [NewJob(self.shop.cast.ada, task_id, None, **rest) for task_id in task_ids]
+        wanted = [JobRequest(self.shop.cast.ada, task_id, None, **rest) for task_id in task_ids]
         return list(self.db.write_blocking(self.links.create, wanted))
 
     def create(self, task_id: str, **rest: Any) -> JobRow:
         [made] = self.ask(task_id, **rest)
-        assert isinstance(made, Created), made
+        assert isinstance(made, CreatedJob), made
         return made.job
 
 
@@ -119,7 +119,7 @@ def test_it_is_the_very_row_that_two_writes_would_leave(shop: Workshop, office: 
 
 def test_it_ends_like_any_other(shop: Workshop, office: Office) -> None:
     made = office.create(shop.task())
-    assert shop.end(office.link.given[0].fence).as_ == "counted"
+    assert shop.end(office.link.given[0].fence).status == "counted"
     assert shop.stands(made.id) == "finished/normal"
     sound(shop)
 
@@ -239,9 +239,9 @@ def test_agents_of_two_hosts_get_different_fences(shop: Workshop, office: Office
 
 
 def test_a_key_that_comes_twice_in_one_set_gives_one_order(shop: Workshop, office: Office) -> None:
-    task_id, once = shop.task(), Once("POST /job", "k", "same")
-    first, second = office.ask(task_id, task_id, once=once)
-    third = office.ask(task_id, once=once)[0]
+    task_id, once = shop.task(), IdempotencyKey("POST /job", "k", "same")
+    first, second = office.ask(task_id, task_id, idempotency_key=once)
+    third = office.ask(task_id, idempotency_key=once)[0]
     assert [made.replayed for made in (first, second, third)] == [False, True, True]
     assert first.job.id == second.job.id == third.job.id
     assert office.link.job_ids == [first.job.id]
@@ -250,7 +250,7 @@ def test_a_key_that_comes_twice_in_one_set_gives_one_order(shop: Workshop, offic
 def test_a_verb_that_fails_behind_it_leaves_neither_job_nor_order(
     shop: Workshop, office: Office
 ) -> None:
-    wanted = NewJob(shop.cast.ada, shop.task(), None)
+    wanted = JobRequest(shop.cast.ada, shop.task(), None)
 
     def verb(tx: Tx) -> None:
         office.links.create(tx, [wanted])
@@ -275,7 +275,7 @@ async def _written(db: Database, verb: Any) -> None:
 
 
 def test_a_lone_verb_that_fails_leaves_nothing(shop: Workshop, office: Office) -> None:
-    wanted = NewJob(shop.cast.ada, shop.task(), None)
+    wanted = JobRequest(shop.cast.ada, shop.task(), None)
 
     def verb(tx: Tx) -> None:
         office.links.create(tx, [wanted])
@@ -320,10 +320,10 @@ def test_two_servers_at_once_never_pass_the_slots(shop: Workshop, beside: Databa
     for _ in range(25):
         both = [(office, one) for office in offices * 3 for one in (task_id, narrow)]
         for answer in at_once([partial(office.ask, one) for office, one in both]):
-            assert isinstance(answer, list) and isinstance(answer[0], Created), answer
+            assert isinstance(answer, list) and isinstance(answer[0], CreatedJob), answer
         fences = shop.db.write_blocking(live)
         assert 1 <= len(fences) <= 3
-        ends = [Reported(shop.host_id, fence, Report("exit")) for fence in fences]
+        ends = [ReceivedReport(shop.host_id, fence, Report("exit")) for fence in fences]
         shop.db.write_blocking(finish, ends)
     given = [order.fence for office in offices for order in office.link.given]
     assert len(given) == len(set(given))
@@ -335,7 +335,7 @@ def test_one_key_at_two_servers_makes_one_job(shop: Workshop, beside: Database) 
     task_id = shop.task()
     offices = [Office(shop, shop.db, slots=100), Office(shop, beside)]
     for number in range(10):
-        once = Once("POST /job", f"k{number}", "same")
+        once = IdempotencyKey("POST /job", f"k{number}", "same")
         answers = at_once([partial(office.ask, task_id, once=once) for office in offices * 3])
         assert len({made.job.id for [made] in answers}) == 1
     assert len(offices[0].link.given) + len(offices[1].link.given) == 10

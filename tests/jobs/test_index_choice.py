@@ -15,7 +15,7 @@ WAITING = {"where[lifecycle][$in][]": ["ready", "onhold"]}
 def plan(db: Database, cast: Cast, query: dict[str, list[str]]) -> str:
     def read(tx: Tx) -> str:
         listing = filters.read(query, pages.listable(db.dialect))
-        way = index_choice.way(tx, cast.acme.id, listing, 100)
+        way = index_choice.choose_index(tx, cast.acme.id, listing, 100)
         asked = clauses(way.rest)
         text = f"select j.name from jobs j where {way.text}{asked.where}"
         text += f" order by {way.order}j.id desc limit 9"

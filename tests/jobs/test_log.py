@@ -8,13 +8,13 @@ from belvedere.base.errors import Unavailable
 from belvedere.db import Database
 from belvedere.jobs.output import artifacts
 from belvedere.jobs.output import log_store as joblog
-from belvedere.jobs.output.log_store import Log, Output
+from belvedere.jobs.output.log_store import Log, LogPiece
 
 FENCE, JOB = 7, "a" * 24
 
 
 def add(logs: Database, at: int, data: bytes, line: int = 0, fence: int = FENCE) -> int:
-    [offset] = logs.write_blocking(joblog.append, [Output(fence, JOB, at, line, data)])
+    [offset] = logs.write_blocking(joblog.append, [LogPiece(fence, JOB, at, line, data)])
     assert isinstance(offset, int)
     return offset
 
@@ -37,7 +37,7 @@ def test_it_works(logs: Database) -> None:
     found = log(logs)
     assert (found.bytes_seen, found.bytes_kept, found.lines_seen) == (13, 13, 2)
     assert not found.is_complete
-    logs.write_blocking(joblog.close, joblog.Closing(FENCE, JOB, 13, 3, "ab"))
+    logs.write_blocking(joblog.close, joblog.LogEnd(FENCE, JOB, 13, 3, "ab"))
     found = log(logs)
     assert (found.is_complete, found.lines_total, found.sha256) == (True, 3, "ab")
 
@@ -53,9 +53,9 @@ def test_what_was_there_already_is_skipped(logs: Database) -> None:
 
 def test_pieces_of_one_set_follow_each_other(logs: Database) -> None:
     pieces = [
-        Output(FENCE, JOB, 0, 0, b"a\n"),
-        Output(8, JOB, 0, 0, b"x"),
-        Output(FENCE, JOB, 2, 1, b"b\n"),
+        LogPiece(FENCE, JOB, 0, 0, b"a\n"),
+        LogPiece(8, JOB, 0, 0, b"x"),
+        LogPiece(FENCE, JOB, 2, 1, b"b\n"),
     ]
     assert logs.write_blocking(joblog.append, pieces) == [4, 1, 4]
     assert text(logs) == b"a\nb\n"
@@ -64,10 +64,10 @@ def test_pieces_of_one_set_follow_each_other(logs: Database) -> None:
 def test_a_gap_is_marked_and_counted(logs: Database) -> None:
     add(logs, 0, b"start\n")
     assert add(logs, 1_000, b"end\n", line=40) == 1_004
-    assert text(logs) == b"start\n" + joblog.mark(6, 1_000) + b"end\n"
+    assert text(logs) == b"start\n" + joblog.gap_text(6, 1_000) + b"end\n"
     found = log(logs)
     assert (found.bytes_kept, found.lines_seen) == (10, 41)
-    logs.write_blocking(joblog.close, joblog.Closing(FENCE, JOB, 1_004, 41, ""))
+    logs.write_blocking(joblog.close, joblog.LogEnd(FENCE, JOB, 1_004, 41, ""))
     assert not log(logs).is_complete
 
 
@@ -96,8 +96,8 @@ def test_the_tail_is_the_last_of_what_is_kept(logs: Database) -> None:
 def test_the_middle_goes_head_and_tail_stay(
     logs: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(joblog, "KEEP", 100)
-    monkeypatch.setattr(joblog, "KEEP_HEAD", 20)
+    monkeypatch.setattr(joblog, "MAX_KEPT_BYTES", 100)
+    monkeypatch.setattr(joblog, "HEAD_BYTES", 20)
     stream = b"".join(b"%04d\n" % n for n in range(200))
     for at in range(0, len(stream), 10):
         add(logs, at, stream[at : at + 10], line=at // 5)
@@ -107,32 +107,35 @@ def test_the_middle_goes_head_and_tail_stay(
     shown = text(logs)
     assert shown.startswith(stream[:20])
     assert shown.endswith(stream[-80:])
-    assert joblog.mark(20, 1_000 - 80) in shown
+    assert joblog.gap_text(20, 1_000 - 80) in shown
     assert add(logs, 0, stream) == len(stream)
 
 
 def test_what_comes_behind_a_lost_piece_is_refused(logs: Database) -> None:
     """The piece before it was sent and could not be stored: this is no gap of the agent's own."""
-    behind = [Output(FENCE, JOB, 4, 1, b"two\n", after=4), Output(FENCE, JOB, 8, 2, b"3", after=8)]
-    other = Output(8, JOB, 0, 0, b"x")
+    behind = [
+        LogPiece(FENCE, JOB, 4, 1, b"two\n", after=4),
+        LogPiece(FENCE, JOB, 8, 2, b"3", after=8),
+    ]
+    other = LogPiece(8, JOB, 0, 0, b"x")
     one, two, three = logs.write_blocking(joblog.append, [*behind, other])
     assert isinstance(one, Unavailable) and isinstance(two, Unavailable) and three == 1
-    again = [Output(FENCE, JOB, 0, 0, b"one\n"), *behind]
+    again = [LogPiece(FENCE, JOB, 0, 0, b"one\n"), *behind]
     assert logs.write_blocking(joblog.append, again) == [9, 9, 9]
     assert [chunk.at_byte for chunk in logs.write_blocking(joblog.chunks, FENCE, 0)] == [0, 4, 8]
 
 
 def test_a_gap_of_the_agents_own_is_kept(logs: Database) -> None:
     add(logs, 0, b"one\n")
-    piece = Output(FENCE, JOB, 100, 9, b"late\n", after=4)
+    piece = LogPiece(FENCE, JOB, 100, 9, b"late\n", after=4)
     assert logs.write_blocking(joblog.append, [piece]) == [105]
 
 
 def test_logs_of_a_job_are_forgotten_together(logs: Database) -> None:
     add(logs, 0, b"x")
     add(logs, 0, b"y", fence=8)
-    logs.write_blocking(joblog.append, [Output(9, "b" * 24, 0, 0, b"z")])
-    logs.write_blocking(joblog.forget, [JOB])
+    logs.write_blocking(joblog.append, [LogPiece(9, "b" * 24, 0, 0, b"z")])
+    logs.write_blocking(joblog.delete, [JOB])
     assert [logs.write_blocking(joblog.find, fence) is None for fence in (7, 8, 9)] == [
         True,
         True,
@@ -143,8 +146,10 @@ def test_logs_of_a_job_are_forgotten_together(logs: Database) -> None:
 
 def test_files_of_a_job_are_forgotten_with_them(logs: Database) -> None:
     for fence, job_id in ((7, JOB), (9, "b" * 24)):
-        logs.write_blocking(artifacts.append, [artifacts.Piece(fence, job_id, 0, 0, b"content")])
-    logs.write_blocking(joblog.forget, [JOB])
+        logs.write_blocking(
+            artifacts.append, [artifacts.ArtifactPiece(fence, job_id, 0, 0, b"content")]
+        )
+    logs.write_blocking(joblog.delete, [JOB])
     left = logs.write_blocking(lambda tx: tx.rows("select distinct fence from job_file_chunks"))
     assert left == [(9,)]
 
@@ -161,7 +166,7 @@ def test_any_cuts_and_repeats_give_the_stream_as_produced(
     logs: Database, stream: bytes, cuts: list[int], repeats: list[int], fence: int
 ) -> None:
     """Connections break anywhere and send again from anywhere below what the server lacks."""
-    logs.write_blocking(joblog.forget, [JOB])
+    logs.write_blocking(joblog.delete, [JOB])
     bounds = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
     sent = list(zip(bounds, bounds[1:], strict=False))
     for again in repeats:

@@ -15,7 +15,7 @@ from belvedere.jobs.approvals import votes
 from belvedere.jobs.history import consistency
 from belvedere.jobs.lifecycle import actions, resync, timeouts
 from belvedere.jobs.lifecycle import claim as queue
-from belvedere.jobs.lifecycle.finish import Outcome, Reported, finish
+from belvedere.jobs.lifecycle.finish import ReceivedReport, ReportOutcome, finish
 from belvedere.protocol import Entry, Hello, Report
 from jobs import reference
 from jobs.job_steps import Workshop
@@ -122,7 +122,7 @@ class Jobs(RuleBasedStateMachine):
     def start(self, number: int) -> None:
         job = self.pick(number)
         if job is not None and job.fence:
-            self.shop.db.write_blocking(resync.started, [(self.host_id, job.fence, 0)])
+            self.shop.db.write_blocking(resync.record_started, [(self.host_id, job.fence, 0)])
             job.start(self.now)
 
     @rule(number=picks, ending=st.sampled_from(ENDINGS), code=st.sampled_from([0, 0, 1]))
@@ -142,9 +142,11 @@ class Jobs(RuleBasedStateMachine):
 
     def _end(self, fence: int, ending: Any, code: int) -> str:
         report = Report(ending, code=code)
-        [outcome] = self.shop.db.write_blocking(finish, [Reported(self.host_id, fence, report)])
-        assert isinstance(outcome, Outcome)
-        return outcome.as_
+        [outcome] = self.shop.db.write_blocking(
+            finish, [ReceivedReport(self.host_id, fence, report)]
+        )
+        assert isinstance(outcome, ReportOutcome)
+        return outcome.status
 
     @rule(is_new=st.booleans(), held=st.integers(0, 15))
     def connect(self, is_new: bool, held: int) -> None:
@@ -157,7 +159,7 @@ class Jobs(RuleBasedStateMachine):
         hello = Hello(self.name, "1", self.name, self.journal, "boot", SLOTS, entries)
         self.session = self.shop.db.write_blocking(presence.connect, self.host_id, hello, "")
         self.seen_at = self.now
-        told = self.shop.db.write_blocking(resync.reunite, self.host_id, self.journal, entries)
+        told = self.shop.db.write_blocking(resync.resync_host, self.host_id, self.journal, entries)
         cancelled = sorted(job.fence for job in running if job.fence in known and job.cancel)
         assert sorted(told.live) == sorted(known)
         assert sorted(told.cancel) == cancelled

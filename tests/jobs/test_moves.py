@@ -7,7 +7,7 @@ import pytest
 
 from belvedere.base.errors import Conflict
 from belvedere.db import Database, Tx
-from belvedere.jobs.model import FINAL, MOVES, JobRow, Lifecycle, State, check_move
+from belvedere.jobs.model import FINAL, TRANSITIONS, JobRow, JobState, Lifecycle, check_transition
 from jobs.job_steps import Workshop
 
 # Written from decisions.md, section 4, apart from the product: trigger, from, to, states.
@@ -56,9 +56,9 @@ def job(lifecycle: str, state: str) -> JobRow:
     return JobRow(**{**values, "lifecycle": lifecycle, "state": state})
 
 
-def may(trigger: str, row: JobRow, after: Lifecycle, state: State) -> bool:
+def may(trigger: str, row: JobRow, after: Lifecycle, state: JobState) -> bool:
     try:
-        check_move(row, trigger, after, state)
+        check_transition(row, trigger, after, state)
     except Conflict as refusal:
         assert refusal.code == "wrong_lifecycle"
         return False
@@ -70,7 +70,7 @@ def test_it_works() -> None:
     table = allowed()
     triggers = sorted({trigger for trigger, *_ in table})
     for trigger, before, had, after, state in itertools.product(
-        triggers, Lifecycle, State, Lifecycle, State
+        triggers, Lifecycle, JobState, Lifecycle, JobState
     ):
         place = "lost" if (before, had) == ("terminated", "lost") else str(before)
         wanted = place != "terminated" and (trigger, place, str(after), str(state)) in table
@@ -80,11 +80,11 @@ def test_it_works() -> None:
 
 def test_a_refusal_says_where_the_job_stands() -> None:
     with pytest.raises(Conflict, match="finished"):
-        check_move(job("finished", "normal"), "cancel", Lifecycle.CANCELED, State.CANCELED)
+        check_transition(job("finished", "normal"), "cancel", Lifecycle.CANCELED, JobState.CANCELED)
 
 
 def test_only_a_lost_job_leaves_a_final_lifecycle() -> None:
-    leaving = {(move.trigger, move.before) for move in MOVES if move.before in FINAL}
+    leaving = {(move.trigger, move.before) for move in TRANSITIONS if move.before in FINAL}
     assert leaving == {
         ("reconcile", Lifecycle.TERMINATED),
         ("resolve", Lifecycle.TERMINATED),
@@ -92,7 +92,7 @@ def test_only_a_lost_job_leaves_a_final_lifecycle() -> None:
 
 
 def test_every_lifecycle_but_the_first_ones_can_be_reached() -> None:
-    reached = {move.after for move in MOVES}
+    reached = {move.after for move in TRANSITIONS}
     assert set(Lifecycle) - reached == {Lifecycle.SYNCING}
 
 
@@ -104,7 +104,7 @@ def test_the_guard_of_the_database_holds_the_same_pairs(db: Database) -> None:
     rows = db.write_blocking(
         lambda tx: tx.rows("select from_lifecycle, to_lifecycle from job_moves")
     )
-    assert set(rows) == {(str(move.before), str(move.after)) for move in MOVES}
+    assert set(rows) == {(str(move.before), str(move.after)) for move in TRANSITIONS}
 
 
 def place(tx: Tx, job_id: str, lifecycle: str, state: str) -> None:
@@ -123,7 +123,7 @@ def place(tx: Tx, job_id: str, lifecycle: str, state: str) -> None:
 
 def test_the_database_refuses_a_raw_update_to_any_other_pair(shop: Workshop) -> None:
     template = shop.create().id
-    pairs = {(str(move.before), str(move.after)) for move in MOVES}
+    pairs = {(str(move.before), str(move.after)) for move in TRANSITIONS}
     states = {"terminated": ("lost", "timeout")}
     for before in map(str, Lifecycle):
         for had in states.get(before, ("normal",)):

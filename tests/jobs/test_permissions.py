@@ -18,7 +18,7 @@ def by_id(shop: Workshop, job_id: str) -> set[str]:
     seeing = set()
     for name in ALL:
         try:
-            shop.db.write_blocking(permissions.to_see, getattr(shop.cast, name), job_id)
+            shop.db.write_blocking(permissions.require_visible, getattr(shop.cast, name), job_id)
         except NotFound as refusal:
             assert refusal.code == "job_not_found"
         else:
@@ -28,7 +28,7 @@ def by_id(shop: Workshop, job_id: str) -> set[str]:
 
 def in_lists(shop: Workshop, job_id: str) -> set[str]:
     def lists(tx: Any, actor: Actor) -> bool:
-        seen, params = permissions.visible(actor, tx.dialect)
+        seen, params = permissions.visible_filter(actor, tx.dialect)
         sql = f"select 1 from jobs j where j.id = ? and j.customer_id = ? and {seen}"
         return tx.row(sql, job_id, actor.customer_id, *params) is not None
 
@@ -98,7 +98,7 @@ def test_another_organizations_id_is_like_a_missing_one(shop: Workshop) -> None:
     told = set()
     for job_id in (job.id, MISSING, "nonsense"):
         with pytest.raises(NotFound) as refusal:
-            shop.db.write_blocking(permissions.to_see, shop.cast.eve, job_id)
+            shop.db.write_blocking(permissions.require_visible, shop.cast.eve, job_id)
         told.add((refusal.value.code, refusal.value.message))
     assert len(told) == 1
 
@@ -107,4 +107,4 @@ def test_an_agent_sees_the_jobs_of_its_own_host_only(shop: Workshop) -> None:
     job = shop.create()
     for host_id, sees in ((shop.host_id, True), (MISSING, False)):
         agent = Actor(shop.cast.acme.id, "acme", Level.AGENT, "agent", host_id=host_id)
-        assert shop.db.write_blocking(permissions.sees, agent, job.id) is sees
+        assert shop.db.write_blocking(permissions.may_see, agent, job.id) is sees

@@ -14,11 +14,11 @@ import run_timeouts
 from belvedere.base.errors import Conflict, Refused
 from belvedere.jobs.approvals import votes
 from belvedere.jobs.history import consistency
-from belvedere.jobs.idempotency import Once
+from belvedere.jobs.idempotency import IdempotencyKey
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.lifecycle import claim as queue
-from belvedere.jobs.lifecycle.create import Created, NewJob, create
-from belvedere.jobs.lifecycle.finish import Outcome, Reported, finish
+from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest, create
+from belvedere.jobs.lifecycle.finish import ReceivedReport, ReportOutcome, finish
 from belvedere.protocol import Report
 from jobs.job_steps import Workshop
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 THREADS = 8
 
 
-def _end(shop: Workshop, end: Reported) -> Any:
+def _end(shop: Workshop, end: ReceivedReport) -> Any:
     return shop.db.write_blocking(finish, [end])[0]
 
 
@@ -81,7 +81,7 @@ def test_eight_claimers_never_pass_the_limit_and_take_nothing_twice(shop: Worksh
             break
         some = random.Random(1).sample(running, max(1, len(running) // 2))
         shop.db.write_blocking(
-            finish, [Reported(shop.host_id, fence, Report("exit")) for _, fence in some]
+            finish, [ReceivedReport(shop.host_id, fence, Report("exit")) for _, fence in some]
         )
     assert most == 3
     assert len(claimed) == len(set(claimed)) == 60
@@ -108,7 +108,7 @@ def test_claimers_of_different_hosts_get_different_fences(shop: Workshop) -> Non
         assert all(isinstance(one, list) for one in got), got
         taken = [(one.job.host_id, one.job.fence) for some in got for one in some]
         fences += [fence for _, fence in taken]
-        ends = [Reported(host, fence, Report("exit")) for host, fence in taken]
+        ends = [ReceivedReport(host, fence, Report("exit")) for host, fence in taken]
         shop.db.write_blocking(finish, ends)
     assert len(fences) == len(set(fences)) == THREADS * 10
     sound(shop)
@@ -118,9 +118,11 @@ def test_of_two_reports_one_counts(shop: Workshop) -> None:
     task_id = shop.task()
     for _ in range(20):
         job = shop.assigned(task_id)
-        reports = [Reported(shop.host_id, job.fence, Report("exit", code=n)) for n in range(4)]
+        reports = [
+            ReceivedReport(shop.host_id, job.fence, Report("exit", code=n)) for n in range(4)
+        ]
         got = at_once([partial(shop.db.write_blocking, finish, [one]) for one in reports])
-        words = sorted(outcome.as_ for [outcome] in got)
+        words = sorted(outcome.status for [outcome] in got)
         assert words == ["counted", "late", "late", "late"]
     sound(shop)
 
@@ -130,14 +132,14 @@ def test_cancel_and_end_have_one_winner(shop: Workshop) -> None:
     task_id = shop.task(retry={"times": 1, "delay": 0})
     for _ in range(40):
         job = shop.assigned(task_id)
-        end = Reported(shop.host_id, job.fence, Report("exit", code=1))
+        end = ReceivedReport(shop.host_id, job.fence, Report("exit", code=1))
         outcome, canceled = at_once(
             [
                 partial(_end, shop, end),
                 partial(shop.db.write_blocking, actions.cancel, shop.cast.ada, job.id),
             ]
         )
-        assert isinstance(outcome, Outcome) and outcome.as_ == "counted"
+        assert isinstance(outcome, ReportOutcome) and outcome.status == "counted"
         assert not isinstance(canceled, Exception), canceled
         # Cancelled in time: no retry. Too late: the retry that waited is cancelled instead.
         assert shop.stands(job.id) in ("finished/failure", "canceled/canceled")
@@ -168,7 +170,7 @@ def test_resolve_and_a_late_result_have_one_winner(shop: Workshop) -> None:
     task_id = shop.task()
     for _ in range(30):
         job = shop.lost(task_id)
-        end = Reported(shop.host_id, job.fence, Report("exit", code=1))
+        end = ReceivedReport(shop.host_id, job.fence, Report("exit", code=1))
         outcome, resolved = at_once(
             [
                 partial(_end, shop, end),
@@ -179,9 +181,9 @@ def test_resolve_and_a_late_result_have_one_winner(shop: Workshop) -> None:
         )
         found = shop.job(job.id)
         if isinstance(resolved, Conflict):
-            assert (outcome.as_, found.state, found.reconciled) == ("counted", "failure", 1)
+            assert (outcome.status, found.state, found.reconciled) == ("counted", "failure", 1)
         else:
-            assert (outcome.as_, found.state, found.reconciled) == ("late", "success", 0)
+            assert (outcome.status, found.state, found.reconciled) == ("late", "success", 0)
     sound(shop)
 
 
@@ -192,14 +194,14 @@ def test_the_end_and_the_sweeper_have_one_winner(shop: Workshop) -> None:
         job = shop.assigned(task_id)
         shop.clock.move(100)
         run_timeouts.mark_silent(shop.db)
-        end = Reported(shop.host_id, job.fence, Report("exit"))
+        end = ReceivedReport(shop.host_id, job.fence, Report("exit"))
         outcome, _ = at_once(
             [
                 partial(_end, shop, end),
                 lambda: run_timeouts.lose_overdue(shop.db),
             ]
         )
-        assert outcome.as_ == "counted"
+        assert outcome.status == "counted"
         assert shop.stands(job.id) == "finished/normal"
     sound(shop)
 
@@ -227,11 +229,13 @@ def test_a_hundred_requests_with_one_key_make_one_job(shop: Workshop) -> None:
 
     def ask() -> Any:
         next(numbers)
-        wanted = NewJob(shop.cast.ada, task_id, None, once=Once("POST /job", "k", "d"))
+        wanted = JobRequest(
+            shop.cast.ada, task_id, None, idempotency_key=IdempotencyKey("POST /job", "k", "d")
+        )
         return shop.db.write_blocking(create, [wanted])[0]
 
     got = [one for _ in range(13) for one in at_once([ask] * THREADS)]
-    made = [one for one in got if isinstance(one, Created)]
+    made = [one for one in got if isinstance(one, CreatedJob)]
     assert len(made) == len(got) == 104
     assert len({one.job.id for one in made}) == 1
     assert [one.replayed for one in made].count(False) == 1
@@ -242,7 +246,7 @@ def test_a_returning_agent_and_an_end_leave_one_truth(shop: Workshop) -> None:
     task_id = shop.task()
     for _ in range(25):
         job = shop.assigned(task_id)
-        end = Reported(shop.host_id, job.fence, Report("exit"))
+        end = ReceivedReport(shop.host_id, job.fence, Report("exit"))
         got = at_once(
             [
                 partial(_end, shop, end),

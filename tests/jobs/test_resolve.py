@@ -69,7 +69,7 @@ def test_an_agent_that_is_there_already_is_told_too(shop: Workshop) -> None:
 def test_a_late_result_does_not_unsay_it(shop: Workshop) -> None:
     job = shop.lost()
     shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, "success", "")
-    assert shop.end(job.fence, code=1).as_ == "late"
+    assert shop.end(job.fence, code=1).status == "late"
     assert shop.stands(job.id) == "finished/success"
 
 

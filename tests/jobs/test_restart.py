@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound
-from belvedere.jobs.idempotency import Once
+from belvedere.jobs.idempotency import IdempotencyKey
 from belvedere.jobs.lifecycle import actions
 from belvedere.tasks import service as task_service
 from belvedere.tasks.bodies import TaskBody
@@ -55,7 +55,7 @@ def test_a_lost_job_can_be_restarted(shop: Workshop) -> None:
 
 def test_the_same_key_restarts_once(shop: Workshop) -> None:
     job_id = ended(shop, shop.task())
-    once = Once("PUT /job/{id}/restart", "k", "digest")
+    once = IdempotencyKey("PUT /job/{id}/restart", "k", "digest")
     made = [
         shop.made(shop.db.write_blocking(actions.restart, shop.cast.ada, job_id, None, once))
         for _ in range(2)

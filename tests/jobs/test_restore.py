@@ -18,12 +18,14 @@ def restore_database(shop: Workshop) -> None:
     """The step of the operator, and the start that follows it."""
     shop.db.write_blocking(restore.was_restored)
     shop.db.write_blocking(installation.raise_epoch)
-    assert shop.db.write_blocking(restore.settle) is not None
+    assert shop.db.write_blocking(restore.hold_after_restore) is not None
 
 
-def reunite(shop: Workshop, *entries: Entry) -> resync.Reunion:
+def reunite(shop: Workshop, *entries: Entry) -> resync.ResyncResult:
     fence = shop.db.write_blocking(restored.known, shop.host_id).restored_fence
-    return shop.db.write_blocking(resync.reunite, shop.host_id, JOURNAL, list(entries), 0, fence)
+    return shop.db.write_blocking(
+        resync.resync_host, shop.host_id, JOURNAL, list(entries), 0, fence
+    )
 
 
 def test_held_jobs_are_not_claimed(shop: Workshop) -> None:
@@ -41,14 +43,14 @@ def test_held_jobs_are_not_claimed(shop: Workshop) -> None:
 def test_a_start_without_a_restore_holds_nothing(shop: Workshop) -> None:
     job = shop.create()
     for _ in range(2):
-        assert shop.db.write_blocking(restore.settle) is None
+        assert shop.db.write_blocking(restore.hold_after_restore) is None
     assert shop.stands(job.id) == "ready/in_progress"
 
 
 def test_a_restore_is_settled_once(shop: Workshop) -> None:
     restore_database(shop)
     shop.create()
-    assert shop.db.write_blocking(restore.settle) is None
+    assert shop.db.write_blocking(restore.hold_after_restore) is None
 
 
 def test_an_attempt_of_before_is_lost_when_the_journal_lacks_it(shop: Workshop) -> None:
@@ -131,7 +133,7 @@ def check(shop: Workshop, said: Hello) -> int:
         before = restored.known(tx, shop.host_id)
         fence = restore.check_hello(tx, shop.host_id, said, before)
         if fence:
-            restore.settle_host(tx, shop.host_id, fence)
+            restore.hold_for_host(tx, shop.host_id, fence)
         return fence
 
     return shop.db.write_blocking(work)
@@ -145,7 +147,7 @@ def test_a_fence_that_was_never_given_out_shows_a_restore(shop: Workshop) -> Non
     raised = shop.db.write_blocking(installation.newest_fence)
     assert installation.epoch_of(raised) == installation.epoch_of(newest) + 1
     # The next start does not take it for another restore.
-    assert shop.db.write_blocking(restore.settle) is None
+    assert shop.db.write_blocking(restore.hold_after_restore) is None
 
 
 def test_a_fence_whose_end_is_known_shows_nothing(shop: Workshop) -> None:
@@ -170,7 +172,7 @@ def test_a_deleted_attempt_is_no_sign_of_a_restore(shop: Workshop) -> None:
     first, job = shop.assigned(), shop.assigned()
     for one in (first, job):
         shop.end(one.fence)
-    shop.db.write_blocking(retention.drop, [job.id])
+    shop.db.write_blocking(retention.delete_jobs, [job.id])
     assert check(shop, hello(job.fence)) == 0
 
 
@@ -212,7 +214,7 @@ def test_a_timeline_that_changes_is_not_taken_for_a_restored_backup(shop: Worksh
     for timeline in ("00000001", "00000002"):
         shop.db.write_blocking(restore.record_timeline, timeline)
     assert shop.db.write_blocking(restored.known, shop.host_id).is_failover
-    assert shop.db.write_blocking(restore.settle) is None
+    assert shop.db.write_blocking(restore.hold_after_restore) is None
 
 
 def test_a_fence_that_the_journal_has_dropped_shows_a_restore(shop: Workshop) -> None:
@@ -232,7 +234,7 @@ def test_a_script_whose_fence_another_host_got_is_not_stopped(shop: Workshop) ->
     restore_database(shop)
     fence = shop.db.write_blocking(restored.known, other).restored_fence
     entries = [Entry(job.fence, "live", "f" * 24)]
-    reunion = shop.db.write_blocking(resync.reunite, other, "journal-2", entries, 0, fence)
+    reunion = shop.db.write_blocking(resync.resync_host, other, "journal-2", entries, 0, fence)
     assert reunion.stop == []
 
 

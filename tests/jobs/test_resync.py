@@ -59,7 +59,7 @@ def test_a_journal_in_doubt_proves_nothing_of_what_was_claimed_before(shop: Work
     until = shop.clock()
     shop.clock.move(1)
     after = shop.assigned(task_id)
-    shop.db.write_blocking(resync.reunite, shop.host_id, JOURNAL, [], until)
+    shop.db.write_blocking(resync.resync_host, shop.host_id, JOURNAL, [], until)
     assert [shop.job(job.id).state for job in (before, after)] == ["lost", "in_progress"]
     assert shop.job(after.id).lifecycle == "ready"
 
@@ -67,7 +67,7 @@ def test_a_journal_in_doubt_proves_nothing_of_what_was_claimed_before(shop: Work
 def test_a_journal_in_doubt_does_not_prove_that_a_lost_job_never_ran(shop: Workshop) -> None:
     job = shop.assigned()
     _lose_all(shop)
-    shop.db.write_blocking(resync.reunite, shop.host_id, JOURNAL, [], shop.clock())
+    shop.db.write_blocking(resync.resync_host, shop.host_id, JOURNAL, [], shop.clock())
     assert shop.job(job.id).ran == "maybe"
 
 
@@ -75,7 +75,7 @@ def test_after_a_failover_what_the_agent_may_have_reported_is_unknown(shop: Work
     """The agent forgets an attempt once its report was taken; the database has lost the report."""
     task_id = shop.task()
     reported, never = shop.assigned(task_id), shop.assigned(task_id)
-    shop.db.write_blocking(resync.reunite, shop.host_id, JOURNAL, [], 0, reported.fence)
+    shop.db.write_blocking(resync.resync_host, shop.host_id, JOURNAL, [], 0, reported.fence)
     assert [shop.job(job.id).state for job in (reported, never)] == ["lost", "in_progress"]
     assert shop.job(never.id).lifecycle == "ready"
 
@@ -253,7 +253,7 @@ def test_it_skips_what_was_settled_while_it_waited(shop: Workshop) -> None:
     def late(tx):  # type: ignore[no-untyped-def]
         # The attempt still reads as live, its job is over already.
         tx.execute("update jobs set lifecycle = 'finished', state = 'normal' where id = ?", job.id)
-        return resync.reunite(tx, shop.host_id, "journal-1", [Entry(1, "live")])
+        return resync.resync_host(tx, shop.host_id, "journal-1", [Entry(1, "live")])
 
     told = shop.db.write_blocking(late)
     assert (told.live, told.stop) == ([], [1])
@@ -287,7 +287,7 @@ def test_a_start_of_anything_else_is_ignored(shop: Workshop) -> None:
     job = shop.assigned()
     shop.started(777)
     other = shop.host("web-2")
-    shop.db.write_blocking(resync.started, [(other, job.fence, 0)])
+    shop.db.write_blocking(resync.record_started, [(other, job.fence, 0)])
     assert shop.job(job.id).started_at is None
     shop.end(job.fence)
     before = shop.job(job.id)
@@ -303,4 +303,4 @@ def test_the_next_attempt_starts_anew(shop: Workshop) -> None:
     assert again.job.started_at is None
     shop.started(job.fence)
     assert shop.job(job.id).started_at is None
-    assert shop.db.write_blocking(claim.to_cancel) == []
+    assert shop.db.write_blocking(claim.cancel_requests) == []

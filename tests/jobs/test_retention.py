@@ -7,11 +7,11 @@ import pytest
 from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Database, Row, Tx
 from belvedere.jobs import permissions
-from belvedere.jobs.attempts import attempts_of
+from belvedere.jobs.attempts import attempts_for_job
 from belvedere.jobs.history import limits, retention
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.output import log_store as joblog
-from belvedere.jobs.output.log_store import Output
+from belvedere.jobs.output.log_store import LogPiece
 from belvedere.tasks import service as task_service
 from jobs.job_steps import MISSING, Workshop
 
@@ -68,15 +68,15 @@ def test_each_task_is_looked_at_once_however_much_it_keeps(
     shop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A look counts what a task keeps: one per slice of history would be a walk for each."""
-    monkeypatch.setattr(limits, "SLICE", 2)
+    monkeypatch.setattr(limits, "EVENT_BATCH_SIZE", 2)
     looked: list[str] = []
-    beyond = limits._of
+    beyond = limits._batch_for
 
     def watched(tx: Tx, column: str, object_id: str) -> list[str]:
         looked.append(object_id)
         return beyond(tx, column, object_id)
 
-    monkeypatch.setattr(limits, "_of", watched)
+    monkeypatch.setattr(limits, "_batch_for", watched)
     tasks = sorted(shop.task(history={"count": 9, "days": 90}) for _ in range(3))
     for task_id in tasks * 4:
         ended(shop, task_id)
@@ -96,7 +96,7 @@ def test_each_task_is_looked_at_once_however_much_it_keeps(
 def test_many_tasks_are_looked_at_a_few_at_a_time(
     shop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "LOOKS", 2)
+    monkeypatch.setattr(limits, "MAX_OBJECTS", 2)
     purge(shop)
     tasks = [shop.task(history={"count": 1, "days": 90}) for _ in range(5)]
     ids = [ended(shop, task_id) for task_id in tasks * 2]
@@ -142,13 +142,13 @@ def test_a_look_begins_behind_the_events_of_the_last(
     ended(shop, shop.task())
     purge(shop)
     read: list[int] = []
-    first_to_end = limits._first_to_end
+    first_to_end = limits._first_ended
 
     def counted(rows: Sequence[Row]) -> tuple[list[tuple[str, str]], tuple[int, int] | None]:
         read.append(len(rows))
         return first_to_end(rows)
 
-    monkeypatch.setattr(limits, "_first_to_end", counted)
+    monkeypatch.setattr(limits, "_first_ended", counted)
     purge(shop)
     assert sum(read) == 0
 
@@ -186,7 +186,7 @@ def test_history_of_a_deleted_task_is_kept_and_trimmed_too(shop: Workshop) -> No
 
 
 def test_it_takes_small_batches(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "BATCH", 2)
+    monkeypatch.setattr(limits, "BATCH_SIZE", 2)
     task_id = shop.task(history={"count": 1, "days": 90})
     purge(shop)
     for _ in range(6):
@@ -207,7 +207,7 @@ def test_deleted_jobs_are_gone_for_every_reader_at_once(shop: Workshop) -> None:
     assert shop.db.write_blocking(retention.delete_finished, shop.cast.ada, None, None) == 3
     for job_id in ids:
         with pytest.raises(NotFound):
-            shop.db.write_blocking(permissions.to_see, shop.cast.ada, job_id)
+            shop.db.write_blocking(permissions.require_visible, shop.cast.ada, job_id)
         with pytest.raises(NotFound):
             shop.db.write_blocking(actions.cancel, shop.cast.ada, job_id)
     assert shop.stands(waiting) == "ready/in_progress"
@@ -247,7 +247,7 @@ def test_it_can_be_narrowed_to_one_task(shop: Workshop) -> None:
 async def test_a_long_history_goes_in_batches(
     shop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retention, "BATCH", 2)
+    monkeypatch.setattr(retention, "BATCH_SIZE", 2)
     mine, other = shop.task(), shop.task(name="other")
     for _ in range(5):
         ended(shop, mine)
@@ -286,24 +286,24 @@ def test_logs_of_dropped_jobs_are_forgotten(shop: Workshop, logs: Database) -> N
     task_id = shop.task(history={"count": 1, "days": 90})
     ids = [ended(shop, task_id) for _ in range(2)]
     for fence, job_id in enumerate(ids, start=1):
-        logs.write_blocking(joblog.append, [Output(fence, job_id, 0, 0, b"x\n")])
+        logs.write_blocking(joblog.append, [LogPiece(fence, job_id, 0, 0, b"x\n")])
     purge(shop)
-    dropped = shop.db.write_blocking(retention.dropped)
+    dropped = shop.db.write_blocking(retention.jobs_with_leftover_logs)
     assert dropped == ids[:1]
-    logs.write_blocking(retention.forget_logs, dropped)
-    shop.db.write_blocking(retention.logs_forgotten, dropped)
+    logs.write_blocking(retention.delete_logs, dropped)
+    shop.db.write_blocking(retention.confirm_logs_deleted, dropped)
     assert logs.write_blocking(joblog.find, 1) is None
     assert logs.write_blocking(joblog.chunks, 1, 0) == []
     assert logs.write_blocking(joblog.find, 2) is not None
-    assert shop.db.write_blocking(retention.dropped) == []
+    assert shop.db.write_blocking(retention.jobs_with_leftover_logs) == []
 
 
 def test_a_purged_job_is_missing_for_a_late_report(shop: Workshop) -> None:
     job = shop.assigned()
     shop.end(job.fence)
-    shop.db.write_blocking(retention.drop, [job.id])
-    assert shop.end(job.fence).as_ == "foreign"
-    assert shop.db.write_blocking(attempts_of, job.id) == []
+    shop.db.write_blocking(retention.delete_jobs, [job.id])
+    assert shop.end(job.fence).status == "foreign"
+    assert shop.db.write_blocking(attempts_for_job, job.id) == []
 
 
 # Clocks that are set back.
@@ -314,7 +314,7 @@ def delete_all(shop: Workshop) -> int:
 
 
 def sees(shop: Workshop, job_id: str) -> bool:
-    return shop.db.write_blocking(permissions.sees, shop.cast.ada, job_id)
+    return shop.db.write_blocking(permissions.may_see, shop.cast.ada, job_id)
 
 
 def test_what_ends_after_a_clock_was_set_back_is_seen(shop: Workshop) -> None:

@@ -72,11 +72,11 @@ def test_it_takes_small_batches(shop: Workshop) -> None:
     for _ in range(3):
         shop.create(task_id)
     shop.clock.move(2)
-    sweep_batch, timeouts.BATCH = timeouts.BATCH, 2
+    sweep_batch, timeouts.BATCH_SIZE = timeouts.BATCH_SIZE, 2
     try:
         assert [shop.db.write_blocking(timeouts.expire) for _ in range(3)] == [2, 1, 0]
     finally:
-        timeouts.BATCH = sweep_batch
+        timeouts.BATCH_SIZE = sweep_batch
 
 
 @pytest.mark.parametrize("column", ["host_id", "task_id"])
@@ -86,7 +86,7 @@ def test_what_waits_for_something_that_is_gone_ends_at_once(shop: Workshop, colu
     waiting = shop.create(task_id)
     other = shop.create(shop.task(type="dummy", name="other"), origin="scheduler")
     object_id = shop.host_id if column == "host_id" else task_id
-    assert shop.db.write_blocking(timeouts.abandon, column, object_id) == 1
+    assert shop.db.write_blocking(timeouts.expire_for, column, object_id) == 1
     assert shop.stands(waiting.id) == "expired/canceled"
     assert shop.job(waiting.id).reason == f"{column[:-3]}_deleted"
     assert shop.stands(running.id) == "assigned/in_progress"

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.jobs.lifecycle.verdict import Verdict, decide, has_run, is_bad, listen, result_of
+from belvedere.jobs.lifecycle.verdict import (
+    Verdict,
+    decide,
+    has_run,
+    is_failure,
+    parse_last_line,
+    result_of,
+)
 from belvedere.protocol import Report
 
 
@@ -246,14 +253,14 @@ def test_an_unknown_end_is_no_verdict() -> None:
 
 
 def test_a_retry_may_follow_a_bad_end_only() -> None:
-    assert [is_bad(verdict(line)) for line in ("failure", "normal", "success")] == [
+    assert [is_failure(verdict(line)) for line in ("failure", "normal", "success")] == [
         True,
         False,
         False,
     ]
-    assert is_bad(verdict(ending="timeout"))
-    assert is_bad(verdict(ending="error"))
-    assert not is_bad(verdict(ending="canceled"))
+    assert is_failure(verdict(ending="timeout"))
+    assert is_failure(verdict(ending="error"))
+    assert not is_failure(verdict(ending="canceled"))
 
 
 @pytest.mark.parametrize(
@@ -306,5 +313,5 @@ def test_the_result_of_what_could_not_start_says_why() -> None:
 
 
 def test_a_line_is_read_without_its_blanks() -> None:
-    assert listen("  \t ok \r").state == "success"
-    assert listen(' {"state": "ok"} ').state == "success"
+    assert parse_last_line("  \t ok \r").state == "success"
+    assert parse_last_line(' {"state": "ok"} ').state == "success"

@@ -192,8 +192,10 @@ async def test_an_admin_gives_an_approver_tag(world: World, ada: Client) -> None
 def test_a_user_name_that_equals_an_approver_tag_gives_no_right() -> None:
     spec = TaskSpec(name="release", type=Type.APPROVAL, approvers=["release"])
     person = Actor("c", "acme", Level.MANAGER, "member", user_id="u", username="release")
-    assert not starters.is_named(spec, person, {"u"})
-    assert starters.is_named(spec, msgspec.structs.replace(person, tags=("Release",)), {"u"})
+    assert not starters.is_named_approver(spec, person, {"u"})
+    assert starters.is_named_approver(
+        spec, msgspec.structs.replace(person, tags=("Release",)), {"u"}
+    )
 
 
 # Credentials of approvers.
@@ -284,7 +286,7 @@ async def test_a_link_to_approve_follows_the_account(world: World, ada: Client) 
     member = await db.read(memberships.for_email, world.cast.acme.id, "pat@acme.test")
     assert member is not None
     row = await db.read(store.find, world.cast.acme.id, job["id"])
-    links = await db.write(vote_links.make, keys, row, member.user_id)
+    links = await db.write(vote_links.create_links, keys, row, member.user_id)
     await joined(world)
     assert (await world.client().post(f"/-/approval/{links['approve']}")).status == 200
 

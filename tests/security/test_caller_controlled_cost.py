@@ -17,7 +17,7 @@ from belvedere.access.people import naming
 from belvedere.base.errors import Invalid
 from belvedere.hosts import choice
 from belvedere.indicators.values import chart, html
-from belvedere.jobs.output.log_lines import Search
+from belvedere.jobs.output.log_lines import LogSearch
 from belvedere.jobs.output.log_store import Chunk
 from belvedere.monitors.config import maintenance
 from belvedere.monitors.config import validation as monitors
@@ -99,7 +99,7 @@ def _fires(text: str) -> None:
 
 
 def _search(data: bytes) -> None:
-    looking = Search("needle", 10)
+    looking = LogSearch("needle", 10)
     for n in range(4):
         looking.feed(Chunk(n * len(data), 0, len(data), data))
 

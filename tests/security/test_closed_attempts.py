@@ -24,7 +24,9 @@ async def give_up(world: World, order: Order) -> None:
     """The server waited too long for a word of its agent."""
     host_id = world.things.hosts["web-1"].host_id
     report = Report("unknown", reason="agent_unreachable")
-    await world.runtime.db.write(finish.finish, [finish.Reported(host_id, order.fence, report)])
+    await world.runtime.db.write(
+        finish.finish, [finish.ReceivedReport(host_id, order.fence, report)]
+    )
 
 
 async def evidence(world: World) -> list[tuple[str, Any]]:
@@ -158,7 +160,9 @@ async def test_a_file_is_not_planted_through_an_older_connection(world: World, a
     async with world.agent() as agent:
         job_id, order = await running(world, ada, agent)
         host_id = world.things.hosts["web-1"].host_id
-        true = finish.Reported(host_id, order.fence, Report("exit", log="true\n", bytes_total=5))
+        true = finish.ReceivedReport(
+            host_id, order.fence, Report("exit", log="true\n", bytes_total=5)
+        )
         await world.runtime.db.write(finish.finish, [true])
         before = await state_of(ada, job_id)
         await agent.binary(pack_file(order.fence, 0, 0, b"planted"))
@@ -183,7 +187,7 @@ async def test_what_a_person_decided_is_not_replaced_by_a_late_log(
 
 def test_an_ended_log_takes_only_what_its_end_declared(logs: Database) -> None:
     def add(at: int, data: bytes) -> None:
-        logs.write_blocking(joblog.append, [joblog.Output(7, "j", at, 0, data)])
+        logs.write_blocking(joblog.append, [joblog.LogPiece(7, "j", at, 0, data)])
 
     def log() -> joblog.Log:
         found = logs.write_blocking(joblog.find, 7)
@@ -191,10 +195,10 @@ def test_an_ended_log_takes_only_what_its_end_declared(logs: Database) -> None:
         return found
 
     add(0, b"abc")
-    logs.write_blocking(joblog.close, joblog.Closing(7, "j", 5, 0, "aa"))
+    logs.write_blocking(joblog.close, joblog.LogEnd(7, "j", 5, 0, "aa"))
     add(3, b"defgh")
     assert (log().bytes_seen, log().is_complete) == (5, True)
     add(5, b"more")
-    logs.write_blocking(joblog.close, joblog.Closing(7, "j", 9, 0, "bb"))
+    logs.write_blocking(joblog.close, joblog.LogEnd(7, "j", 9, 0, "bb"))
     add(5, b"more")
     assert (log().bytes_kept, log().bytes_total, log().sha256) == (5, 5, "aa")

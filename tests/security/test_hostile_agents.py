@@ -165,7 +165,7 @@ async def test_files_of_an_attempt_are_limited_over_all_pieces_and_connections(
 async def test_small_pieces_count_as_larger_ones(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(artifacts, "MAX_STORED", 10 * artifacts.LEAST_COST)
+    monkeypatch.setattr(artifacts, "MAX_STORED", 10 * artifacts.MIN_PIECE_COST)
     async with world.agent() as agent:
         _, order = await running(world, ada, agent)
         for at in range(50):
@@ -182,7 +182,7 @@ async def test_pieces_of_a_log_are_limited(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(joblog, "MAX_CHUNKS", 10)
-    monkeypatch.setattr(joblog, "KEEP_HEAD", 5)
+    monkeypatch.setattr(joblog, "HEAD_BYTES", 5)
     async with world.agent() as agent:
         job_id, order = await running(world, ada, agent)
         for at in range(40):
@@ -256,7 +256,7 @@ async def test_the_quota_is_measured_and_refuses_uploads(
     assert storage.take(world.cast.eve.customer_id, 1)
     # With fewer logs there is room again.
     await ada.delete("/acme/job/finished")
-    await world.runtime.logs.write(joblog.forget, [order.job_id])
+    await world.runtime.logs.write(joblog.delete, [order.job_id])
     storage._next_at = 0.0
     await storage.measure(world.runtime)
     assert (await ada.post("/acme/file", body)).status == 200

@@ -15,7 +15,7 @@ from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
 from belvedere.events import Event
 from belvedere.jobs.output import log_store as joblog
-from belvedere.jobs.output.log_store import Output
+from belvedere.jobs.output.log_store import LogPiece
 from belvedere.protocol import CHUNK, Credit, pack_file
 from belvedere.server.api import event_stream
 from belvedere.server.api.event_backlog import MAX_BACKLOG, Backlog
@@ -157,7 +157,7 @@ async def furnish(world: World, ada: Client, target: str) -> str:
                 await agent.hear(Credit)
             await agent.end(order, files=[["out.bin", CHUNK * PIECES]])
         else:
-            pieces = [Output(order.fence, job_id, n * CHUNK, 0, noise) for n in range(PIECES)]
+            pieces = [LogPiece(order.fence, job_id, n * CHUNK, 0, noise) for n in range(PIECES)]
             await world.runtime.logs.write(joblog.append, pieces)
     return target.format(job=job_id)
 
@@ -209,7 +209,9 @@ async def test_a_client_that_never_reads_costs_bounded_memory(
 def test_a_log_is_read_in_pieces_of_limited_size(logs: Database) -> None:
     """They are kept as long as the client does not read."""
     data = os.urandom(CHUNK)
-    logs.write_blocking(joblog.append, [Output(7, "0" * 24, n * CHUNK, 0, data) for n in range(32)])
+    logs.write_blocking(
+        joblog.append, [LogPiece(7, "0" * 24, n * CHUNK, 0, data) for n in range(32)]
+    )
     read = logs.write_blocking(joblog.chunks, 7, 0)
     assert sum(len(chunk.data) for chunk in read) == joblog.MAX_READ
     assert logs.write_blocking(joblog.chunks, 7, 0, 32, 1)[0].data == data

@@ -207,7 +207,7 @@ async def test_a_stored_pattern_is_compiled_outside_the_transaction(
 
     def noted(one: matcher.RE2Pattern, text: str) -> None:
         names = {frame.name for frame in traceback.extract_stack()}
-        in_transaction.append("_fitted" in names)
+        in_transaction.append("_fit_arguments" in names)
         build(one, text)
 
     monkeypatch.setattr(matcher.RE2Pattern, "__init__", noted)

@@ -422,7 +422,7 @@ async def test_six_viewers_with_logs_hold_few_bytes_at_once(
     async def counted(request: AnyRequest, listing: Listing, page: Page) -> None:
         nonlocal most
         number = next(count)
-        held[number] = sum(pages.size_of(one) for one in page.records)
+        held[number] = sum(pages.encoded_size(one) for one in page.records)
         most = max(most, held.total())
         await asyncio.sleep(0)
         await read(request, listing, page)

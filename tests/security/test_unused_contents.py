@@ -125,7 +125,7 @@ def _delete_job(tx: Tx, job_id: str) -> None:
 
 
 async def test_sources_of_the_server_stay(world: World) -> None:
-    for keep in (scraper.keep_source, commands.keep_source):
+    for keep in (scraper.store_source, commands.store_source):
         await world.runtime.db.write(keep)
     assert {scraper.SHA256, commands.SHA256} <= await sweep(world)
 

@@ -107,8 +107,8 @@ def test_an_attempt_without_its_job_is_a_problem(
 
 
 def test_a_log_that_lost_a_piece_is_a_problem(settings: Settings, logs: Database) -> None:
-    logs.write_blocking(joblog.append, [joblog.Output(7, "j", 0, 0, b"one\n")])
-    logs.write_blocking(joblog.append, [joblog.Output(7, "j", 4, 1, b"two\n")])
+    logs.write_blocking(joblog.append, [joblog.LogPiece(7, "j", 0, 0, b"one\n")])
+    logs.write_blocking(joblog.append, [joblog.LogPiece(7, "j", 4, 1, b"two\n")])
     assert problems_of("logs", settings) == []
     logs.write_blocking(lambda tx: tx.execute("delete from log_chunks where at_byte = 0"))
     assert problems_of("logs", settings) == ["Log 7: 8 bytes are recorded, 4 are stored."]
@@ -117,22 +117,22 @@ def test_a_log_that_lost_a_piece_is_a_problem(settings: Settings, logs: Database
 def test_a_log_that_lacks_output_is_reported_with_its_job(
     settings: Settings, logs: Database
 ) -> None:
-    logs.write_blocking(joblog.append, [joblog.Output(7, "whole", 0, 0, b"one\n")])
-    logs.write_blocking(joblog.close, joblog.Closing(7, "whole", 4, 1, "ab" * 32))
+    logs.write_blocking(joblog.append, [joblog.LogPiece(7, "whole", 0, 0, b"one\n")])
+    logs.write_blocking(joblog.close, joblog.LogEnd(7, "whole", 4, 1, "ab" * 32))
     # Long logs are cut in the middle, which is as it should be.
-    logs.write_blocking(joblog.close, joblog.Closing(8, "long", 99 << 20, 1, "ab" * 32))
-    kept = joblog.KEEP - 1000
+    logs.write_blocking(joblog.close, joblog.LogEnd(8, "long", 99 << 20, 1, "ab" * 32))
+    kept = joblog.MAX_KEPT_BYTES - 1000
     logs.write_blocking(
         lambda tx: tx.execute("update logs set bytes_kept = ? where fence = 8", kept)
     )
     assert found_by("gaps", settings) == []
-    logs.write_blocking(joblog.close, joblog.Closing(9, "empty", 12, 1, "ab" * 32))
+    logs.write_blocking(joblog.close, joblog.LogEnd(9, "empty", 12, 1, "ab" * 32))
     [finding] = found_by("gaps", settings)
     assert (finding.verdict, "Latest jobs: empty." in finding.message) == ("notice", True)
 
 
 def test_output_without_a_log_is_a_problem(settings: Settings, logs: Database) -> None:
-    logs.write_blocking(joblog.append, [joblog.Output(7, "j", 0, 0, b"one\n")])
+    logs.write_blocking(joblog.append, [joblog.LogPiece(7, "j", 0, 0, b"one\n")])
     logs.write_blocking(lambda tx: tx.execute("delete from logs"))
     assert problems_of("logs", settings) == ["Attempt 7 has output, but no log."]
 
@@ -141,19 +141,19 @@ def test_a_log_is_no_stray_while_its_job_is_there(
     settings: Settings, db: Database, logs: Database, place: Fixture
 ) -> None:
     job_id = db.write_blocking(run_one, place)
-    logs.write_blocking(joblog.append, [joblog.Output(7, job_id, 0, 0, b"one\n")])
+    logs.write_blocking(joblog.append, [joblog.LogPiece(7, job_id, 0, 0, b"one\n")])
     assert found_by("purging", settings) == []
 
 
 def test_a_log_that_outlives_its_job_is_told_after_a_moment(
     settings: Settings, database_url: str, tmp_path: Path, engine: str, logs: Database
 ) -> None:
-    logs.write_blocking(joblog.append, [joblog.Output(7, "gone", 0, 0, b"one\n")])
+    logs.write_blocking(joblog.append, [joblog.LogPiece(7, "gone", 0, 0, b"one\n")])
     waited: list[float] = []
     where = database_url if engine == "postgres" else str(tmp_path / "logs.db")
     with peek(database_url) as main, peek(where) as store:
         assert len(data.find_orphaned_logs(main, store, waited.append)) == 1
-        forget = lambda _: logs.write_blocking(joblog.forget, ["gone"])  # noqa: E731
+        forget = lambda _: logs.write_blocking(joblog.delete, ["gone"])  # noqa: E731
         assert data.find_orphaned_logs(main, store, forget) == []
     assert waited == [data.PURGE_DELAY_S]
 

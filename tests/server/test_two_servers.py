@@ -97,7 +97,7 @@ async def test_waiting_for_a_result_crosses_servers(
 ) -> None:
     ada, task = world.client("ada"), await world.task()
     if rings:
-        monkeypatch.setattr(wait, "LOOK_S", 3_600.0)
+        monkeypatch.setattr(wait, "POLL_S", 3_600.0)
     either = doorbells(world.runtime, there.runtime) if rings else polling(there.runtime)
     async with there.agent() as agent, either:
         target = "/acme/job?wait_result=true&wait_timeout=60"

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from belvedere.base.errors import Refused
-from belvedere.jobs.idempotency import Once
+from belvedere.jobs.idempotency import IdempotencyKey
 from belvedere.jobs.lifecycle import actions
-from belvedere.jobs.lifecycle.create import Created, NewJob
+from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest
 from belvedere.server.runtime import ServerRuntime
 from sim.initial_state import LONG, SPECS, Setting
 from sim.invariants import Request, Truth
@@ -55,14 +55,14 @@ class People:
         self._send(request, self._setting.tasks[host.name, temper])
 
     def _send(self, request: Request, task_id: str) -> None:
-        once = Once("POST /job", request.key, request.token) if request.key else None
-        wanted = NewJob(self._setting.ada, task_id, [request.token], once=once)
+        once = IdempotencyKey("POST /job", request.key, request.token) if request.key else None
+        wanted = JobRequest(self._setting.ada, task_id, [request.token], idempotency_key=once)
         is_answered = False
         request.sent += 1
 
         def answered(answer: Any) -> None:
             nonlocal is_answered
-            if isinstance(answer, Created):
+            if isinstance(answer, CreatedJob):
                 is_answered = True
                 self.world.note("created", answer.job.id, request.token, request.temper)
                 request.job_ids.add(answer.job.id)
@@ -132,7 +132,7 @@ class People:
         def answered(answer: Any) -> None:
             if isinstance(answer, Exception) and not isinstance(answer, Refused):
                 self.world.accuse(f"a change failed: {answer!r}")
-            if isinstance(answer, Created):
+            if isinstance(answer, CreatedJob):
                 self.job_ids.append(answer.job.id)
 
         self.call(work, answered)

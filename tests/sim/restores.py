@@ -24,7 +24,7 @@ class Restores:
         # Whether the operator ran `belvedere mark-restored`.
         self._is_marked = True
         # What a server does at each start; it remembers the epoch.
-        restore.settle(self._tx())
+        restore.hold_after_restore(self._tx())
 
     def _tx(self) -> SqliteTx:
         now = EPOCH_MS + self._world.now // MS + self._world.off_ms
@@ -70,7 +70,7 @@ class Restores:
         else:
             with story.jobs.connection:
                 installation.raise_epoch(self._tx())
-                restore.settle(self._tx())
+                restore.hold_after_restore(self._tx())
 
     def _job_ids(self) -> set[str]:
         return {job_id for (job_id,) in self._tx().rows("select id from jobs")}

@@ -11,7 +11,7 @@ from belvedere.agent.journal.journal import Journal
 from belvedere.jobs import events, store
 from belvedere.jobs.attempts import end_attempt
 from belvedere.jobs.lifecycle import actions, create, finish, resync
-from belvedere.jobs.model import Lifecycle, State
+from belvedere.jobs.model import JobState, Lifecycle
 from belvedere.jobs.recovery import hold, restore
 from sim import patches
 from sim import scenario as story
@@ -31,18 +31,18 @@ def a_missing_fence_was_never_accepted() -> Patch:
 
 
 def any_fence_ends_a_job() -> Patch:
-    return finish, "_counts", lambda job, attempt: not job.is_over
+    return finish, "_is_current", lambda job, attempt: not job.is_over
 
 
 def lost_jobs_run_again() -> Patch:
     def again(job: Any, reason: str, now: int) -> None:
-        store.step(job, Lifecycle.READY, State.IN_PROGRESS, now)
+        store.apply_transition(job, Lifecycle.READY, JobState.IN_PROGRESS, now)
 
-    return finish, "lose", again
+    return finish, "mark_lost", again
 
 
 def keys_are_forgotten() -> Patch:
-    return create, "_again", lambda tx, item, by_key: None
+    return create, "_find_replay", lambda tx, request, by_key: None
 
 
 def ends_are_told_once() -> Patch:
@@ -61,11 +61,11 @@ def nothing_is_journalled() -> Patch:
 
 def cancel_is_taken_for_certain() -> Patch:
     def certain(tx: Any, actor: Any, job: Any) -> Any:
-        store.step(job, Lifecycle.TERMINATED, State.CANCELED, tx.now)
+        store.apply_transition(job, Lifecycle.TERMINATED, JobState.CANCELED, tx.now)
         job.ended_at, job.trigger_name = tx.now, "canceled"
         store.save(tx, [job])
         end_attempt(tx, job, "ended")
-        events.tell(tx, "canceled", [job])
+        events.publish(tx, "canceled", [job])
         return job
 
     return actions, "_request_cancel", certain
@@ -76,7 +76,7 @@ def a_full_disk_fails_the_job() -> Patch:
 
 
 def changes_leave_no_event() -> Patch:
-    return events, "tell", lambda tx, what, jobs: None
+    return events, "publish", lambda tx, event, jobs: None
 
 
 def a_restore_holds_nothing() -> Patch:

@@ -10,7 +10,7 @@ import pytest
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
 from belvedere.hosts import store as hosts
-from belvedere.jobs.idempotency import Once
+from belvedere.jobs.idempotency import IdempotencyKey
 from belvedere.tasks import service as tasks
 from belvedere.tasks.bodies import TaskBody
 from belvedere.webhooks import service
@@ -59,7 +59,7 @@ def dial(keys: Keyring, cast: Cast) -> Dial:
     """A call of a webhook by Ada's token."""
 
     def call(hook: WebhookRow, raw: bytes = b'["x"]', key: str | None = None) -> Call:
-        once = None if key is None else Once(ROUTE, key, hashlib.sha256(raw).hexdigest())
+        once = None if key is None else IdempotencyKey(ROUTE, key, hashlib.sha256(raw).hexdigest())
         return Call(
             actor=cast.ada,
             webhook_id=hook.id,

@@ -26,7 +26,7 @@ def waiting(yard: Yard) -> JobRow:
 
 
 def shown(yard: Yard, job: JobRow) -> dict[str, Any]:
-    found = yard.db.write_blocking(plan.of_job, job.id)
+    found = yard.db.write_blocking(plan.for_job, job.id)
     return {one.name: one.arguments for one in found}
 
 
@@ -110,9 +110,9 @@ def test_a_void_approval_fails_the_workflow(yard: Yard) -> None:
     edit(yard, "c", script=OTHER)
     with pytest.raises(Conflict, match="the script of c"):
         yard.db.write_blocking(votes.approve, yard.cast.max, asked.id)
-    found = yard.db.write_blocking(plan.of_job, asked.id)
-    assert yard.db.write_blocking(timeouts.look_again, found[0].task_id) == 1
-    assert yard.db.write_blocking(timeouts.look_again, found[0].task_id) == 0
+    found = yard.db.write_blocking(plan.for_job, asked.id)
+    assert yard.db.write_blocking(timeouts.recheck_approvals, found[0].task_id) == 1
+    assert yard.db.write_blocking(timeouts.recheck_approvals, found[0].task_id) == 0
     assert yard.kinds(asked.id) == ["created", "voided"]
     yard.react()
     assert yard.stands(asked.id) == "expired/canceled"

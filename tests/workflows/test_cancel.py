@@ -72,7 +72,7 @@ def test_it_ends_the_waiting_for_a_lost_job(yard: Yard) -> None:
 def test_a_task_that_cannot_be_cancelled_refuses_for_the_whole(yard: Yard) -> None:
     flow = yard.flow("a-b", tasks={"a": {"cancellable": False}}, acl=["uma@acme.test"])
     job = yard.run(flow)
-    with pytest.raises(Forbidden, match="cannot be cancelled"):
+    with pytest.raises(Forbidden, match="cannot be canceled"):
         yard.cancel(job, yard.cast.uma)
     assert yard.stands(job.id) == "ready/in_progress"
     yard.cancel(job)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from belvedere.jobs.history import consistency
-from belvedere.jobs.lifecycle.finish import Reported, finish
+from belvedere.jobs.lifecycle.finish import ReceivedReport, finish
 from belvedere.protocol import Report
 from belvedere.workflows import control
 from belvedere.workflows.engine import advance
@@ -89,7 +89,7 @@ def test_servers_that_advance_at_once_start_each_step_once(yard: Yard) -> None:
             partial(
                 yard.db.write_blocking,
                 finish,
-                [Reported(yard.host_id, one.job.fence, Report("exit"))],
+                [ReceivedReport(yard.host_id, one.job.fence, Report("exit"))],
             )
             for one in claimed
         ]
@@ -112,7 +112,7 @@ def test_a_cancel_and_an_end_leave_no_open_step(yard: Yard) -> None:
     for _ in range(15):
         job = yard.run(flow)
         (claimed,) = yard.claim()
-        end = Reported(yard.host_id, claimed.job.fence, Report("exit"))
+        end = ReceivedReport(yard.host_id, claimed.job.fence, Report("exit"))
         at_once(
             [
                 partial(yard.db.write_blocking, finish, [end]),

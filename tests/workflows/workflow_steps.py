@@ -101,7 +101,7 @@ class Yard(Workshop):
 
     def steps(self) -> list[JobRow]:
         """The jobs of steps, oldest first."""
-        sql = f"select {store.JOB} from jobs where workflow_job_id is not null order by id"
+        sql = f"select {store.JOB_COLUMNS} from jobs where workflow_job_id is not null order by id"
         return self.db.write_blocking(lambda tx: tx.all(JobRow, sql))
 
     def names(self, lifecycle: str = "ready") -> list[str]:

@@ -1,19 +1,20 @@
-"""The rows of attempts, and the fences that number them."""
+"""Rows of attempts, the fences that number them, and claims of jobs before they are written."""
 
 from collections.abc import Sequence
 from functools import cache
+from typing import Protocol
 
 import msgspec
 
 from belvedere.db import Dialect, Query, Row, Tx, columns
 from belvedere.jobs.model import JobRow
-from belvedere.jobs.store import JOB, json_list
+from belvedere.jobs.store import JOB_COLUMNS, json_array
 from belvedere.triggers import store
 from belvedere.triggers.store import ActiveTriggers
 
 
 class Attempt(msgspec.Struct):
-    """One permission to run, in the order of the select."""
+    """One permission to run a job, in the order of the select."""
 
     fence: int
     job_id: str
@@ -31,20 +32,23 @@ def attempts_by_fence(tx: Tx, fences: Sequence[int]) -> dict[int, Attempt]:
     rows = tx.all(
         Attempt,
         f"select {columns(Attempt)} from attempts where fence in {tx.dialect.in_numbers}",
-        json_list(fences),
+        json_array(fences),
     )
     return {attempt.fence: attempt for attempt in rows}
 
 
 @cache
-def _reported(sql: Dialect, is_one: bool) -> tuple[str, str, str]:
-    """The statements below. Mostly it is one: a list in a parameter costs twice as much."""
-    which, among = ("= ?", "= ({})") if is_one else (f"in {sql.in_numbers}", sql.in_subquery)
-    of_fences = among.format(f"select job_id from attempts where fence {which}")
-    of_jobs = among.format(f"select task_id from jobs where id {of_fences}")
+def _lock_statements(dialect: Dialect, is_single: bool) -> tuple[str, str, str]:
+    """The statements of `lock_reported`. Usually there is one fence; a list as a parameter costs
+    twice as much."""
+    equals, in_subquery = (
+        ("= ?", "= ({})") if is_single else (f"in {dialect.in_numbers}", dialect.in_subquery)
+    )
+    of_fences = in_subquery.format(f"select job_id from attempts where fence {equals}")
+    of_jobs = in_subquery.format(f"select task_id from jobs where id {of_fences}")
     return (
-        f"select {JOB} from jobs where id {of_fences} order by id{sql.lock_rows}",
-        f"select {columns(Attempt)} from attempts where fence {which}",
+        f"select {JOB_COLUMNS} from jobs where id {of_fences} order by id{dialect.lock_rows}",
+        f"select {columns(Attempt)} from attempts where fence {equals}",
         store.active_triggers_query(of_jobs),
     )
 
@@ -52,28 +56,27 @@ def _reported(sql: Dialect, is_one: bool) -> tuple[str, str, str]:
 def lock_reported(
     tx: Tx, fences: Sequence[int]
 ) -> tuple[dict[str, JobRow], dict[int, Attempt], ActiveTriggers]:
-    """The jobs of these fences, held as `lock_many` does; the attempts as they are once that is
-    so, because what was live a moment earlier may have been settled meanwhile; and what the ends
-    of their tasks start."""
-    is_one = len(fences) == 1
-    asked = fences[0] if is_one else json_list(fences)
-    of_jobs, of_attempts, of_triggers = _reported(tx.dialect, is_one)
-    jobs, attempts, starting = tx.pipeline(
-        (of_jobs, (asked,)), (of_attempts, (asked,)), (of_triggers, ("task", asked))
+    """The jobs of these fences, locked as by `lock_many`; their attempts, read after the lock
+    because another transaction may have ended them before; and the triggers of their tasks."""
+    is_single = len(fences) == 1
+    parameter = fences[0] if is_single else json_array(fences)
+    of_jobs, of_attempts, of_triggers = _lock_statements(tx.dialect, is_single)
+    jobs, attempts, triggers = tx.pipeline(
+        (of_jobs, (parameter,)), (of_attempts, (parameter,)), (of_triggers, ("task", parameter))
     )
     return (
         {job.id: job for job in (JobRow(*row) for row in jobs)},
         {attempt.fence: attempt for attempt in (Attempt(*row) for row in attempts)},
-        {(source_id, event_name) for source_id, event_name in starting},
+        {(source_id, event_name) for source_id, event_name in triggers},
     )
 
 
-def attempts_of(tx: Tx, job_id: str) -> list[Attempt]:
-    sql, params = asking_attempts(job_id)
+def attempts_for_job(tx: Tx, job_id: str) -> list[Attempt]:
+    sql, params = attempts_query(job_id)
     return tx.all(Attempt, sql, *params)
 
 
-def asking_attempts(job_id: str) -> Query:
+def attempts_query(job_id: str) -> Query:
     return (
         f"select {columns(Attempt)} from attempts where job_id = ? order by number, fence",
         (job_id,),
@@ -117,17 +120,46 @@ def end_attempt(tx: Tx, job: JobRow, state: str) -> None:
 
 def reserve_fences(tx: Tx, count: int) -> list[int]:
     """New fences, each larger than any before."""
-    return taken_fences(tx, tx.rows(tx.dialect.next_fences, count), count)
+    return fences_from_rows(tx, tx.rows(tx.dialect.next_fences, count), count)
 
 
-def asking_fences(tx: Tx, count: int) -> Query:
+def fences_query(tx: Tx, count: int) -> Query:
     return tx.dialect.next_fences, (count,)
 
 
-def taken_fences(tx: Tx, rows: Sequence[Row], count: int) -> list[int]:
-    taken = [int(number) for (number,) in rows]
+def fences_from_rows(tx: Tx, rows: Sequence[Row], count: int) -> list[int]:
+    fences = [int(number) for (number,) in rows]
     if tx.dialect.lock_rows:
-        return taken
-    # One transaction at a time: they follow the newest, be it written or only reserved here.
-    tx.fence = max(taken[0], tx.fence + count)
+        return fences
+    # SQLite has one writer: the numbers follow the newest one, written or reserved here.
+    tx.fence = max(fences[0], tx.fence + count)
     return list(range(tx.fence - count + 1, tx.fence + 1))
+
+
+# A ready job with its arguments.
+ReadyJob = tuple[JobRow, str]
+
+
+class ClaimResult(msgspec.Struct):
+    """What an immediate claim has assigned."""
+
+    # Already changed to assigned; they are inserted in that state.
+    jobs: list[JobRow] = []
+    attempts: list[Attempt] = []
+    # Hosts whose claim is complete: the end of the transaction need not claim for them again.
+    claimed_hosts: set[str] = set()
+
+    def add(self, other: "ClaimResult") -> None:
+        self.jobs += other.jobs
+        self.attempts += other.attempts
+        self.claimed_hosts |= other.claimed_hosts
+
+
+class ImmediateClaim(Protocol):
+    """Claims ready jobs for connected agents before they are written: one write instead of two."""
+
+    def __call__(self, tx: Tx, ready: Sequence[ReadyJob]) -> ClaimResult: ...
+
+
+def no_claim(tx: Tx, ready: Sequence[ReadyJob]) -> ClaimResult:
+    return ClaimResult()

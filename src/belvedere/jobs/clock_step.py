@@ -1,4 +1,4 @@
-"""The clock was set: what jobs wait for stays as far away as it was."""
+"""Moves the times that jobs wait for when the server's clock is changed."""
 
 from belvedere.base.clock import ClockStep
 from belvedere.db import Tx

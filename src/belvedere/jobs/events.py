@@ -1,4 +1,4 @@
-"""Every change of a job, as the event log tells it: fold the events and you have the job."""
+"""Events of jobs: each change is one event, and replaying the events gives the job's row."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from belvedere.triggers.store import ActiveTriggers
 
 
 def data_of(job: JobRow) -> dict[str, Any]:
-    """What readers of the stream need to patch their picture, and who may see it."""
+    """The fields that consoles update, and those that decide who may see the event."""
     return {
         "lifecycle": job.lifecycle,
         "state": job.state,
@@ -29,53 +29,63 @@ def data_of(job: JobRow) -> dict[str, Any]:
     }
 
 
-def note(tx: Tx, what: str, jobs: Sequence[JobRow]) -> None:
-    """Append `job.<what>` for each, and no more: nothing follows from it."""
-    events.append_each(tx, _told(what, jobs))
+def append(tx: Tx, event: str, jobs: Sequence[JobRow]) -> None:
+    """Append `job.<event>` for each job, without signals and triggers."""
+    events.append_each(tx, _entries(event, jobs))
 
 
-def _told(what: str, jobs: Sequence[JobRow]) -> list[tuple[str, str, str, dict[str, Any]]]:
-    kind = f"job.{what}"
+def _entries(event: str, jobs: Sequence[JobRow]) -> list[tuple[str, str, str, dict[str, Any]]]:
+    kind = f"job.{event}"
     return [(kind, job.customer_id, job.id, data_of(job)) for job in jobs]
 
 
-def tell(tx: Tx, what: str, jobs: Sequence[JobRow], known: ActiveTriggers | None = None) -> None:
-    """The same; wake whoever waits for the end of one, start what it starts. `known`: what ends of
-    their tasks start, where that was read already."""
-    note(tx, what, jobs)
-    _follow(tx, what, jobs, known)
+def publish(
+    tx: Tx, event: str, jobs: Sequence[JobRow], active_triggers: ActiveTriggers | None = None
+) -> None:
+    """The same; also signal ended jobs to waiting requests, and fire triggers. `active_triggers`:
+    those of the jobs' tasks, if the caller has read them already."""
+    append(tx, event, jobs)
+    _signal_and_fire(tx, event, jobs, active_triggers)
 
 
-def tell_born(tx: Tx, jobs: Sequence[JobRow], assigned: Sequence[JobRow]) -> None:
-    """New jobs, and those of them that an agent took up at once, in one write."""
-    events.append_each(tx, [*_told("created", jobs), *_told("assigned", assigned)])
-    _follow(tx, "created", jobs)
-    _follow(tx, "assigned", assigned)
+def publish_created(tx: Tx, jobs: Sequence[JobRow], assigned: Sequence[JobRow]) -> None:
+    """New jobs, and those of them that were claimed at once, in one write."""
+    events.append_each(tx, [*_entries("created", jobs), *_entries("assigned", assigned)])
+    _signal_and_fire(tx, "created", jobs)
+    _signal_and_fire(tx, "assigned", assigned)
 
 
-def _follow(tx: Tx, what: str, jobs: Sequence[JobRow], known: ActiveTriggers | None = None) -> None:
-    over = [job for job in jobs if job.lifecycle in FINAL]
-    if over:
-        tx.signals.update([job_finished(job.id) for job in over])
-        # Mostly it is known, and nothing.
-        if known is None or known:
-            _fire(tx, "task", [(job.task_id, job) for job in over], known)
+def _signal_and_fire(
+    tx: Tx, event: str, jobs: Sequence[JobRow], active_triggers: ActiveTriggers | None = None
+) -> None:
+    ended = [job for job in jobs if job.lifecycle in FINAL]
+    if ended:
+        tx.signals.update([job_finished(job.id) for job in ended])
+        # Usually the caller has read the triggers, and there are none.
+        if active_triggers is None or active_triggers:
+            _fire(tx, "task", [(job.task_id, job) for job in ended], active_triggers)
     steps = [job for job in jobs if job.workflow_id is not None]
     if steps:
-        wholes = [(job.workflow_id, job) for job in steps if job.type == WORKFLOW and job.is_over]
-        _fire(tx, "workflow", wholes)
-        _tell_wholes(tx, what, steps)
+        ended_workflows = [
+            (job.workflow_id, job) for job in steps if job.type == WORKFLOW and job.is_over
+        ]
+        _fire(tx, "workflow", ended_workflows)
+        _publish_steps(tx, event, steps)
 
 
-def _tell_wholes(tx: Tx, what: str, steps: Sequence[JobRow]) -> None:
+def _publish_steps(tx: Tx, event: str, steps: Sequence[JobRow]) -> None:
     events.append_all(
         tx,
         "workflow.step",
         [
-            (job.customer_id, job.workflow_id, {"workflow_job_id": whole, "job_id": job.id})
+            (
+                job.customer_id,
+                job.workflow_id,
+                {"workflow_job_id": workflow_job_id, "job_id": job.id},
+            )
             for job in steps
             if job.workflow_id is not None
-            for whole in _wholes(what, job)
+            for workflow_job_id in _workflow_jobs_to_advance(event, job)
         ],
     )
 
@@ -83,23 +93,23 @@ def _tell_wholes(tx: Tx, what: str, steps: Sequence[JobRow]) -> None:
 def _fire(
     tx: Tx,
     source: str,
-    over: Sequence[tuple[str | None, JobRow]],
-    known: ActiveTriggers | None = None,
+    ended: Sequence[tuple[str | None, JobRow]],
+    active_triggers: ActiveTriggers | None = None,
 ) -> None:
-    happened = [
+    occurrences = [
         (job.customer_id, source_id, job.trigger_name, {"job_id": job.id})
-        for source_id, job in over
+        for source_id, job in ended
         if source_id is not None and job.trigger_name is not None
     ]
-    store.fire(tx, source, happened, known)
+    store.fire(tx, source, occurrences, active_triggers)
 
 
-def _wholes(what: str, job: JobRow) -> list[str]:
-    """The workflow jobs that go on from this: the one that it is a step of, at its first and last
-    moves, and a workflow job itself at its own cancel."""
-    is_whole = job.type == WORKFLOW
-    found = [job.id] if is_whole and what == "cancel_requested" else []
-    first = "started" if is_whole else "assigned"
-    if job.workflow_job_id is not None and (job.is_over or what == first):
-        found.append(job.workflow_job_id)
-    return found
+def _workflow_jobs_to_advance(event: str, job: JobRow) -> list[str]:
+    """The workflow jobs that must look at this event: the parent of a step when the step starts
+    or ends, and a workflow job itself when its cancellation is requested."""
+    is_workflow = job.type == WORKFLOW
+    job_ids = [job.id] if is_workflow and event == "cancel_requested" else []
+    first_event = "started" if is_workflow else "assigned"
+    if job.workflow_job_id is not None and (job.is_over or event == first_event):
+        job_ids.append(job.workflow_job_id)
+    return job_ids

@@ -1,4 +1,4 @@
-"""Idempotency keys: the same request again gives the same job, for a day."""
+"""Idempotency keys: a repeated request returns the same job, for one day."""
 
 from collections.abc import Sequence
 
@@ -10,54 +10,54 @@ from belvedere.jobs import store
 from belvedere.jobs.model import JobRow
 
 # customer, principal, route, key
-Key = tuple[str, str, str, str]
+ScopedKey = tuple[str, str, str, str]
 
 
-class Once(msgspec.Struct):
-    """An Idempotency-Key with the digest of the body that came with it."""
+class IdempotencyKey(msgspec.Struct):
+    """An Idempotency-Key with the digest of the request's body."""
 
     route: str
     key: str
     body_digest: str
 
 
-def made_before(tx: Tx, key: Key, once: Once) -> list[str] | None:
-    """The jobs that this key made; refused when it came with another body."""
+def find_replay(tx: Tx, scoped_key: ScopedKey, request_key: IdempotencyKey) -> list[str] | None:
+    """The ids of the jobs that this key created; KeyReused if the body was another one."""
     row = tx.row(
         "select body_digest, job_ids from idempotency where customer_id = ?"
         " and principal = ? and route = ? and idempotency_key = ?",
-        *key,
+        *scoped_key,
     )
     if row is None:
         return None
-    check_same(row[0], once)
+    check_same_body(row[0], request_key)
     return msgspec.json.decode(row[1], type=list[str])
 
 
-def check_same(digest: str, once: Once) -> None:
-    if digest != once.body_digest:
-        raise KeyReused("This Idempotency-Key came before with another request.")
+def check_same_body(digest: str, request_key: IdempotencyKey) -> None:
+    if digest != request_key.body_digest:
+        raise KeyReused("This Idempotency-Key was used with a different request.")
 
 
-def job_of(tx: Tx, customer_id: str, job_id: str) -> JobRow:
-    """One that a key made before, and that may have left the history since."""
+def replayed_job(tx: Tx, customer_id: str, job_id: str) -> JobRow:
+    """A job that this key created; it may have been purged since."""
     try:
         return store.find(tx, customer_id, job_id)
     except NotFound:
         raise Conflict(
-            "This Idempotency-Key has started a job whose history was deleted. Nothing was started"
-            " again; use another key for another job.",
+            "This Idempotency-Key started a job that was deleted from the history. No new job was"
+            " started; use another key to start one.",
             code="replayed_job_gone",
         ) from None
 
 
-def remember(tx: Tx, made: Sequence[tuple[Key, Once, Sequence[str]]]) -> None:
-    """In the creating transaction: jobs and key are durable together, or not at all."""
+def store_keys(tx: Tx, entries: Sequence[tuple[ScopedKey, IdempotencyKey, Sequence[str]]]) -> None:
+    """Called in the creating transaction: jobs and keys are durable together, or not at all."""
     tx.execute_many(
         "insert into idempotency (customer_id, principal, route, idempotency_key, body_digest,"
         " job_ids, created_at) values (?, ?, ?, ?, ?, ?, ?)",
         [
-            (*key, once.body_digest, msgspec.json.encode(job_ids).decode(), tx.now)
-            for key, once, job_ids in made
+            (*scoped_key, request_key.body_digest, msgspec.json.encode(job_ids).decode(), tx.now)
+            for scoped_key, request_key, job_ids in entries
         ],
     )

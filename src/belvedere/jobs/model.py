@@ -1,4 +1,4 @@
-"""What a job is, which moves it may make, and how an end becomes a verdict. Pure."""
+"""Jobs: their columns, lifecycles and states, and the table of allowed transitions. Pure."""
 
 from enum import StrEnum
 
@@ -20,7 +20,7 @@ class Lifecycle(StrEnum):
     EXPIRED = "expired"
 
 
-class State(StrEnum):
+class JobState(StrEnum):
     IN_PROGRESS = "in_progress"
     NORMAL = "normal"
     SUCCESS = "success"
@@ -33,84 +33,87 @@ class State(StrEnum):
 
 FINAL = frozenset({Lifecycle.FINISHED, Lifecycle.CANCELED, Lifecycle.TERMINATED, Lifecycle.EXPIRED})
 OPEN = tuple(sorted(set(Lifecycle) - FINAL))
-# As the index jobs_open says it: SQLite uses it only where its condition is written out, and reads
-# all history where not. A job has an end exactly when its lifecycle is final.
+# The condition of the index jobs_open: SQLite uses that index only if a query repeats the condition
+# literally, and reads the whole history otherwise. A job has ended_at exactly if its lifecycle is
+# final.
 IS_OPEN = "ended_at is null"
 WAITING = frozenset({Lifecycle.READY, Lifecycle.ONHOLD, Lifecycle.SYNCING})
 
 # The reason of a job on hold that may have run after the backup from which the database was
-# restored: it runs only when somebody releases it, or when its host proves that it did not run.
+# restored: it runs only after an admin releases it, or after its host proves that it did not run.
 RESTORED = "restored"
 
-# The type of a job that is a whole workflow; its steps are jobs of their own.
+# The type of a job that runs a workflow; its steps are separate jobs.
 WORKFLOW = "WorkflowJob"
-# The type of a job that waits for somebody's yes or no.
+# The type of a job that waits for an approval or a rejection.
 APPROVAL = "ApprovalJob"
 
 DEFAULT_TIMEOUT: Millis = 10 * MINUTE
 # After its deadline a job waits this long for its agent before it counts as lost.
 LOST_AFTER: Millis = 60 * SECOND
-# An agent silent for this long makes its jobs unreachable: a mark, not a verdict.
+# The jobs of an agent that is silent for this long are marked as unreachable; they do not end.
 UNREACHABLE_AFTER: Millis = 30 * SECOND
 
-_ENDED = (State.NORMAL, State.SUCCESS, State.FAILURE)
+_END_STATES = (JobState.NORMAL, JobState.SUCCESS, JobState.FAILURE)
 
 
-class Move(msgspec.Struct, frozen=True):
-    """One allowed change: what makes it, from where, to where."""
+class Transition(msgspec.Struct, frozen=True):
+    """One allowed change of the lifecycle: what causes it, from which to which."""
 
     trigger: str
     before: Lifecycle
     after: Lifecycle
-    states: tuple[State, ...]
+    states: tuple[JobState, ...]
 
 
-# Every change of a job's lifecycle is a row here; the database repeats the pairs as its guard.
-MOVES = (
-    Move("assign", Lifecycle.READY, Lifecycle.ASSIGNED, (State.IN_PROGRESS,)),
-    Move("finish", Lifecycle.ASSIGNED, Lifecycle.FINISHED, (*_ENDED, State.ERROR)),
-    Move("finish", Lifecycle.ASSIGNED, Lifecycle.TERMINATED, (State.TIMEOUT, State.CANCELED)),
-    Move("retry", Lifecycle.ASSIGNED, Lifecycle.READY, (State.IN_PROGRESS,)),
-    Move("return", Lifecycle.ASSIGNED, Lifecycle.READY, (State.IN_PROGRESS,)),
-    Move("return", Lifecycle.ASSIGNED, Lifecycle.CANCELED, (State.CANCELED,)),
-    Move("lose", Lifecycle.ASSIGNED, Lifecycle.TERMINATED, (State.LOST,)),
-    Move(
+# Every change of a job's lifecycle is a row here; the table job_moves repeats the pairs as a guard.
+TRANSITIONS = (
+    Transition("assign", Lifecycle.READY, Lifecycle.ASSIGNED, (JobState.IN_PROGRESS,)),
+    Transition("finish", Lifecycle.ASSIGNED, Lifecycle.FINISHED, (*_END_STATES, JobState.ERROR)),
+    Transition(
+        "finish", Lifecycle.ASSIGNED, Lifecycle.TERMINATED, (JobState.TIMEOUT, JobState.CANCELED)
+    ),
+    Transition("retry", Lifecycle.ASSIGNED, Lifecycle.READY, (JobState.IN_PROGRESS,)),
+    Transition("return", Lifecycle.ASSIGNED, Lifecycle.READY, (JobState.IN_PROGRESS,)),
+    Transition("return", Lifecycle.ASSIGNED, Lifecycle.CANCELED, (JobState.CANCELED,)),
+    Transition("lose", Lifecycle.ASSIGNED, Lifecycle.TERMINATED, (JobState.LOST,)),
+    Transition(
         "reconcile",
         Lifecycle.TERMINATED,
         Lifecycle.FINISHED,
-        (*_ENDED, State.ERROR, State.TIMEOUT, State.CANCELED),
+        (*_END_STATES, JobState.ERROR, JobState.TIMEOUT, JobState.CANCELED),
     ),
-    Move("resolve", Lifecycle.ASSIGNED, Lifecycle.FINISHED, _ENDED),
-    Move("resolve", Lifecycle.TERMINATED, Lifecycle.FINISHED, _ENDED),
-    Move("cancel", Lifecycle.READY, Lifecycle.CANCELED, (State.CANCELED,)),
-    Move("cancel", Lifecycle.ONHOLD, Lifecycle.CANCELED, (State.CANCELED,)),
-    Move("cancel", Lifecycle.SYNCING, Lifecycle.CANCELED, (State.CANCELED,)),
-    Move("expire", Lifecycle.READY, Lifecycle.EXPIRED, (State.CANCELED,)),
-    Move("expire", Lifecycle.ONHOLD, Lifecycle.EXPIRED, (State.CANCELED,)),
-    Move("expire", Lifecycle.SYNCING, Lifecycle.EXPIRED, (State.CANCELED,)),
-    Move("approve", Lifecycle.ONHOLD, Lifecycle.FINISHED, (State.SUCCESS,)),
-    Move("reject", Lifecycle.ONHOLD, Lifecycle.FINISHED, (State.FAILURE,)),
-    Move("input", Lifecycle.ONHOLD, Lifecycle.READY, (State.IN_PROGRESS,)),
-    Move("input", Lifecycle.ONHOLD, Lifecycle.FINISHED, (State.SUCCESS,)),
-    Move("sync", Lifecycle.SYNCING, Lifecycle.READY, (State.IN_PROGRESS,)),
+    Transition("resolve", Lifecycle.ASSIGNED, Lifecycle.FINISHED, _END_STATES),
+    Transition("resolve", Lifecycle.TERMINATED, Lifecycle.FINISHED, _END_STATES),
+    Transition("cancel", Lifecycle.READY, Lifecycle.CANCELED, (JobState.CANCELED,)),
+    Transition("cancel", Lifecycle.ONHOLD, Lifecycle.CANCELED, (JobState.CANCELED,)),
+    Transition("cancel", Lifecycle.SYNCING, Lifecycle.CANCELED, (JobState.CANCELED,)),
+    Transition("expire", Lifecycle.READY, Lifecycle.EXPIRED, (JobState.CANCELED,)),
+    Transition("expire", Lifecycle.ONHOLD, Lifecycle.EXPIRED, (JobState.CANCELED,)),
+    Transition("expire", Lifecycle.SYNCING, Lifecycle.EXPIRED, (JobState.CANCELED,)),
+    Transition("approve", Lifecycle.ONHOLD, Lifecycle.FINISHED, (JobState.SUCCESS,)),
+    Transition("reject", Lifecycle.ONHOLD, Lifecycle.FINISHED, (JobState.FAILURE,)),
+    Transition("input", Lifecycle.ONHOLD, Lifecycle.READY, (JobState.IN_PROGRESS,)),
+    Transition("input", Lifecycle.ONHOLD, Lifecycle.FINISHED, (JobState.SUCCESS,)),
+    Transition("sync", Lifecycle.SYNCING, Lifecycle.READY, (JobState.IN_PROGRESS,)),
     # After the database was restored: it may have run since the backup.
-    Move("hold", Lifecycle.READY, Lifecycle.ONHOLD, (State.IN_PROGRESS,)),
-    Move("release", Lifecycle.ONHOLD, Lifecycle.READY, (State.IN_PROGRESS,)),
-    Move("resolve", Lifecycle.ONHOLD, Lifecycle.FINISHED, _ENDED),
+    Transition("hold", Lifecycle.READY, Lifecycle.ONHOLD, (JobState.IN_PROGRESS,)),
+    Transition("release", Lifecycle.ONHOLD, Lifecycle.READY, (JobState.IN_PROGRESS,)),
+    Transition("resolve", Lifecycle.ONHOLD, Lifecycle.FINISHED, _END_STATES),
     # Workflow jobs.
-    Move("admit", Lifecycle.ONHOLD, Lifecycle.READY, (State.IN_PROGRESS,)),
-    Move("start", Lifecycle.READY, Lifecycle.STARTED, (State.IN_PROGRESS,)),
-    Move("end", Lifecycle.STARTED, Lifecycle.FINISHED, _ENDED),
-    Move("stop", Lifecycle.STARTED, Lifecycle.TERMINATED, (State.CANCELED,)),
+    Transition("admit", Lifecycle.ONHOLD, Lifecycle.READY, (JobState.IN_PROGRESS,)),
+    Transition("start", Lifecycle.READY, Lifecycle.STARTED, (JobState.IN_PROGRESS,)),
+    Transition("end", Lifecycle.STARTED, Lifecycle.FINISHED, _END_STATES),
+    Transition("stop", Lifecycle.STARTED, Lifecycle.TERMINATED, (JobState.CANCELED,)),
 )
 
-# What is done to a job by each trigger, for people.
-_DONE = {
+# The action of each trigger, for error messages.
+_ACTION_TEXTS = {
     "assign": "assigned",
     "finish": "finished",
-    "retry": "tried again",
+    "retry": "retried",
     "return": "returned",
-    "lose": "given up",
+    "lose": "marked as lost",
     "reconcile": "reconciled",
     "resolve": "resolved",
     "cancel": "canceled",
@@ -119,7 +122,7 @@ _DONE = {
     "reject": "rejected",
     "input": "given input",
     "sync": "marked as synced",
-    "hold": "held",
+    "hold": "put on hold",
     "release": "released",
     "admit": "admitted",
     "start": "started",
@@ -127,13 +130,15 @@ _DONE = {
     "stop": "stopped",
 }
 
-_TABLE: dict[tuple[str, str, str], tuple[State, ...]] = {
-    (row.trigger, row.before, row.after): row.states for row in MOVES
+_STATES_BY_TRANSITION: dict[tuple[str, str, str], tuple[JobState, ...]] = {
+    (row.trigger, row.before, row.after): row.states for row in TRANSITIONS
 }
 
 
 class JobRow(msgspec.Struct):
-    """A job without its large columns, in the order of the select."""
+    """A job without its large columns. The fields are the columns of the table, in the order of
+    every select and insert; a new column is one line here, with the value of a new job as its
+    default, and its migration. Columns that an update writes are listed in store.py, too."""
 
     id: str
     customer_id: str
@@ -149,33 +154,33 @@ class JobRow(msgspec.Struct):
     name: str
     lifecycle: str
     state: str
-    version: int
-    fence: int
-    attempts: int
-    origin: str
-    user_id: str
-    username: str
-    email: str
-    notify: int
-    ran: str
-    reason: str | None
-    trigger_name: str | None
-    timeout: int
-    concurrency: int | None
-    not_before_at: int
-    expires_at: int
-    cancel_requested_at: int | None
-    canceled_by: str | None
-    unreachable_at: int | None
-    reconciled: int
-    resolved_by: str | None
-    restarted_from: str | None
-    created_at: int
-    updated_at: int
-    assigned_at: int | None
-    started_at: int | None
-    ended_at: int | None
-    deadline_at: int | None
+    version: int = 1
+    fence: int = 0
+    attempts: int = 0
+    origin: str = ""
+    user_id: str = ""
+    username: str = ""
+    email: str = ""
+    notify: int = 0
+    ran: str = "no"
+    reason: str | None = None
+    trigger_name: str | None = None
+    timeout: int = 0
+    concurrency: int | None = None
+    not_before_at: int = 0
+    expires_at: int = 0
+    cancel_requested_at: int | None = None
+    canceled_by: str | None = None
+    unreachable_at: int | None = None
+    reconciled: int = 0
+    resolved_by: str | None = None
+    restarted_from: str | None = None
+    created_at: int = 0
+    updated_at: int = 0
+    assigned_at: int | None = None
+    started_at: int | None = None
+    ended_at: int | None = None
+    deadline_at: int | None = None
 
     @property
     def is_over(self) -> bool:
@@ -183,7 +188,7 @@ class JobRow(msgspec.Struct):
 
     @property
     def may_have_run(self) -> str:
-        """`ran` holds what is certain about earlier attempts; a live one may have started."""
+        """The column `ran` covers earlier attempts only; a live attempt may have started."""
         is_live = self.lifecycle == Lifecycle.ASSIGNED and self.ran == "no"
         return "maybe" if is_live else self.ran
 
@@ -194,15 +199,15 @@ class JobRow(msgspec.Struct):
 
     @property
     def is_lost(self) -> bool:
-        return self.lifecycle == Lifecycle.TERMINATED and self.state == State.LOST
+        return self.lifecycle == Lifecycle.TERMINATED and self.state == JobState.LOST
 
 
-def check_move(job: JobRow, trigger: str, after: Lifecycle, state: State) -> None:
-    """Refuse a change that the table does not hold."""
-    states = _TABLE.get((trigger, job.lifecycle, after), ())
-    only_lost = job.lifecycle == Lifecycle.TERMINATED and job.state != State.LOST
+def check_transition(job: JobRow, trigger: str, after: Lifecycle, state: JobState) -> None:
+    """Reject a change that is not in the table."""
+    states = _STATES_BY_TRANSITION.get((trigger, job.lifecycle, after), ())
+    only_lost = job.lifecycle == Lifecycle.TERMINATED and job.state != JobState.LOST
     if state not in states or only_lost:
         raise Conflict(
-            f"The job is {job.lifecycle}; it cannot be {_DONE[trigger]} now.",
+            f"The job is {job.lifecycle}; it cannot be {_ACTION_TEXTS[trigger]} now.",
             code="wrong_lifecycle",
         )

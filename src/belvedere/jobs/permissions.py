@@ -1,4 +1,4 @@
-"""Who may see which job. A job carries the ACL of what ran."""
+"""Who may see which job. A job has the ACL of its task or workflow."""
 
 from typing import Any
 
@@ -11,30 +11,30 @@ from belvedere.jobs import specs, starters, store
 from belvedere.jobs.model import APPROVAL, JobRow
 
 
-def to_see(tx: Tx, actor: Actor, job_id: str) -> JobRow:
-    """The job, or NotFound, exactly as if it did not exist."""
-    return seen(tx, actor, store.find(tx, actor.customer_id, job_id))
+def require_visible(tx: Tx, actor: Actor, job_id: str) -> JobRow:
+    """The job; NotFound if it does not exist or the actor may not see it."""
+    return check_visible(tx, actor, store.find(tx, actor.customer_id, job_id))
 
 
-def seen(tx: Tx, actor: Actor, job: JobRow) -> JobRow:
-    if not _sees(tx, actor, job):
+def check_visible(tx: Tx, actor: Actor, job: JobRow) -> JobRow:
+    if not _may_see(tx, actor, job):
         raise NotFound("There is no such job.", code="job_not_found")
     return job
 
 
-def to_run(tx: Tx, actor: Actor, job_id: str) -> JobRow:
-    """The job, locked, for somebody who may run what it runs."""
+def require_runnable(tx: Tx, actor: Actor, job_id: str) -> JobRow:
+    """The job, locked, if the actor may run its task or workflow."""
     job = store.lock(tx, actor.customer_id, job_id)
-    if not _sees(tx, actor, job):
+    if not _may_see(tx, actor, job):
         raise NotFound("There is no such job.", code="job_not_found")
     if not access.may_run(actor, _acl(tx, job)):
-        raise Forbidden("Your level lets you see this job, not change it.", code="may_not_run")
+        raise Forbidden("You may see this job, but not change it.", code="may_not_run")
     return job
 
 
-def to_approve(tx: Tx, actor: Actor, job_id: str) -> JobRow:
+def lock_visible(tx: Tx, actor: Actor, job_id: str) -> JobRow:
     job = store.lock(tx, actor.customer_id, job_id)
-    if not _sees(tx, actor, job):
+    if not _may_see(tx, actor, job):
         raise NotFound("There is no such job.", code="job_not_found")
     return job
 
@@ -45,45 +45,45 @@ def _acl(tx: Tx, job: JobRow) -> list[str]:
     return access.acl_of(tx, job.customer_id, "task", job.task_id or "")
 
 
-def _sees(tx: Tx, actor: Actor, job: JobRow) -> bool:
+def _may_see(tx: Tx, actor: Actor, job: JobRow) -> bool:
     if actor.level is Level.AGENT:
         return job.host_id == actor.host_id
     if actor.sees_all or (job.user_id and job.user_id == actor.user_id):
         return True
     if access.may_see(actor, _acl(tx, job)) or is_approver(tx, actor, job):
         return True
-    return bool(job.user_id) and job.user_id in starters.ids_of(tx, actor)
+    return bool(job.user_id) and job.user_id in starters.account_ids(tx, actor)
 
 
-def sees(tx: Tx, actor: Actor, job_id: str) -> bool:
-    """Whether the job is there for this actor."""
+def may_see(tx: Tx, actor: Actor, job_id: str) -> bool:
+    """Whether the job exists and the actor may see it."""
     try:
-        to_see(tx, actor, job_id)
+        require_visible(tx, actor, job_id)
     except NotFound:
         return False
     return True
 
 
 def is_approver(tx: Tx, actor: Actor, job: JobRow) -> bool:
-    """Named by the task (user id or member tag), or the one who started it."""
+    """Whether the task names the actor (user id, e-mail or member tag), or the starter decides."""
     if job.type != APPROVAL:
         return False
-    spec = specs.of_job(tx, job)
+    spec = specs.for_job(tx, job)
     if spec.approvals_target == "initiator":
-        return bool(job.user_id) and job.user_id in starters.ids_of(tx, actor)
-    return starters.is_named(spec, actor, starters.ids_of(tx, actor))
+        return bool(job.user_id) and job.user_id in starters.account_ids(tx, actor)
+    return starters.is_named_approver(spec, actor, starters.account_ids(tx, actor))
 
 
 def may_decide(tx: Tx, actor: Actor, job: JobRow) -> bool:
-    """An approver; where four eyes are asked for, nobody who counts as having started it."""
+    """An approver; with `four_eyes`, nobody who counts as having started the job."""
     if not is_approver(tx, actor, job):
         return False
-    spec = specs.of_job(tx, job)
-    return not (spec.four_eyes and starters.counts(tx, actor, job, spec))
+    spec = specs.for_job(tx, job)
+    return not (spec.four_eyes and starters.counts_as_starter(tx, actor, job, spec))
 
 
-def visible(actor: Actor, dialect: Dialect) -> tuple[str, list[Any]]:
-    """The same rule as a predicate on `jobs j`, for lists."""
+def visible_filter(actor: Actor, dialect: Dialect) -> tuple[str, list[Any]]:
+    """The rule of `may_see` as a condition on `jobs j`, for lists."""
     if actor.sees_all:
         return "1 = 1", []
     tasks, task_params = access.visible_filter(actor, "task", "j.task_id")
@@ -96,7 +96,7 @@ def visible(actor: Actor, dialect: Dialect) -> tuple[str, list[Any]]:
     )
 
 
-# The account of the actor, and those that its membership belonged to before.
+# The account of the actor, and the accounts that its membership belonged to before.
 _ACCOUNTS = (
     "(select ? union all select former_id from former_accounts"
     " where user_id = ? and customer_id = ?)"

@@ -1,7 +1,7 @@
-"""One HTTP request made by a host: a script of our own, run like any other.
+"""One HTTP request made by a host: a built-in script that runs like any other.
 
 The text of `scraper_script.py` goes to the agent as a script, so that a request is journalled,
-timed out, cancelled and reported exactly as scripts are.
+timed out, canceled and reported exactly as scripts are.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from belvedere.tasks.definition.masking import request_of
 from belvedere.tasks.model import TaskSpec
 
 FILENAME = "scraper.py"
-# The agent's own interpreter: the one Python that is certainly there.
+# The agent's own interpreter: the only Python that certainly exists on the host.
 RUNAS = ["%python%", "-I", "%script%"]
 
 
@@ -27,13 +27,13 @@ def source() -> bytes:
 SHA256 = hashlib.sha256(source()).hexdigest()
 
 
-def keep_source(tx: Tx) -> None:
+def store_source(tx: Tx) -> None:
     """Agents fetch it by its hash; called once when a server starts."""
     assert store_content(tx, source()) == SHA256
 
 
 def argument(spec: TaskSpec, timeout_ms: int, secrets: Mapping[str, str]) -> str:
-    """What the script needs to know, as its one argument."""
+    """The request as the only argument of the script, in JSON."""
     request, problem = request_of(spec), ""
     try:
         request = references.resolved(request, secrets)

@@ -1,4 +1,4 @@
-"""The task definition that a job runs: the version it was made from, not today's."""
+"""The task definition that a job runs: the version it was created from, not the current one."""
 
 from collections.abc import Sequence
 
@@ -11,33 +11,33 @@ from belvedere.jobs.model import JobRow
 from belvedere.tasks.model import TaskSpec, Type
 from belvedere.tasks.store import clear_spec
 
-REMEMBERED = 5_000
+MAX_CACHED = 5_000
 # TERM, this long, KILL.
 KILL_GRACE: Millis = 5_000
 
 
-def of_jobs(tx: Tx, jobs: Sequence[JobRow]) -> dict[str, TaskSpec]:
+def for_jobs(tx: Tx, jobs: Sequence[JobRow]) -> dict[str, TaskSpec]:
     """Definitions by job id. A version never changes, so each is read and decoded once."""
     return {job.id: _spec(tx, (job.task_id, job.task_version)) for job in jobs}
 
 
 def _spec(tx: Tx, key: tuple[str | None, int | None]) -> TaskSpec:
-    # Asked once: the memo is shared by threads, and any of them may empty it at any moment.
-    known: TaskSpec | None = tx.version_cache.get(("spec", key))
-    if known is not None:
-        return known
+    # One look-up: threads share the cache, and any of them may clear it at any moment.
+    cached: TaskSpec | None = tx.version_cache.get(("spec", key))
+    if cached is not None:
+        return cached
     if key[0] is None:
-        # A command of an admin: it has no task, and nothing that a task could say.
+        # A command of an admin has no task, hence the defaults of a definition.
         return TaskSpec(name="", type=Type.SCRIPT)
     text = tx.value("select spec from task_versions where task_id = ? and version = ?", *key)
     spec = clear_spec(tx, key[0], text)
-    if len(tx.version_cache) > REMEMBERED:
+    if len(tx.version_cache) > MAX_CACHED:
         tx.version_cache.clear()
     tx.version_cache["spec", key] = spec
     return spec
 
 
-def of_job(tx: Tx, job: JobRow) -> TaskSpec:
+def for_job(tx: Tx, job: JobRow) -> TaskSpec:
     return _spec(tx, (job.task_id, job.task_version))
 
 
@@ -49,8 +49,7 @@ _constants = msgspec.json.Decoder(_Constants).decode
 
 
 def constants_of(tx: Tx, jobs: Sequence[JobRow]) -> dict[str, dict[str, str]]:
-    """What the workflows of these jobs give their scripts, as each began. They lie above, hence by
-    the tables' names."""
+    """The constants of the workflows of these jobs, at the version that each workflow job runs."""
     steps = [job for job in jobs if job.workflow_job_id is not None]
     if not steps:
         return {}
@@ -60,11 +59,13 @@ def constants_of(tx: Tx, jobs: Sequence[JobRow]) -> dict[str, dict[str, str]]:
         f" where j.job_id in {tx.dialect.in_texts}",
         msgspec.json.encode(sorted({job.workflow_job_id for job in steps})).decode(),
     )
-    found = {
-        job_id: _constants(sealed_values.open_object(tx, f"workflow/{flow}", spec)).global_constants
-        for job_id, flow, spec in rows
+    constants = {
+        job_id: _constants(
+            sealed_values.open_object(tx, f"workflow/{workflow_id}", spec)
+        ).global_constants
+        for job_id, workflow_id, spec in rows
     }
-    return {job.id: found.get(job.workflow_job_id, {}) for job in steps}
+    return {job.id: constants.get(job.workflow_job_id, {}) for job in steps}
 
 
 def grace_ms(spec: TaskSpec) -> Millis:

@@ -5,8 +5,8 @@ who could have caused it: the people behind the job that triggered it, the peopl
 changed its schedule, else every admin, because admins can read secrets and set up webhooks.
 
 A membership may have belonged to another account before; that account's jobs and rights are the
-same person's. Of a job from before this was recorded nobody knows who caused it: every admin counts
-as its starter while another approver can decide it.
+same person's. For a job that is older than this record, the cause is unknown: every admin counts as
+its starter as long as another approver can decide it.
 """
 
 from collections.abc import Iterable, Set
@@ -22,7 +22,7 @@ from belvedere.tasks.model import TaskSpec
 
 # In place of a user id: every member whose level is admin or above.
 ADMINS = "@admins"
-# Workflows run each other less deep than this.
+# Workflows are nested less deep than this.
 MAX_DEPTH = 50
 
 
@@ -45,47 +45,47 @@ class _Start(msgspec.Struct):
     user_id: str
 
 
-def remember(tx: Tx, job_id: str, names: Iterable[str]) -> None:
-    """For a job that no person started."""
+def store_names(tx: Tx, job_id: str, names: Iterable[str]) -> None:
+    """Record the starters of a job that no person started."""
     tx.execute_many(
         "insert into job_starters (job_id, user_id) values (?, ?)",
         [(job_id, name) for name in sorted(set(names))],
     )
 
 
-def to_remember(actor: Actor) -> tuple[str, ...]:
-    """Of a start that is no step of a workflow; nothing where a person started it."""
+def names_to_store(actor: Actor) -> tuple[str, ...]:
+    """For a job that is not a step of a workflow; empty if a person starts it."""
     return actor.starters or (() if actor.user_id else (ADMINS,))
 
 
-def of_job(tx: Tx, job: JobRow) -> Starters:
+def for_job(tx: Tx, job: JobRow) -> Starters:
     names = _recorded(tx, _Start(job.id, job.workflow_job_id, job.user_id))
     names |= {job.user_id} - {""}
-    found = _with_token_creators(tx, job.customer_id, names or {ADMINS})
-    return msgspec.structs.replace(found, is_recorded=bool(names))
+    starters = _with_token_creators(tx, job.customer_id, names or {ADMINS})
+    return msgspec.structs.replace(starters, is_recorded=bool(names))
 
 
-def counts(tx: Tx, actor: Actor, job: JobRow, spec: TaskSpec) -> bool:
+def counts_as_starter(tx: Tx, actor: Actor, job: JobRow, spec: TaskSpec) -> bool:
     """Whether this approver counts as having started the job."""
-    found = of_job(tx, job)
-    if not found.include(actor, ids_of(tx, actor)):
+    starters = for_job(tx, job)
+    if not starters.include(actor, account_ids(tx, actor)):
         return False
-    return found.is_recorded or _has_other_approver(tx, actor, spec, found)
+    return starters.is_recorded or _has_other_approver(tx, actor, spec, starters)
 
 
-def ids_of(tx: Tx, actor: Actor) -> frozenset[str]:
+def account_ids(tx: Tx, actor: Actor) -> frozenset[str]:
     return users.account_ids(tx, actor.customer_id, actor.user_id)
 
 
-def of_source(tx: Tx, customer_id: str, job_id: str) -> tuple[str, ...]:
-    """Of a job that this job triggers: the same people."""
+def for_source(tx: Tx, customer_id: str, job_id: str) -> tuple[str, ...]:
+    """For a job that this job triggers: the same people."""
     source = _start(tx, job_id)
     names = {ADMINS} if source is None else _names(tx, source)
     return tuple(sorted(_with_token_creators(tx, customer_id, names).names))
 
 
-def of_changes(tx: Tx, customer_id: str, object: str, object_id: str) -> tuple[str, ...]:
-    """The people who created or changed something that starts jobs, as the audit knows them."""
+def for_changes(tx: Tx, customer_id: str, object: str, object_id: str) -> tuple[str, ...]:
+    """The people who created or changed an object that starts jobs, from the audit log."""
     rows = tx.rows(
         "select distinct actor_id from audit where object_id = ? and object = ?"
         " and customer_id = ? and actor_id <> ''",
@@ -97,7 +97,7 @@ def of_changes(tx: Tx, customer_id: str, object: str, object_id: str) -> tuple[s
 
 
 def check_approver_left(tx: Tx, actor: Actor, workflow_job_id: str | None, spec: TaskSpec) -> None:
-    """Refuse an approval that no person starts and that nobody could decide."""
+    """Reject an approval that no person starts and that nobody could decide."""
     above = None
     if workflow_job_id is not None and not actor.starters:
         above = _start(tx, workflow_job_id)
@@ -119,13 +119,13 @@ def _has_other_approver(tx: Tx, actor: Actor, spec: TaskSpec, starters: Starters
     for member in memberships.list_members(tx, actor):
         is_active = member.enabled and member.user_enabled and member.invited_at is None
         person = memberships.actor_for(member, "")
-        ids = ids_of(tx, person) if is_active else frozenset[str]()
-        if is_active and is_named(spec, person, ids) and not starters.include(person, ids):
+        ids = account_ids(tx, person) if is_active else frozenset[str]()
+        if is_active and is_named_approver(spec, person, ids) and not starters.include(person, ids):
             return True
     return False
 
 
-def is_named(spec: TaskSpec, actor: Actor, ids: Set[str]) -> bool:
+def is_named_approver(spec: TaskSpec, actor: Actor, ids: Set[str]) -> bool:
     """Whether the task names this member as approver, by user id, e-mail or member tag. User names
     do not count: one that equals a tag would give the right of the tag."""
     entries = spec.assigned_users if spec.approvals_target == "assignees" else spec.approvers
@@ -142,7 +142,7 @@ def _names(tx: Tx, start: _Start) -> set[str]:
 
 
 def _recorded(tx: Tx, start: _Start) -> set[str]:
-    """A step of a workflow was started by whoever started the outermost workflow."""
+    """The starter of a step is the starter of the outermost workflow."""
     for _ in range(MAX_DEPTH):
         above = None if start.workflow_job_id is None else _start(tx, start.workflow_job_id)
         if above is None:

@@ -1,26 +1,27 @@
-"""The rows of jobs and attempts."""
+"""Rows of jobs."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 import msgspec
 
 from belvedere.base.errors import NotFound
 from belvedere.db import Query, Row, Tx, columns
-from belvedere.jobs.model import JobRow, Lifecycle, State
+from belvedere.jobs.model import JobRow, JobState, Lifecycle
 
 encode = msgspec.json.Encoder().encode
-# A result as it is stored. Made once: a type that is named in a call is worked out every time.
+# Decodes a stored result. Created once: a call with a type analyses that type every time.
 decode_result = msgspec.json.Decoder(dict[str, Any]).decode
-JOB = columns(JobRow)
+JOB_COLUMNS = columns(JobRow)
 _INSERT = (
-    f"insert into jobs ({JOB}, arguments, output) values"
+    f"insert into jobs ({JOB_COLUMNS}, arguments, output) values"
     f" ({', '.join('?' for _ in JobRow.__struct_fields__)}, ?, ?)"
 )
 
 
-class Heavy(msgspec.Struct):
-    """The large columns of one job, and what its host is called today."""
+class JobDetails(msgspec.Struct):
+    """The large columns of one job, and the current name of its host."""
 
     arguments: str
     result: str | None
@@ -29,17 +30,17 @@ class Heavy(msgspec.Struct):
     hostname: str | None
 
 
-def json_list(values: Sequence[Any]) -> str:
+def json_array(values: Sequence[Any]) -> str:
     return encode(list(values)).decode()
 
 
 def insert(tx: Tx, jobs: Sequence[tuple[JobRow, str, str | None]]) -> None:
-    """Each with its arguments and, for those born finished, its output."""
+    """Each job with its arguments and, if it is created as finished, its output."""
     tx.execute_many(_INSERT, [(*msgspec.structs.astuple(job), *rest) for job, *rest in jobs])
 
 
 def find(tx: Tx, customer_id: str, job_id: str) -> JobRow:
-    """A job that readers may see: purged history is not there."""
+    """A job that was not purged from the history."""
     row = tx.row(
         f"select {columns(JobRow, 'j.')} from jobs j join customers c on c.id = j.customer_id"
         f" where j.id = ? and j.customer_id = ? and {UNPURGED}",
@@ -51,26 +52,28 @@ def find(tx: Tx, customer_id: str, job_id: str) -> JobRow:
     return JobRow(*row)
 
 
-# A mass delete only raises a mark; the rows go later. What nobody has settled yet stays.
+# Deleting the history only raises purged_until; rows are deleted later. Lost jobs stay.
 UNPURGED = "(j.ended_at is null or j.ended_at > c.purged_until or j.state = 'lost')"
 
 
 def lock(tx: Tx, customer_id: str, job_id: str) -> JobRow:
-    """The same, held until the transaction ends."""
+    """The same, locked until the transaction ends."""
     find(tx, customer_id, job_id)
-    job = tx.one(JobRow, f"select {JOB} from jobs where id = ?{tx.dialect.lock_rows}", job_id)
+    job = tx.one(
+        JobRow, f"select {JOB_COLUMNS} from jobs where id = ?{tx.dialect.lock_rows}", job_id
+    )
     if job is None:
         raise NotFound("There is no such job.", code="job_not_found")
     return job
 
 
 def lock_many(tx: Tx, job_ids: Sequence[str]) -> dict[str, JobRow]:
-    """Jobs by id, held; in the order of ids, so that two transactions cannot wait in a ring."""
+    """Locked jobs by id. They are locked in the order of ids, so that there are no deadlocks."""
     rows = tx.all(
         JobRow,
-        f"select {JOB} from jobs where id in {tx.dialect.in_texts} order by"
+        f"select {JOB_COLUMNS} from jobs where id in {tx.dialect.in_texts} order by"
         f" id{tx.dialect.lock_rows}",
-        json_list(job_ids),
+        json_array(job_ids),
     )
     return {job.id: job for job in rows}
 
@@ -88,18 +91,18 @@ def open_steps(tx: Tx, workflow_job_id: str) -> list[str]:
     return [job_id for (job_id,) in rows]
 
 
-def heavy(tx: Tx, job_id: str) -> Heavy:
-    sql, params = asking_heavy(job_id)
+def read_details(tx: Tx, job_id: str) -> JobDetails:
+    sql, params = details_query(job_id)
     [row] = tx.rows(sql, *params)
-    return Heavy(*row)
+    return JobDetails(*row)
 
 
-def asking_whole(customer_id: str, job_id: str) -> Query:
-    """A job that readers may see, with its large columns behind those of its row."""
-    return (_WHOLE, (job_id, customer_id))
+def job_with_details_query(customer_id: str, job_id: str) -> Query:
+    """A job that was not purged: the columns of its row, then the large ones."""
+    return (_SELECT_WITH_DETAILS, (job_id, customer_id))
 
 
-def asking_heavy(job_id: str) -> Query:
+def details_query(job_id: str) -> Query:
     return (
         "select j.arguments, j.result, j.output, j.log, h.hostname from jobs j"
         " left join hosts h on h.id = j.host_id where j.id = ?",
@@ -107,121 +110,76 @@ def asking_heavy(job_id: str) -> Query:
     )
 
 
-_WHOLE = (
+_SELECT_WITH_DETAILS = (
     f"select {columns(JobRow, 'j.')}, j.arguments, j.result, j.output, j.log, h.hostname"
     " from jobs j join customers c on c.id = j.customer_id left join hosts h on h.id = j.host_id"
     f" where j.id = ? and j.customer_id = ? and {UNPURGED}"
 )
-_WIDTH = len(JobRow.__struct_fields__)
+_COLUMN_COUNT = len(JobRow.__struct_fields__)
 
 
-def found_whole(rows: Sequence[Row]) -> tuple[JobRow, Heavy]:
+def job_with_details_from_rows(rows: Sequence[Row]) -> tuple[JobRow, JobDetails]:
     if not rows:
         raise NotFound("There is no such job.", code="job_not_found")
-    return JobRow(*rows[0][:_WIDTH]), Heavy(*rows[0][_WIDTH:])
+    return JobRow(*rows[0][:_COLUMN_COUNT]), JobDetails(*rows[0][_COLUMN_COUNT:])
 
 
-_SAVE = (
-    "update jobs set lifecycle = ?, state = ?, version = ?, fence = ?, attempts = ?, ran = ?,"
-    " reason = ?, trigger_name = ?, timeout = ?, not_before_at = ?, expires_at = ?,"
-    " cancel_requested_at = ?, canceled_by = ?, unreachable_at = ?, reconciled = ?,"
-    " resolved_by = ?, updated_at = ?, assigned_at = ?, started_at = ?, ended_at = ?,"
-    " deadline_at = ?"
+# The columns that may change after the insert.
+CHANGING = (
+    *("lifecycle", "state", "version", "fence", "attempts", "ran", "reason", "trigger_name"),
+    *("timeout", "not_before_at", "expires_at", "cancel_requested_at", "canceled_by"),
+    *("unreachable_at", "reconciled", "resolved_by", "updated_at", "assigned_at", "started_at"),
+    *("ended_at", "deadline_at"),
 )
-_OF_ONE = " where id = ? and version = ?"
+# Those that a claim and the report of an end change. An update names no others: the database
+# writes the index entries of every column that is named, even if its value stays the same.
+ASSIGNED = (
+    *("lifecycle", "version", "fence", "attempts", "reason", "updated_at", "assigned_at"),
+    *("started_at", "deadline_at"),
+)
+ENDED = (
+    *("lifecycle", "state", "version", "ran", "reason", "trigger_name", "unreachable_at"),
+    *("reconciled", "updated_at", "started_at", "ended_at"),
+)
 
 
-def _saved(job: JobRow) -> tuple[Any, ...]:
-    return (
-        job.lifecycle,
-        job.state,
-        job.version,
-        job.fence,
-        job.attempts,
-        job.ran,
-        job.reason,
-        job.trigger_name,
-        job.timeout,
-        job.not_before_at,
-        job.expires_at,
-        job.cancel_requested_at,
-        job.canceled_by,
-        job.unreachable_at,
-        job.reconciled,
-        job.resolved_by,
-        job.updated_at,
-        job.assigned_at,
-        job.started_at,
-        job.ended_at,
-        job.deadline_at,
-    )
-
-
-def save(tx: Tx, jobs: Sequence[JobRow]) -> None:
-    """Write back jobs that this transaction has locked; each must carry its next version."""
-    tx.update_many(_SAVE + _OF_ONE, [(*_saved(job), job.id, job.version - 1) for job in jobs])
-
-
-def save_assigned(tx: Tx, jobs: Sequence[JobRow]) -> None:
-    """The same for jobs that an agent takes up. Only what that changes: an index of a column that
-    is named is written anew, whether it changed or not."""
-    tx.update_many(
-        "update jobs set lifecycle = ?, version = ?, fence = ?, attempts = ?, reason = ?,"
-        f" updated_at = ?, assigned_at = ?, started_at = ?, deadline_at = ?{_OF_ONE}",
-        [
-            (
-                job.lifecycle,
-                job.version,
-                job.fence,
-                job.attempts,
-                job.reason,
-                job.updated_at,
-                job.assigned_at,
-                job.started_at,
-                job.deadline_at,
-                job.id,
-                job.version - 1,
-            )
-            for job in jobs
-        ],
-    )
-
-
-class End(msgspec.Struct):
-    """What an ended job keeps beside its row, as JSON texts."""
+class EndColumns(msgspec.Struct):
+    """The large columns of an ended job, as JSON texts."""
 
     result: str | None = None
     output: str | None = None
     log: str | None = None
 
 
-def save_ended(tx: Tx, ended: Sequence[tuple[JobRow, End]]) -> None:
-    """The same for jobs that a report ended, with what they leave behind, in one write each."""
+def update_statement(columns: Sequence[str]) -> str:
+    """Each job must have its next version; the statement changes only the version before it."""
+    changes = ", ".join(f"{column} = ?" for column in columns)
+    return f"update jobs set {changes} where id = ? and version = ?"
+
+
+# Built once at import: PostgreSQL groups statements by their text.
+_SAVE = update_statement(CHANGING)
+_SAVE_ASSIGNED = update_statement(ASSIGNED)
+_SAVE_ENDED = update_statement((*ENDED, *EndColumns.__struct_fields__))
+_changing, _assigned, _ended = attrgetter(*CHANGING), attrgetter(*ASSIGNED), attrgetter(*ENDED)
+_end_columns = attrgetter(*EndColumns.__struct_fields__)
+
+
+def save(tx: Tx, jobs: Sequence[JobRow]) -> None:
+    """Write jobs that this transaction has locked."""
+    tx.update_many(_SAVE, [(*_changing(job), job.id, job.version - 1) for job in jobs])
+
+
+def save_assigned(tx: Tx, jobs: Sequence[JobRow]) -> None:
+    """The same for claimed jobs."""
+    tx.update_many(_SAVE_ASSIGNED, [(*_assigned(job), job.id, job.version - 1) for job in jobs])
+
+
+def save_ended(tx: Tx, ends: Sequence[tuple[JobRow, EndColumns]]) -> None:
+    """The same for jobs that a report ended, with their results: one statement per job."""
     tx.update_many(
-        "update jobs set lifecycle = ?, state = ?, version = ?, ran = ?, reason = ?,"
-        " trigger_name = ?, unreachable_at = ?, reconciled = ?, updated_at = ?, started_at = ?,"
-        f" ended_at = ?, result = ?, output = ?, log = ?{_OF_ONE}",
-        [
-            (
-                job.lifecycle,
-                job.state,
-                job.version,
-                job.ran,
-                job.reason,
-                job.trigger_name,
-                job.unreachable_at,
-                job.reconciled,
-                job.updated_at,
-                job.started_at,
-                job.ended_at,
-                end.result,
-                end.output,
-                end.log,
-                job.id,
-                job.version - 1,
-            )
-            for job, end in ended
-        ],
+        _SAVE_ENDED,
+        [(*_ended(job), *_end_columns(end), job.id, job.version - 1) for job, end in ends],
     )
 
 
@@ -229,9 +187,9 @@ def save_arguments(tx: Tx, job_id: str, arguments: str) -> None:
     tx.execute("update jobs set arguments = ? where id = ?", arguments, job_id)
 
 
-def step(job: JobRow, lifecycle: Lifecycle, state: State, now: int) -> None:
-    """Put a job that may move into its next place; the row is written by `save`."""
-    # In Python 3.11 `.value` of a member is two calls, and this runs for every move.
+def apply_transition(job: JobRow, lifecycle: Lifecycle, state: JobState, now: int) -> None:
+    """Change lifecycle and state in memory; `save` writes the row."""
+    # In Python 3.11 `.value` of a member costs two calls, and this runs for every transition.
     job.lifecycle = str(lifecycle)
     job.state = str(state)
     job.version += 1

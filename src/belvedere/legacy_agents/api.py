@@ -12,7 +12,7 @@ from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx
 from belvedere.hosts import store as host_store
-from belvedere.jobs.lifecycle.orders import OldJob, OldJobs
+from belvedere.jobs.lifecycle.legacy_orders import LegacyJob, LegacyJobs
 from belvedere.legacy_agents import claims, host_stats, monitor_configs, registration
 from belvedere.legacy_agents.host_stats import StatsRecord
 from belvedere.legacy_agents.monitor_configs import LegacyConfig
@@ -115,21 +115,21 @@ async def config(request: Request[None]) -> LegacyConfig:
     return answer
 
 
-async def poll(request: AnyRequest) -> OldJobs:
+async def poll(request: AnyRequest) -> LegacyJobs:
     """`GET /job` with an agent's token."""
     session = await _authenticate(request, request.first("hostname"))
     await request.services.db.read_inline(registration.require_registered, session.host_id)
     with request.services.of(LegacyServices).waiting(session.host_id):
         long_poll = LongPoll(request.services, session.host_id, request.receive)
-        return OldJobs(await long_poll.jobs(claims.claim_jobs))
+        return LegacyJobs(await long_poll.jobs(claims.claim_jobs))
 
 
-async def poll_task(request: Request[None]) -> list[OldJob]:
+async def poll_task(request: Request[None]) -> list[LegacyJob]:
     """Responds at once: an agent that polls for one task repeats the request by itself."""
     session = await _authenticate(request, request.first("hostname"))
     limit = query.whole("limit", request.first("limit") or str(MAX_JOBS_OF_TASK))
     most = max(0, min(limit, MAX_JOBS_OF_TASK))
-    jobs: list[OldJob] = await request.services.db.write(
+    jobs: list[LegacyJob] = await request.services.db.write(
         claims.claim_jobs_of_task,
         request.actor,
         session.host_id,
@@ -213,7 +213,7 @@ ROUTES: tuple[Route, ...] = (
         path="/task/{id}/job/queue",
         handler=poll_task,
         summary="Claim jobs of one task for an agent of TheEye",
-        answer=list[OldJob],
+        answer=list[LegacyJob],
         codes=("not_registered",),
         query=(("hostname", "of the agent"), ("limit", "maximum number of jobs")),
     ),

@@ -8,8 +8,13 @@ from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
 from belvedere.jobs.attempts import live_attempts
 from belvedere.jobs.lifecycle import claim, resync
-from belvedere.jobs.lifecycle.finish import Reported, finish
-from belvedere.jobs.lifecycle.orders import OldJob, cannot, job_of, update_of
+from belvedere.jobs.lifecycle.finish import ReceivedReport, finish
+from belvedere.jobs.lifecycle.legacy_orders import (
+    LegacyJob,
+    config_update_job,
+    legacy_job,
+    unsupported_reason,
+)
 from belvedere.legacy_agents import registration
 from belvedere.monitors import watch_changes
 from belvedere.protocol import Report
@@ -34,18 +39,18 @@ def _is_update_due(tx: Tx, host_id: str) -> bool:
     return registration.is_update_due(tx, host_id, number)
 
 
-def claim_jobs(tx: Tx, host_id: str, base_url: str, keys: Keyring) -> list[OldJob]:
+def claim_jobs(tx: Tx, host_id: str, base_url: str, keys: Keyring) -> list[LegacyJob]:
     """The order to read a new configuration if there is one, and as many jobs as it has slots."""
     registration.require_registered(tx, host_id)
     jobs = []
     if _is_update_due(tx, host_id):
-        jobs.append(update_of(registration.order_update(tx, host_id), host_id))
+        jobs.append(config_update_job(registration.order_update(tx, host_id), host_id))
     return jobs + _claim(tx, host_id, base_url, keys)
 
 
 def claim_jobs_of_task(
     tx: Tx, actor: Actor, host_id: str, base_url: str, keys: Keyring, task_id: str, limit: int
-) -> list[OldJob]:
+) -> list[LegacyJob]:
     """Jobs of one task, which must run on this host."""
     if tasks.find(tx, actor.customer_id, task_id).host_id != host_id:
         raise Forbidden("The task belongs to another host.", code="other_host")
@@ -60,17 +65,19 @@ def _claim(
     keys: Keyring,
     task_id: str | None = None,
     limit: int | None = None,
-) -> list[OldJob]:
+) -> list[LegacyJob]:
     session = tx.value("select session from hosts where id = ?", host_id)
     claimed = claim.claim(tx, host_id, session, task_id, limit)
     refused = [
-        Reported(host_id, item.job.fence, _error_report(reason))
+        ReceivedReport(host_id, item.job.fence, _error_report(reason))
         for item in claimed
-        if (reason := cannot(item))
+        if (reason := unsupported_reason(item))
     ]
     finish(tx, refused)
     fences = {item.fence for item in refused}
-    return [job_of(tx, item, base_url, keys) for item in claimed if item.job.fence not in fences]
+    return [
+        legacy_job(tx, item, base_url, keys) for item in claimed if item.job.fence not in fences
+    ]
 
 
 def _error_report(reason: str) -> Report:
@@ -80,7 +87,7 @@ def _error_report(reason: str) -> Report:
 
 def return_unsent(tx: Tx, host_id: str, job_ids: Sequence[str]) -> None:
     """The agent disconnected before a byte was sent, so it has none of these jobs."""
-    resync.never_sent(tx, host_id, job_ids)
+    resync.return_unsent(tx, host_id, job_ids)
 
 
 def end_former_attempts(tx: Tx, host_id: str, journal_id: str) -> None:
@@ -90,7 +97,7 @@ def end_former_attempts(tx: Tx, host_id: str, journal_id: str) -> None:
     finish(
         tx,
         [
-            Reported(host_id, attempt.fence, report)
+            ReceivedReport(host_id, attempt.fence, report)
             for attempt in attempts
             if attempt.journal_id != journal_id
         ],

@@ -14,8 +14,8 @@ from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.jobs import store
 from belvedere.jobs.lifecycle import verdict
-from belvedere.jobs.lifecycle.finish import Reported, finish
-from belvedere.jobs.lifecycle.verdict import Said
+from belvedere.jobs.lifecycle.finish import ReceivedReport, finish
+from belvedere.jobs.lifecycle.verdict import ParsedLastLine
 from belvedere.jobs.model import JobRow, Lifecycle
 from belvedere.jobs.output import log_store
 from belvedere.jobs.queries import details
@@ -98,7 +98,7 @@ async def finish_job(request: Request[JobReportBody]) -> Reply:
         return Reply(status=204)
     if fence and len(log) > INLINE_LOG:
         await _store_log(request, fence, job_id, log)
-        closing = log_store.Closing(
+        closing = log_store.LogEnd(
             fence,
             job_id,
             report.bytes_total,
@@ -120,7 +120,7 @@ async def _store_log(request: AnyRequest, fence: int, job_id: str, log: bytes) -
     dropped = not services.of(LegacyServices).take_storage(customer_id, len(log))
     for at in range(0, len(log), CHUNK):
         data = log[at : at + CHUNK]
-        piece = log_store.Output(fence, job_id, at, line, data, 0, customer_id, dropped)
+        piece = log_store.LogPiece(fence, job_id, at, line, data, 0, customer_id, dropped)
         pieces.append(piece)
         line += data.count(b"\n")
     for first in range(0, len(pieces), BATCH_SIZE):
@@ -147,14 +147,16 @@ def _job_of_host(tx: Tx, actor: Actor, job_id: str) -> JobRow:
     return job
 
 
-def record_end(tx: Tx, actor: Actor, job_id: str, report: Report, line: Said) -> JobRecord:
+def record_end(
+    tx: Tx, actor: Actor, job_id: str, report: Report, line: ParsedLastLine
+) -> JobRecord:
     """End the running attempt of this job; a late report is stored and changes nothing."""
     job = _job_of_host(tx, actor, job_id)
-    finish(tx, [Reported(actor.host_id, job.fence, report, line)])
-    return details.whole(tx, store.find(tx, actor.customer_id, job_id), actor.customer_name)
+    finish(tx, [ReceivedReport(actor.host_id, job.fence, report, line)])
+    return details.full_record(tx, store.find(tx, actor.customer_id, job_id), actor.customer_name)
 
 
-def read(body: dict[str, Any]) -> tuple[Report, Said, bytes]:
+def read(body: dict[str, Any]) -> tuple[Report, ParsedLastLine, bytes]:
     """The body as a report of the protocol, its verdict, and the log."""
     result = body.get("result") or body
     data = result.get("data")
@@ -195,12 +197,12 @@ def _lastline(data: dict[str, Any], state: object) -> str:
     return json_text.clean(str(line or ""))[-MAX_LASTLINE:]
 
 
-def _agent_verdict(lastline: str, result: dict[str, Any], data: dict[str, Any]) -> Said:
+def _agent_verdict(lastline: str, result: dict[str, Any], data: dict[str, Any]) -> ParsedLastLine:
     """The agent has read the last line itself: its state and output take precedence."""
-    line = verdict.listen(lastline)
+    line = verdict.parse_last_line(lastline)
     word = result.get("state")
-    if isinstance(word, str) and word in verdict.WORDS:
-        line.state = verdict.WORDS[word]
+    if isinstance(word, str) and word in verdict.STATES_BY_WORD:
+        line.state = verdict.STATES_BY_WORD[word]
     output = _output(data)
     if output is not None:
         line.output = verdict.strings(output if isinstance(output, list) else [output])

@@ -15,7 +15,7 @@ from belvedere import files
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx
 from belvedere.files import store as file_store
-from belvedere.jobs.lifecycle import orders as jobs
+from belvedere.jobs.lifecycle import legacy_orders
 from belvedere.legacy_agents import registration
 from belvedere.monitors import store, watch_changes
 from belvedere.monitors.model import MonitorRow, MonitorType
@@ -58,7 +58,7 @@ def _scraper(tx: Tx, row: MonitorRow) -> Worker | None:
     if config["json_path"] or config["max_ms"] or references.names_in(config):
         # This agent does not mask output, so it gets no secrets.
         return None
-    return jobs.request_of(config, config["timeout"])
+    return legacy_orders.legacy_request(config, config["timeout"])
 
 
 def _dstat(tx: Tx, row: MonitorRow) -> Worker | None:
@@ -93,10 +93,10 @@ def _script(tx: Tx, row: MonitorRow) -> Worker | None:
     return {
         "script": {
             "id": file.id,
-            "filename": jobs.cached_name(file.sha256, file.filename),
+            "filename": legacy_orders.cached_name(file.sha256, file.filename),
             "md5": file.md5,
             "arguments": config["script_arguments"],
-            "runas": jobs.command(shlex.split(config["script_runas"]), content),
+            "runas": legacy_orders.command(shlex.split(config["script_runas"]), content),
             "env": {},
             "timeout": config["timeout"],
         }

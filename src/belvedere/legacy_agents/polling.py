@@ -13,7 +13,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.services import Services
 from belvedere.db import Tx
 from belvedere.db.signals import checks_changed, host_ready
-from belvedere.jobs.lifecycle.orders import OldJob
+from belvedere.jobs.lifecycle.legacy_orders import LegacyJob
 from belvedere.legacy_agents import claims
 from belvedere.legacy_agents.registration import LegacyServices
 
@@ -21,7 +21,7 @@ MAX_WAIT_S = 12.0
 # A signal may be missed; so the rows are checked this often.
 RECHECK_S = 1.5
 
-Claim = Callable[[Tx, str, str, Keyring], list[OldJob]]
+Claim = Callable[[Tx, str, str, Keyring], list[LegacyJob]]
 
 
 class LongPoll:
@@ -34,7 +34,7 @@ class LongPoll:
         self._signalled = asyncio.Event()
         self._is_disconnected = False
 
-    async def jobs(self, claim: Claim) -> list[OldJob]:
+    async def jobs(self, claim: Claim) -> list[LegacyJob]:
         topics = (host_ready(self._host_id), checks_changed(self._host_id))
         unsubscribe = [
             self._services.signals.subscribe(topic, lambda _: self._signalled.set())
@@ -63,7 +63,7 @@ class LongPoll:
         await self._services.stopping.wait()
         self._signalled.set()
 
-    async def _wait(self, claim: Claim) -> list[OldJob]:
+    async def _wait(self, claim: Claim) -> list[LegacyJob]:
         loop = asyncio.get_running_loop()
         until = loop.time() + MAX_WAIT_S
         while not self._is_disconnected:
@@ -79,7 +79,7 @@ class LongPoll:
                 continue
         return []
 
-    async def _claim(self, claim: Claim) -> list[OldJob]:
+    async def _claim(self, claim: Claim) -> list[LegacyJob]:
         db, host_id = self._services.db, self._host_id
         if not await db.read(claims.has_work, host_id):
             return []

@@ -93,7 +93,7 @@ def _monitors(tx: Tx, actor: Actor) -> dict[str, int]:
 def _jobs(tx: Tx, actor: Actor) -> dict[str, int]:
     """Uses the index of open jobs however long the history is: `customer_id || ''` keeps the
     planner from choosing an index on the customer."""
-    visibility, params = permissions.visible(actor, tx.dialect)
+    visibility, params = permissions.visible_filter(actor, tx.dialect)
     return _counts_by_state(
         tx.rows(
             "select o.lifecycle, count(*) from (select j.lifecycle from jobs j"

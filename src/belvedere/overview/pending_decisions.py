@@ -9,7 +9,7 @@ from belvedere.access import Actor, Level
 from belvedere.base.clock import iso
 from belvedere.db import Tx, columns
 from belvedere.jobs import permissions, specs, store
-from belvedere.jobs.approvals.plan import Planned, of_job
+from belvedere.jobs.approvals.plan import PlannedTask, for_job
 from belvedere.jobs.model import APPROVAL, RESTORED, WORKFLOW, JobRow
 from belvedere.jobs.queries import details
 from belvedere.jobs.queries import records as record
@@ -30,12 +30,12 @@ class PendingDecision(msgspec.Struct):
     question: str
     until: str
     arguments: list[Any]
-    will_run: list[Planned]
+    will_run: list[PlannedTask]
 
 
 def answerable_jobs(tx: Tx, actor: Actor) -> list[JobRow]:
     """The newest ones that the actor may answer, at most `MAX_LIMIT`."""
-    visibility, params = permissions.visible(actor, tx.dialect)
+    visibility, params = permissions.visible_filter(actor, tx.dialect)
     rows = tx.all(
         JobRow,
         f"select {columns(JobRow, 'j.')} from jobs j where j.customer_id = ?"
@@ -63,7 +63,9 @@ def _may_answer(tx: Tx, actor: Actor, job: JobRow, acls: dict[tuple[str, str], l
 def list_pending(tx: Tx, actor: Actor, limit: int = MAX_LIMIT) -> list[PendingDecision]:
     """As many as fit into one response; the others follow when these are answered."""
     jobs = answerable_jobs(tx, actor)[:limit]
-    records = details.named(tx, [record.light(job, actor.customer_name, tx.now) for job in jobs])
+    records = details.add_hostnames(
+        tx, [record.summary(job, actor.customer_name, tx.now) for job in jobs]
+    )
     budget, decisions = Budget(), list[PendingDecision]()
     for job, summary in zip(jobs, records, strict=True):
         decision = _pending_decision(tx, job, summary)
@@ -74,14 +76,14 @@ def list_pending(tx: Tx, actor: Actor, limit: int = MAX_LIMIT) -> list[PendingDe
 
 
 def _pending_decision(tx: Tx, job: JobRow, job_record: JobRecord) -> PendingDecision:
-    spec = specs.of_job(tx, job)
+    spec = specs.for_job(tx, job)
     is_approval = job.type == APPROVAL
-    record.with_task(job_record, job.task_id or "", spec, store.heavy(tx, job.id).arguments)
+    record.add_task(job_record, job.task_id or "", spec, store.read_details(tx, job.id).arguments)
     return PendingDecision(
         "approval" if is_approval else "input",
         job_record,
         spec.description or spec.short_description,
         iso(job.expires_at),
         [] if is_approval else mask_arguments(spec.task_arguments),
-        of_job(tx, job.id) if is_approval else [],
+        for_job(tx, job.id) if is_approval else [],
     )

@@ -187,7 +187,7 @@ def _jobs(tx: Tx, actor: Actor, text: str, limit: int) -> list[SearchResult]:
     """By the first digits of the id, as a range of the index."""
     if not _ID.fullmatch(text):
         return []
-    visibility, params = permissions.visible(actor, tx.dialect)
+    visibility, params = permissions.visible_filter(actor, tx.dialect)
     rows = tx.rows(
         "select j.id, j.name, j.lifecycle, j.state from jobs j"
         " join customers c on c.id = j.customer_id where j.customer_id = ? and j.id >= ?"

@@ -95,7 +95,7 @@ def _start(
     if not customer.enabled:
         _refuse(run, Reason.CUSTOMER_DISABLED, MESSAGES[Reason.CUSTOMER_DISABLED])
     else:
-        authors = starters.of_changes(tx, customer.id, "schedule", row.id)
+        authors = starters.for_changes(tx, customer.id, "schedule", row.id)
         actor = trigger_actor(customer.id, customer.name, starters=authors)
         _start_target(tx, row, targets[row.target], actor, run)
     run_history.complete(tx, run)

@@ -8,7 +8,7 @@ from belvedere.access import Actor
 from belvedere.base.errors import Refused
 from belvedere.db import Tx
 from belvedere.jobs.lifecycle import create
-from belvedere.jobs.lifecycle.create import NewJob
+from belvedere.jobs.lifecycle.create import JobRequest
 from belvedere.jobs.model import FINAL
 from belvedere.tasks import store as tasks
 from belvedere.tasks.definition import argument_values
@@ -75,7 +75,7 @@ def _busy_task(tx: Tx, customer_id: str, task_id: str) -> str | None:
 
 
 def _start_task(tx: Tx, actor: Actor, task_id: str, arguments: list[Any] | None) -> str | Refused:
-    (answer,) = create.create(tx, [NewJob(actor, task_id, arguments, origin="scheduler")])
+    (answer,) = create.create(tx, [JobRequest(actor, task_id, arguments, origin="scheduler")])
     if isinstance(answer, Refused):
         return answer
     if isinstance(answer, Exception):

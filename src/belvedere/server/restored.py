@@ -28,7 +28,7 @@ async def hold_jobs(runtime: ServerRuntime) -> None:
         log.warning("events were renumbered for this PostgreSQL cluster count=%s", count)
     if await runtime.db.write(restore.was_restored):
         await _create_due_jobs(runtime)
-        await runtime.db.write(restore.settle)
+        await runtime.db.write(restore.hold_after_restore)
 
 
 def recover(runtime: ServerRuntime) -> None:

@@ -9,10 +9,10 @@ from belvedere.hosts.api import ROUTES as HOSTS
 from belvedere.indicators.api.badges import ROUTES as BADGES
 from belvedere.indicators.api.files import ROUTES as INDICATOR_FILES
 from belvedere.indicators.api.indicators import ROUTES as INDICATORS
-from belvedere.jobs.api.api_exec import ROUTES as COMMANDS
 from belvedere.jobs.api.approvals import ROUTES as APPROVALS
 from belvedere.jobs.api.artifacts import ROUTES as JOB_FILES
 from belvedere.jobs.api.bulk import ROUTES as BULK_JOBS
+from belvedere.jobs.api.commands import ROUTES as COMMANDS
 from belvedere.jobs.api.jobs import ROUTES as JOBS
 from belvedere.jobs.api.logs import ROUTES as JOB_LOGS
 from belvedere.jobs.api.results import ROUTES as JOB_RESULTS

@@ -85,8 +85,8 @@ def build_runtime(
     clock = clock or db.clock
     db.sealer = keys
     db.write_blocking(keys.verify_database)
-    db.write_blocking(scraper.keep_source)
-    db.write_blocking(commands.keep_source)
+    db.write_blocking(scraper.store_source)
+    db.write_blocking(commands.store_source)
     signals, limits = SignalBus(), LoginLimits(clock)
     runtime = ServerRuntime(
         settings, db, logs, keys, signals, limits, PasswordChecker(limits), clock
@@ -177,4 +177,4 @@ def receive_signals(runtime: ServerRuntime, signals: set[Signal]) -> None:
     runtime.signals.emit(signals)
     for topic, host_id in signals:
         if topic is Topic.HOST and runtime.agents.for_host(host_id) is not None:
-            runtime.db.write_batched(claim.wake, host_id)
+            runtime.db.write_batched(claim.signal_hosts, host_id)

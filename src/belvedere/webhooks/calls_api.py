@@ -12,7 +12,7 @@ from belvedere.access.request import AnyRequest, Request
 from belvedere.access.searches import run_search
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.db import Tx
-from belvedere.jobs.idempotency import Once
+from belvedere.jobs.idempotency import IdempotencyKey
 from belvedere.rest import listing as filters
 from belvedere.rest import off_loop, pagination
 from belvedere.rest.route import Handler, Reply, Route
@@ -136,7 +136,7 @@ def _join_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     return joined
 
 
-def _delivery_key(request: AnyRequest) -> Once | None:
+def _delivery_key(request: AnyRequest) -> IdempotencyKey | None:
     key = next(
         (k for n in KEY_HEADERS if (k := request.starlette.headers.get(n)) is not None), None
     )
@@ -144,7 +144,7 @@ def _delivery_key(request: AnyRequest) -> Once | None:
         return None
     if not 1 <= len(key) <= 255:
         raise Invalid("The id of a delivery must have 1 to 255 characters.", code="invalid_key")
-    return Once(receive.ROUTE, key, hashlib.sha256(request.raw).hexdigest())
+    return IdempotencyKey(receive.ROUTE, key, hashlib.sha256(request.raw).hexdigest())
 
 
 async def _answer(request: AnyRequest, call: Call, status: int = 200) -> Reply:

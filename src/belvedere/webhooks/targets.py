@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from belvedere.access import Actor
 from belvedere.db import Tx
 from belvedere.jobs.lifecycle import create
-from belvedere.jobs.lifecycle.create import Created, NewJob, Tasks
+from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest, TaskCache
 from belvedere.tasks import store as tasks
 from belvedere.webhooks.model import StartedJob
 from belvedere.workflow_specs import store as workflows
@@ -42,8 +42,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class PreparedTask:
-    request: NewJob
-    created: Created
+    request: JobRequest
+    created: CreatedJob
 
     @property
     def started(self) -> StartedJob:
@@ -62,8 +62,8 @@ class PreparedWorkflow:
 def _prepare_task(
     tx: Tx, actor: Actor, task_id: str, payload: list[Any], cache: TargetCache
 ) -> PreparedTask:
-    job_request = NewJob(actor, task_id, payload, origin="trigger_by", by_index=True)
-    tasks_by_id: Tasks = cache.setdefault("task", {})
+    job_request = JobRequest(actor, task_id, payload, origin="trigger_by", by_index=True)
+    tasks_by_id: TaskCache = cache.setdefault("task", {})
     return PreparedTask(job_request, create.prepare(tx, job_request, tasks_by_id))
 
 
@@ -72,7 +72,7 @@ def _write_tasks(tx: Tx, ready: Sequence[PreparedTask]) -> None:
 
 
 def _masked_places_of_task(tx: Tx, customer_id: str, task_id: str, cache: TargetCache) -> list[int]:
-    tasks_by_id: Tasks = cache.setdefault("task", {})
+    tasks_by_id: TaskCache = cache.setdefault("task", {})
     entry = tasks_by_id.get((customer_id, task_id))
     task = entry[0] if entry else tasks.runnable(tx, customer_id, task_id)
     if task is None:

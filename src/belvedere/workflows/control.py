@@ -15,7 +15,7 @@ from belvedere.workflows.restart import restart_job
 
 def require_visible(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> JobRow:
     """A job of this workflow, or of one of its steps."""
-    job = permissions.to_see(tx, actor, job_id)
+    job = permissions.require_visible(tx, actor, job_id)
     if job.workflow_id != workflow_id:
         raise NotFound("The workflow has no such job.", code="job_not_found")
     return job
@@ -49,7 +49,7 @@ def cancel(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> None:
 def restart(tx: Tx, actor: Actor, workflow_id: str, job_id: str) -> str:
     """A new job that keeps the steps that succeeded and runs the failed ones again."""
     require_workflow_job(tx, actor, workflow_id, job_id)
-    old = permissions.to_run(tx, actor, job_id)
+    old = permissions.require_runnable(tx, actor, job_id)
     if not old.is_over:
         raise Conflict("Only a finished job can be restarted.", code="wrong_lifecycle")
     row = store.find(tx, actor.customer_id, workflow_id)

@@ -8,7 +8,7 @@ from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.jobs import events
 from belvedere.jobs import store as jobs
-from belvedere.jobs.model import JobRow, Lifecycle, State
+from belvedere.jobs.model import JobRow, JobState, Lifecycle
 from belvedere.workflow_specs import store, workflow_jobs
 from belvedere.workflow_specs.model import Graph, Node, StepRow, WorkflowJobRow
 from belvedere.workflows.engine import decision, nested, step_jobs, step_store
@@ -26,7 +26,7 @@ def restart_job(tx: Tx, actor: Actor, old: JobRow, parent: JobRow | None = None)
     reused = _reusable(graph, workflow_job.start, old, visits_from_steps(steps.values()))
     new = _row(tx, old, actor, parent)
     jobs.insert(tx, [(new, "[]", None)])
-    events.tell(tx, "created", [new])
+    events.publish(tx, "created", [new])
     workflow_jobs.insert(tx, msgspec.structs.replace(workflow_job, job_id=new.id))
     step_store.insert(
         tx, [msgspec.structs.replace(steps[visit.key], workflow_job_id=new.id) for visit in reused]
@@ -73,7 +73,7 @@ def _step(new: JobRow, start: NodeStart, inner: JobRow) -> StepRow:
 def _restart_inner(tx: Tx, actor: Actor, new: JobRow, node: Node, step: StepRow) -> JobRow | None:
     """None: nothing of it can be reused, so it starts from the beginning and reports its errors."""
     inner = step_store.jobs_of(tx, [step]).get(step.job_id)
-    if inner is None or inner.state not in (State.FAILURE, State.CANCELED):
+    if inner is None or inner.state not in (JobState.FAILURE, JobState.CANCELED):
         return None
     try:
         row, _ = nested.check_start(tx, StepRequest(new, node, []))
@@ -89,7 +89,7 @@ def _reusable(graph: Graph, start: str, old: JobRow, visits: list[Visit]) -> lis
     ended = [visit for visit in visits if visit.end is not None]
     # If every failure was handled and the job still failed, these failures keep a join waiting.
     failed = decision.unhandled(graph, ended) or _latest_failures(ended)
-    if old.lifecycle == Lifecycle.FINISHED and (old.state != State.FAILURE or not failed):
+    if old.lifecycle == Lifecycle.FINISHED and (old.state != JobState.FAILURE or not failed):
         raise Conflict(
             "The job has no failed step to resume from; run the workflow again.",
             code="nothing_failed",
@@ -110,7 +110,7 @@ def _row(tx: Tx, old: JobRow, actor: Actor, parent: JobRow | None) -> JobRow:
         # A step that is restarted alone: its workflow job has continued without it.
         workflow_job_id=None if parent is None else parent.id,
         lifecycle=Lifecycle.READY.value,
-        state=State.IN_PROGRESS.value,
+        state=JobState.IN_PROGRESS.value,
         version=1,
         origin="user" if parent is None else "workflow",
         user_id=actor.user_id,

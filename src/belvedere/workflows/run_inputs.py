@@ -20,7 +20,7 @@ class WorkflowInput(InputRecord):
 def list_inputs(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[WorkflowInput], bool]:
     """The inputs of the workflow jobs of this page, in its order, and whether it ends early because
     of the size limit of a response."""
-    jobs, _ = pages.page(tx, actor, listing)
+    jobs, _ = pages.list_page(tx, actor, listing)
     first: dict[str, str] = dict(
         tx.rows(
             "select s.workflow_job_id, s.job_id from workflow_steps s join workflow_jobs w"
@@ -56,6 +56,6 @@ def _deepest(tx: Tx, job_id: str) -> str:
 
 
 def _input(tx: Tx, actor: Actor, workflow_job_id: str, job_id: str) -> WorkflowInput:
-    step = details.whole(tx, jobs.find(tx, actor.customer_id, job_id), actor.customer_name)
+    step = details.full_record(tx, jobs.find(tx, actor.customer_id, job_id), actor.customer_name)
     values = step.task_arguments_values or []
     return WorkflowInput(step.id, values, step.creation_date, step.task, workflow_job_id)

@@ -14,7 +14,7 @@ from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.jobs.api import list_pages, request_size, run_requests
 from belvedere.jobs.api.create import RUN_CODES
-from belvedere.jobs.api.results import is_said
+from belvedere.jobs.api.results import is_set
 from belvedere.jobs.history import retention
 from belvedere.jobs.model import WORKFLOW, JobRow
 from belvedere.jobs.queries import details, pages, records
@@ -45,7 +45,7 @@ class RunWorkflow(msgspec.Struct):
 
 
 async def run(request: Request[None]) -> Reply:
-    return await _run(request, request.actor, await run_requests.given(request))
+    return await _run(request, request.actor, await run_requests.read_arguments(request))
 
 
 async def admit_size(request: AnyRequest) -> None:
@@ -64,11 +64,11 @@ async def admit_secret(request: AnyRequest) -> None:
 
 
 async def run_by_secret(request: Request[None]) -> Reply:
-    arguments = await run_requests.given(request)
+    arguments = await run_requests.read_arguments(request)
     if request.customer is None:
         raise Invalid("Name the organization with ?customer=<name>.", code="customer_required")
     secret = request.path["secret"]
-    return await run_requests.by_secret(
+    return await run_requests.run_by_secret(
         request, _customer, lambda actor: _run(request, actor, arguments, secret=secret)
     )
 
@@ -81,7 +81,7 @@ def _customer(tx: Tx, name: str | None) -> tuple[str, str] | None:
 async def _run(
     request: AnyRequest, actor: Actor, arguments: RunArguments, secret: str | None = None
 ) -> Reply:
-    wait_s = run_requests.patience(request, arguments)
+    wait_s = run_requests.wait_seconds(request, arguments)
     job_request = WorkflowJobRequest(
         actor=actor,
         workflow_id=request.path["id"],
@@ -89,19 +89,19 @@ async def _run(
         origin="user" if secret is None else "secret",
         secret=secret,
         keys=request.services.keyring if secret is not None else None,
-        once=await run_requests.once(request),
+        once=await run_requests.idempotency_key(request),
         # A caller with the secret key cannot choose where the workflow starts.
         start=arguments.task or None if secret is None else None,
     )
     prepared: PreparedWorkflowJob = await request.services.db.write_batched(start.run, job_request)
-    headers = run_requests.replayed(prepared.is_replayed)
+    headers = run_requests.replay_headers(prepared.is_replayed)
     if wait_s is not None:
-        return await run_requests.wait(request, actor, prepared.job.id, wait_s, headers)
+        return await run_requests.wait_for_end(request, actor, prepared.job.id, wait_s, headers)
     return Reply(_created(prepared.job, actor), headers=headers)
 
 
 def _created(job: JobRow, actor: Actor) -> JobRecord:
-    record = records.light(job, actor.customer_name, job.created_at)
+    record = records.summary(job, actor.customer_name, job.created_at)
     record.output = None
     return record
 
@@ -131,7 +131,7 @@ async def list_inputs(request: Request[None]) -> Reply:
     listing = replace(query, conditions=(*query.conditions, *only))
     async with heavy_read(request):
         inputs, is_cut = await run_search(request, run_inputs.list_inputs, request.actor, listing)
-    if not is_said(request, "include_definitions"):
+    if not is_set(request, "include_definitions"):
         for record in inputs:
             record.task = msgspec.UNSET
     next_page = pagination.next_page(request, inputs[-1].workflow_job_id) if is_cut else None
@@ -162,7 +162,7 @@ async def show(request: Request[None]) -> JobRecord:
 
 async def _job_record(request: AnyRequest, job_id: str) -> JobRecord:
     record: JobRecord = await request.services.db.read_inline(details.show, request.actor, job_id)
-    await run_requests.with_log(request, record, job_id)
+    await run_requests.add_log(request, record, job_id)
     return record
 
 

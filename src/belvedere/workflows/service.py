@@ -11,7 +11,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.jobs.lifecycle.actions import name_of
+from belvedere.jobs.lifecycle.actions import display_name
 from belvedere.rest import text_fields
 from belvedere.rest.listing import Listing
 from belvedere.tasks.model import MASK
@@ -31,7 +31,7 @@ def create(tx: Tx, keys: Keyring, actor: Actor, body: WorkflowBody) -> WorkflowV
         raise text_fields.bad("name", "This field is required.")
     spec = bodies.validate(tx, actor, bodies.spec_of(body, WorkflowSpec()), set())
     row = WorkflowRow(new_id(), actor.customer_id, "", 1, 1, "[]", 1, "", tx.now, tx.now)
-    store.insert(tx, row, spec, name_of(actor))
+    store.insert(tx, row, spec, display_name(actor))
     secret_keys.create(tx, keys, actor.customer_id, "workflow", row.id)
     audit.record(tx, actor, "workflow.create", "workflow", row.id, None, _audit_fields(spec))
     events.append(tx, row.customer_id, "workflow.created", row.id, _event(row))
@@ -60,7 +60,7 @@ def change(
     changed = bodies.spec_of(body, WorkflowSpec() if replaces else old)
     spec = bodies.validate(tx, actor, changed, old.graph.tasks, workflow_id)
     if spec != old:
-        store.save(tx, row, spec, name_of(actor))
+        store.save(tx, row, spec, display_name(actor))
         # A task that was added may be one that starts the workflow.
         cycles.reject_cycle(tx, actor.customer_id, "workflow", workflow_id)
         before, after = _audit_fields(old), _audit_fields(spec)

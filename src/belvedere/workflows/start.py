@@ -15,8 +15,8 @@ from belvedere.db import Tx
 from belvedere.db.crash import around_commit
 from belvedere.jobs import idempotency as once
 from belvedere.jobs import starters
-from belvedere.jobs.idempotency import Key, Once
-from belvedere.jobs.lifecycle.create import Tasks
+from belvedere.jobs.idempotency import IdempotencyKey, ScopedKey
+from belvedere.jobs.lifecycle.create import TaskCache
 from belvedere.jobs.model import JobRow
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import Node, WorkflowRow, WorkflowSpec, decode
@@ -34,7 +34,7 @@ class WorkflowJobRequest(msgspec.Struct):
     # The workflow's secret key, if it is used instead of a login.
     secret: str | None = None
     keys: Keyring | None = None
-    once: Once | None = None
+    once: IdempotencyKey | None = None
     by_index: bool = False
     # Start with this node, or with the node of this task or workflow.
     start: str | None = None
@@ -54,7 +54,7 @@ class PreparedWorkflowJob(msgspec.Struct):
 
 def run(tx: Tx, requests: list[WorkflowJobRequest]) -> Sequence[PreparedWorkflowJob | Exception]:
     """Start several workflows; if one is refused, the others still start."""
-    tasks: Tasks = {}
+    tasks: TaskCache = {}
     answers: list[PreparedWorkflowJob | Exception] = []
     for request in requests:
         try:
@@ -69,7 +69,7 @@ def run(tx: Tx, requests: list[WorkflowJobRequest]) -> Sequence[PreparedWorkflow
     return answers
 
 
-def prepare(tx: Tx, request: WorkflowJobRequest, tasks: Tasks) -> PreparedWorkflowJob:
+def prepare(tx: Tx, request: WorkflowJobRequest, tasks: TaskCache) -> PreparedWorkflowJob:
     """Every check that can fail is made here."""
     row = _workflow(tx, request)
     nested.check_enabled(row)
@@ -86,9 +86,9 @@ def write(tx: Tx, prepared: Sequence[PreparedWorkflowJob]) -> None:
     """Write the jobs; where a workflow runs one job at a time, the others wait."""
     for job in prepared:
         assert job.run is not None
-        step_jobs.begin_run(tx, job.run, starters.to_remember(job.request.actor))
+        step_jobs.begin_run(tx, job.run, starters.names_to_store(job.request.actor))
         if job.request.once is not None:
-            once.remember(tx, [(_key(job.request), job.request.once, [job.job.id])])
+            once.store_keys(tx, [(_key(job.request), job.request.once, [job.job.id])])
     around_commit(tx, "start")
 
 
@@ -141,7 +141,7 @@ def _run_context(request: WorkflowJobRequest, row: WorkflowRow, job_id: str) -> 
     )
 
 
-def _key(request: WorkflowJobRequest) -> Key:
+def _key(request: WorkflowJobRequest) -> ScopedKey:
     """The owner of the idempotency key: the principal, or the secret key if nobody is signed in."""
     assert request.once is not None
     owner = request.actor.principal if request.secret is None else f"secret:{request.workflow_id}"
@@ -150,7 +150,9 @@ def _key(request: WorkflowJobRequest) -> Key:
 
 def _find_replay(tx: Tx, request: WorkflowJobRequest) -> PreparedWorkflowJob | None:
     """The job that this idempotency key created before."""
-    job_ids = None if request.once is None else once.made_before(tx, _key(request), request.once)
+    job_ids = None if request.once is None else once.find_replay(tx, _key(request), request.once)
     if job_ids is None:
         return None
-    return PreparedWorkflowJob(request, once.job_of(tx, request.actor.customer_id, job_ids[0]))
+    return PreparedWorkflowJob(
+        request, once.replayed_job(tx, request.actor.customer_id, job_ids[0])
+    )

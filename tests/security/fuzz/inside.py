@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 from belvedere.base.errors import Invalid
 from belvedere.base.text import regex as stepped
 from belvedere.base.text.masking import MARK, Masker
-from belvedere.jobs.output.log_lines import _CODES, Search
+from belvedere.jobs.output.log_lines import _CODES, LogSearch
 from belvedere.jobs.output.log_store import Chunk
 from belvedere.rest import listing as filters
 from belvedere.rest import listing_sql
@@ -195,13 +195,13 @@ def _check_log(example: tuple[bytes, list[int]]) -> None:
         if b"needle" in _CODES.sub(b"", line).lower()
     ]
     for chunks in ([data], cut(data, places)):
-        looking, at, lines = Search("needle", 100), 0, 0
+        looking, at, lines = LogSearch("needle", 100), 0, 0
         for piece in chunks:
             looking.feed(Chunk(at, lines, len(piece), piece))
             at, lines = at + len(piece), lines + piece.count(b"\n")
         looking.end_line()
-        assert [hit.line for hit in looking.found.lines] == expected
-        assert looking.found.matches == len(expected) and looking.walk.is_whole
+        assert [hit.line for hit in looking.hits.lines] == expected
+        assert looking.hits.matches == len(expected) and looking.walk.is_gapless
 
 
 # Patterns.

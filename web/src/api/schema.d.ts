@@ -12,7 +12,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The page of an approval link; it decides nothing
+         * Show the page of an approval link; it decides nothing
          * @description Level: anonymous.
          */
         get: operations["get_approval_link"];
@@ -1522,7 +1522,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run a command on hosts, or on all that carry a tag; audited.
+         * Run a command on hosts, or on all hosts with a tag; audited.
          * @description Level: admin.
          */
         post: operations["post_exec"];
@@ -2188,7 +2188,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Jobs, newest first, at most 1,000. For an agent of the original: its work.
+         * Jobs, newest first, at most 1,000. For a TheEye agent: its work.
          * @description Level: viewer.
          */
         get: operations["get_job"];
@@ -2214,7 +2214,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel many jobs; each has its own answer
+         * Cancel many jobs; each has its own result
          * @description Level: user.
          */
         post: operations["post_job_cancel"];
@@ -2254,7 +2254,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let all held jobs run, at most 1000 per request.
+         * Release all held jobs, at most 1000 per request.
          * @description Level: admin.
          */
         post: operations["post_job_release"];
@@ -2272,7 +2272,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Jobs that are not over, newest first.
+         * Open jobs, newest first.
          * @description Level: viewer.
          */
         get: operations["get_job_running"];
@@ -2292,7 +2292,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many of each task and workflow are not over.
+         * The number of open jobs of each task and workflow.
          * @description Level: viewer.
          */
         get: operations["get_job_running_count"];
@@ -2416,7 +2416,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One of them.
+         * Download one of these files.
          * @description Level: viewer.
          */
         get: operations["get_job_id_files_filename"];
@@ -2436,12 +2436,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The values that it was given.
+         * The values of its arguments.
          * @description Level: viewer.
          */
         get: operations["get_job_id_input"];
         /**
-         * Give the input it waits for.
+         * Pass the input that the job waits for.
          * @description Level: user.
          */
         put: operations["put_job_id_input"];
@@ -2460,7 +2460,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Its lifecycle, a bare word.
+         * Its lifecycle as plain text.
          * @description Level: user.
          */
         get: operations["get_job_id_lifecycle"];
@@ -2520,7 +2520,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lines of the output that hold a text.
+         * Lines of the output that contain a text.
          * @description Level: viewer.
          */
         get: operations["get_job_id_log_search"];
@@ -2540,7 +2540,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * When which lines of the output were written.
+         * Times at which lines of the output were written.
          * @description Level: viewer.
          */
         get: operations["get_job_id_log_times"];
@@ -2560,7 +2560,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The values that it gave.
+         * The values of its output.
          * @description Level: viewer.
          */
         get: operations["get_job_id_output"];
@@ -2601,7 +2601,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Let a job run that is held since the database was restored.
+         * Release a job that is held after a restore of the database.
          * @description Level: admin.
          */
         put: operations["put_job_id_release"];
@@ -2621,7 +2621,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Say how a lost job ended.
+         * Set the result of a lost job.
          * @description Level: user.
          */
         put: operations["put_job_id_resolve"];
@@ -2660,13 +2660,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What came of it, once it is over.
+         * The result, once the job has ended.
          * @description Level: viewer.
          */
         get: operations["get_job_id_result"];
         put?: never;
         /**
-         * What came of it, once it is over.
+         * The result, once the job has ended.
          * @description Level: viewer.
          */
         post: operations["post_job_id_result"];
@@ -2684,7 +2684,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The script that it ran, beside that of the task's last good job.
+         * The script that it ran, and that of the task's last successful job.
          * @description Level: viewer.
          */
         get: operations["get_job_id_script"];
@@ -4916,6 +4916,16 @@ export interface components {
          * @enum {unknown}
          */
         ArgumentKind: "boolean" | "date" | "email" | "file" | "fixed" | "input" | "json" | "regexp" | "remote-options" | "select" | "textarea";
+        /**
+         * ArtifactRecord
+         * @description A file that the last attempt left; not complete if the agent has lost a part of it.
+         */
+        ArtifactRecord: {
+            complete: boolean;
+            name: string;
+            sha256: string;
+            size: number;
+        };
         /** AttemptRecord */
         AttemptRecord: {
             claimed_at: string;
@@ -4947,11 +4957,11 @@ export interface components {
             ids: string[];
         };
         /**
-         * Canceled
-         * @description What became of one. `done`: it is cancelled, or its agent was told to stop it; else `code`
-         *         and `message` say why not, as the refusal of a single cancel would.
+         * CancelResult
+         * @description The result for one job. `done`: it is canceled, or its agent is stopping it; else `code` and
+         *         `message` give the reason, as for a single cancel.
          */
-        Canceled: {
+        CancelResult: {
             /** @default  */
             code: string;
             done: boolean;
@@ -4964,11 +4974,11 @@ export interface components {
             state: string;
         };
         /**
-         * CanceledMany
+         * CancelResults
          * @description In the order of the request.
          */
-        CanceledMany: {
-            results: components["schemas"]["Canceled"][];
+        CancelResults: {
+            results: components["schemas"]["CancelResult"][];
         };
         /**
          * CauseRecord
@@ -5074,7 +5084,7 @@ export interface components {
         };
         /**
          * CreateJob
-         * @description What a run request may hold; forms and query strings carry the same names.
+         * @description The body of a run request; forms and query strings use the same names.
          */
         CreateJob: {
             /** @default null */
@@ -5274,7 +5284,7 @@ export interface components {
         };
         /**
          * ExecBody
-         * @description Words to run, and where: host names or ids, tags. Times in milliseconds.
+         * @description The words of the command, and its hosts: names, ids or tags. Times in milliseconds.
          */
         ExecBody: {
             command: string[];
@@ -5288,10 +5298,10 @@ export interface components {
             timeout?: number | null;
         };
         /**
-         * Executed
-         * @description A job for each host.
+         * ExecRecord
+         * @description One job per host.
          */
-        Executed: {
+        ExecRecord: {
             jobs: components["schemas"]["JobRecord"][];
         };
         /** FaultRecord */
@@ -5313,21 +5323,10 @@ export interface components {
             tags?: string[];
         };
         /**
-         * FileView
-         * @description The beginning of a file; `text` is empty if the file is binary.
-         */
-        FileView: {
-            cut: boolean;
-            filename: string;
-            is_text: boolean;
-            size: number;
-            text: string;
-        };
-        /**
          * FileRecord
          * @description A stored file as the interface shows it; its content is a route of its own.
          */
-        FilesFileRecord: {
+        FileRecord: {
             _id: string;
             _type: string;
             creation_date: string;
@@ -5344,6 +5343,17 @@ export interface components {
             size: number;
             tags: string[];
             version: number;
+        };
+        /**
+         * FileView
+         * @description The beginning of a file; `text` is empty if the file is binary.
+         */
+        FileView: {
+            cut: boolean;
+            filename: string;
+            is_text: boolean;
+            size: number;
+            text: string;
         };
         /**
          * FireRecord
@@ -5439,25 +5449,6 @@ export interface components {
             values: {
                 [key: string]: components["schemas"]["MetricValue"];
             };
-        };
-        /**
-         * Hit
-         * @description A line that holds the text; `offset` is the byte where it begins.
-         */
-        Hit: {
-            line: number;
-            offset: number;
-            text: string;
-        };
-        /**
-         * Hits
-         * @description `matches` counts all lines that hold the text, `lines` are the first of them. Not complete:
-         *         a part of the output is not there, and was not searched.
-         */
-        Hits: {
-            complete: boolean;
-            lines: components["schemas"]["Hit"][];
-            matches: number;
         };
         /**
          * HostBody
@@ -5696,7 +5687,7 @@ export interface components {
         };
         /**
          * InputRecord
-         * @description The values that a job was given, with their definitions.
+         * @description The values of a job's arguments, with their definitions.
          */
         InputRecord: {
             creation_date: string;
@@ -5742,7 +5733,7 @@ export interface components {
         };
         /**
          * JobRecord
-         * @description A job. Lists leave the heavy fields out unless `include[...]` asks for them.
+         * @description A job. Lists omit the large fields unless `include[...]` requests them.
          */
         JobRecord: {
             _type: string;
@@ -5785,12 +5776,12 @@ export interface components {
             timeout: number;
             trigger_name: string | null;
             unreachable_since: string | null;
-            user: components["schemas"]["UserRecord"];
+            user: components["schemas"]["JobUserRecord"];
             user_id: string;
             version: number;
             waiting_detail: Record<string, unknown> | null;
             waiting_reason: string | null;
-            will_run?: components["schemas"]["Planned"][];
+            will_run?: components["schemas"]["PlannedTask"][];
             workflow_id: string | null;
             workflow_job_id: string | null;
         };
@@ -5826,14 +5817,18 @@ export interface components {
             times?: unknown;
         };
         /**
-         * FileRecord
-         * @description A file that the last attempt left; not complete where the agent had lost a part of it.
+         * JobSource
+         * @description The task and the workflow of a job.
          */
-        JobsFileRecord: {
-            complete: boolean;
-            name: string;
-            sha256: string;
-            size: number;
+        JobSource: {
+            task: string | null;
+            workflow: string | null;
+        };
+        /** JobUserRecord */
+        JobUserRecord: {
+            email: string;
+            id: string;
+            username: string;
         };
         /**
          * Join
@@ -5847,6 +5842,56 @@ export interface components {
          */
         LegacyConfig: {
             workers: Record<string, unknown>[];
+        };
+        /**
+         * LegacyJob
+         * @description The fields of a job for a TheEye agent.
+         */
+        LegacyJob: {
+            _type: string;
+            /** @default false */
+            agent_logging?: boolean;
+            /** @default  */
+            customer_name?: string;
+            /** @default null */
+            env?: {
+                [key: string]: string;
+            } | null;
+            /** @default null */
+            host_id?: string | null;
+            id: string;
+            /** @default assigned */
+            lifecycle?: string;
+            name: string;
+            /** @default null */
+            script?: components["schemas"]["LegacyScript"] | null;
+            /** @default null */
+            script_id?: string | null;
+            /** @default null */
+            script_runas?: string | null;
+            /** @default in_progress */
+            state?: string;
+            /** @default null */
+            task?: Record<string, unknown> | null;
+            /** @default null */
+            task_arguments_values?: string[] | null;
+            /** @default null */
+            task_id?: string | null;
+            /** @default null */
+            timeout?: number | null;
+        };
+        /**
+         * LegacyJobs
+         * @description The response to a poll.
+         */
+        LegacyJobs: {
+            jobs: components["schemas"]["LegacyJob"][];
+        };
+        /** LegacyScript */
+        LegacyScript: {
+            filename: string;
+            id: string;
+            md5: string;
         };
         /** Library */
         Library: {
@@ -5867,17 +5912,20 @@ export interface components {
             state: string;
         };
         /**
-         * Lines
-         * @description Lines from `first` on. `offset`: the byte where it begins, `next`: where the line after the
-         *         last of these begins. Where the middle of the output was cut out, `first` may be later than
-         *         asked for, and the lines end before the cut.
+         * LineMark
+         * @description The time of the lines from this one up to the next mark.
          */
-        Lines: {
-            first: number;
-            lines: string[];
-            next: number;
-            offset: number;
-            total_lines: number;
+        LineMark: {
+            at: string;
+            line: number;
+        };
+        /**
+         * LineTimes
+         * @description `next`: the line to continue from; null at the end. Logs of older versions have no marks.
+         */
+        LineTimes: {
+            marks: components["schemas"]["LineMark"][];
+            next: number | null;
         };
         /** LinkDetailsRecord */
         LinkDetailsRecord: {
@@ -5910,6 +5958,38 @@ export interface components {
             id: string;
             name: string;
             type: string;
+        };
+        /**
+         * LogHit
+         * @description A line that contains the text; `offset` is the byte where it begins.
+         */
+        LogHit: {
+            line: number;
+            offset: number;
+            text: string;
+        };
+        /**
+         * LogHits
+         * @description `matches`: the number of lines that contain the text; `lines`: the first of them. Not
+         *         `complete`: a part of the output is missing and was not searched.
+         */
+        LogHits: {
+            complete: boolean;
+            lines: components["schemas"]["LogHit"][];
+            matches: number;
+        };
+        /**
+         * LogLines
+         * @description Lines from `first` on. `offset`: the byte where it begins, `next`: where the line after the
+         *         last of these begins. Where the middle of the output was cut out, `first` may be later than
+         *         asked for, and the lines end before the cut.
+         */
+        LogLines: {
+            first: number;
+            lines: string[];
+            next: number;
+            offset: number;
+            total_lines: number;
         };
         /**
          * Login
@@ -5959,14 +6039,6 @@ export interface components {
             start?: string;
             /** @default UTC */
             timezone?: string;
-        };
-        /**
-         * Mark
-         * @description Lines from this one on were written then, up to the next mark's.
-         */
-        Mark: {
-            at: string;
-            line: number;
         };
         /**
          * MemberAccess
@@ -6402,48 +6474,12 @@ export interface components {
             invitation: boolean;
         };
         /**
-         * OldJob
-         * @description What of a job such an agent reads, and a little more.
+         * OpenJobCount
+         * @description The number of open jobs of a task or workflow.
          */
-        OldJob: {
-            _type: string;
-            /** @default false */
-            agent_logging?: boolean;
-            /** @default  */
-            customer_name?: string;
-            /** @default null */
-            env?: {
-                [key: string]: string;
-            } | null;
-            /** @default null */
-            host_id?: string | null;
-            id: string;
-            /** @default assigned */
-            lifecycle?: string;
-            name: string;
-            /** @default null */
-            script?: components["schemas"]["Script"] | null;
-            /** @default null */
-            script_id?: string | null;
-            /** @default null */
-            script_runas?: string | null;
-            /** @default in_progress */
-            state?: string;
-            /** @default null */
-            task?: Record<string, unknown> | null;
-            /** @default null */
-            task_arguments_values?: string[] | null;
-            /** @default null */
-            task_id?: string | null;
-            /** @default null */
-            timeout?: number | null;
-        };
-        /**
-         * OldJobs
-         * @description The answer to a poll.
-         */
-        OldJobs: {
-            jobs: components["schemas"]["OldJob"][];
+        OpenJobCount: {
+            _id: components["schemas"]["JobSource"];
+            count: number;
         };
         /**
          * Option
@@ -6551,7 +6587,7 @@ export interface components {
             kind: string;
             question: string;
             until: string;
-            will_run: components["schemas"]["Planned"][];
+            will_run: components["schemas"]["PlannedTask"][];
         };
         /** Person */
         Person: {
@@ -6560,10 +6596,10 @@ export interface components {
             name?: string;
         };
         /**
-         * Planned
-         * @description One task that runs once the approval is given.
+         * PlannedTask
+         * @description One task that runs after the approval.
          */
-        Planned: {
+        PlannedTask: {
             /** @default null */
             arguments?: unknown[] | null;
             digest: string;
@@ -6669,12 +6705,12 @@ export interface components {
         };
         /**
          * Provenance
-         * @description `last_good`: the last job of the task before this one that ended well. `same`: both ran the
-         *         same bytes.
+         * @description `last_good`: the last successful job of the task before this one. `same`: both ran the same
+         *         script.
          */
         Provenance: {
-            job: components["schemas"]["Ran"];
-            last_good: components["schemas"]["Ran"] | null;
+            job: components["schemas"]["ScriptRun"];
+            last_good: components["schemas"]["ScriptRun"] | null;
             same: boolean;
         };
         /**
@@ -6784,21 +6820,6 @@ export interface components {
             zone: string;
         };
         /**
-         * Ran
-         * @description The script of one job. `source` only for managers and above, and only of a text up to
-         *         256 KiB.
-         */
-        Ran: {
-            ended_at: string | null;
-            filename: string | null;
-            job_id: string;
-            script_id: string | null;
-            sha256: string | null;
-            source: string | null;
-            task_version: number | null;
-            version: number | null;
-        };
-        /**
          * ReadCount
          * @description How many notifications were unread.
          */
@@ -6878,10 +6899,10 @@ export interface components {
             type: string;
         };
         /**
-         * Released
-         * @description How many may run now; `more`: some are left, send the request again.
+         * ReleaseResult
+         * @description The number of released jobs; `more`: there are more, send the request again.
          */
-        Released: {
+        ReleaseResult: {
             more: boolean;
             released: number;
         };
@@ -6960,7 +6981,7 @@ export interface components {
         };
         /**
          * Resolve
-         * @description How the job ended, as a person knows it.
+         * @description The result of the job, set by a person.
          */
         Resolve: {
             /** @default  */
@@ -6979,7 +7000,7 @@ export interface components {
         };
         /**
          * Restart
-         * @description Other values for the new job; the old ones when left out.
+         * @description Other values for the new job; without them, those of the old job.
          */
         Restart: {
             /** @default null */
@@ -7091,22 +7112,6 @@ export interface components {
             wait_result?: boolean | null;
         };
         /**
-         * Running
-         * @description How many jobs of a task or workflow are not over.
-         */
-        Running: {
-            _id: components["schemas"]["Runs"];
-            count: number;
-        };
-        /**
-         * Runs
-         * @description What a job is of.
-         */
-        Runs: {
-            task: string | null;
-            workflow: string | null;
-        };
-        /**
          * ScheduleBody
          * @description A schedule, or any part of it: a date, a cron expression or an interval, in a time zone.
          */
@@ -7176,12 +7181,6 @@ export interface components {
             version: number;
             workflow_id: string | null;
         };
-        /** Script */
-        Script: {
-            filename: string;
-            id: string;
-            md5: string;
-        };
         /**
          * ScriptBody
          * @description A script inside a task: by id, or with its text (`source`) or base64 (`data`).
@@ -7209,6 +7208,21 @@ export interface components {
             _id: string;
             filename: string;
             id: string;
+        };
+        /**
+         * ScriptRun
+         * @description The script of one job. `source` only for managers and above, and only of a text up to
+         *         256 KiB.
+         */
+        ScriptRun: {
+            ended_at: string | null;
+            filename: string | null;
+            job_id: string;
+            script_id: string | null;
+            sha256: string | null;
+            source: string | null;
+            task_version: number | null;
+            version: number | null;
         };
         /**
          * SearchResult
@@ -7532,7 +7546,7 @@ export interface components {
         };
         /**
          * TaskInJob
-         * @description What of the task a job shows.
+         * @description The fields of the task in the record of a job.
          */
         TaskInJob: {
             /** @default [] */
@@ -7684,15 +7698,6 @@ export interface components {
         TimeoutBody: {
             timeout: number | null;
         };
-        /**
-         * Times
-         * @description `next`: the line to go on from; null when these are all. Logs of before this was kept have
-         *         no marks.
-         */
-        Times: {
-            marks: components["schemas"]["Mark"][];
-            next: number | null;
-        };
         /** TokenRecord */
         TokenRecord: {
             created_by: string;
@@ -7764,12 +7769,6 @@ export interface components {
         UntilBody: {
             /** @default null */
             until?: string | null;
-        };
-        /** UserRecord */
-        UserRecord: {
-            email: string;
-            id: string;
-            username: string;
         };
         /**
          * VersionRecord
@@ -11245,7 +11244,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Executed"];
+                    "application/json": components["schemas"]["ExecRecord"];
                 };
             };
             /** @description Created. */
@@ -11254,7 +11253,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Executed"];
+                    "application/json": components["schemas"]["ExecRecord"];
                 };
             };
             /** @description Refused. */
@@ -11296,7 +11295,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FilesFileRecord"][];
+                    "application/json": components["schemas"]["FileRecord"][];
                 };
             };
             /** @description Refused. */
@@ -11333,7 +11332,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FilesFileRecord"];
+                    "application/json": components["schemas"]["FileRecord"];
                 };
             };
             /** @description Refused. */
@@ -11367,7 +11366,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FilesFileRecord"];
+                    "application/json": components["schemas"]["FileRecord"];
                 };
             };
             /** @description Refused. */
@@ -11406,7 +11405,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FilesFileRecord"];
+                    "application/json": components["schemas"]["FileRecord"];
                 };
             };
             /** @description Refused. */
@@ -11440,7 +11439,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FilesFileRecord"];
+                    "application/json": components["schemas"]["FileRecord"];
                 };
             };
             /** @description Refused. */
@@ -11549,7 +11548,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FilesFileRecord"];
+                    "application/json": components["schemas"]["FileRecord"];
                 };
             };
             /** @description Refused. */
@@ -12963,9 +12962,9 @@ export interface operations {
                 "include[field]"?: string;
                 /** @description a text in the name, the id, or the name or e-mail of who started it */
                 q?: string;
-                /** @description count so far: X-Total-Count, and X-Total-More when there are more */
+                /** @description count up to this number: X-Total-Count, and X-Total-More if there are more */
                 count_most?: string;
-                /** @description look at so many jobs only: X-Looked-Until, and Link to go on behind them */
+                /** @description examine at most this many jobs: X-Looked-Until, and Link for the next page */
                 look?: string;
                 /** @description of the agent that asks for work */
                 hostname?: string;
@@ -12984,7 +12983,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JobRecord"][] | components["schemas"]["OldJobs"];
+                    "application/json": components["schemas"]["JobRecord"][] | components["schemas"]["LegacyJobs"];
                 };
             };
             /** @description Refused. */
@@ -13003,7 +13002,7 @@ export interface operations {
             query?: {
                 /** @description one argument; repeat it for more */
                 "task_arguments[]"?: string;
-                /** @description true: answer when the job is over, 202 when it takes longer */
+                /** @description true: respond when the job has ended, 202 if it takes longer */
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
                 wait_timeout?: string;
@@ -13072,7 +13071,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CanceledMany"];
+                    "application/json": components["schemas"]["CancelResults"];
                 };
             };
             /** @description Created. */
@@ -13081,7 +13080,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CanceledMany"];
+                    "application/json": components["schemas"]["CancelResults"];
                 };
             };
             /** @description Refused. */
@@ -13151,7 +13150,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Released"];
+                    "application/json": components["schemas"]["ReleaseResult"];
                 };
             };
             /** @description Created. */
@@ -13160,7 +13159,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Released"];
+                    "application/json": components["schemas"]["ReleaseResult"];
                 };
             };
             /** @description Refused. */
@@ -13244,7 +13243,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Running"][];
+                    "application/json": components["schemas"]["OpenJobCount"][];
                 };
             };
             /** @description Refused. */
@@ -13263,7 +13262,7 @@ export interface operations {
             query: {
                 /** @description one argument; repeat it for more */
                 "task_arguments[]"?: string;
-                /** @description true: answer when the job is over, 202 when it takes longer */
+                /** @description true: respond when the job has ended, 202 if it takes longer */
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
                 wait_timeout?: string;
@@ -13479,7 +13478,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JobsFileRecord"][];
+                    "application/json": components["schemas"]["ArtifactRecord"][];
                 };
             };
             /** @description Refused. */
@@ -13641,7 +13640,7 @@ export interface operations {
             query?: {
                 /** @description true: server-sent events until the job is over */
                 follow?: string;
-                /** @description begin at this byte of the stream as produced */
+                /** @description start at this byte of the original stream */
                 offset?: string;
                 /** @description the log of an earlier attempt, by number */
                 attempt?: string;
@@ -13690,9 +13689,9 @@ export interface operations {
     get_job_id_log_lines: {
         parameters: {
             query?: {
-                /** @description the number of the first, from 1 on */
+                /** @description the number of the first line, from 1 */
                 from?: string;
-                /** @description so many, 1 to 5000; 500 unless told */
+                /** @description number of lines, 1 to 5000; default 500 */
                 count?: string;
                 /** @description the log of an earlier attempt, by number */
                 attempt?: string;
@@ -13713,7 +13712,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Lines"];
+                    "application/json": components["schemas"]["LogLines"];
                 };
             };
             /** @description Refused. */
@@ -13732,9 +13731,9 @@ export interface operations {
             query?: {
                 /** @description the text, without regard to case */
                 q?: string;
-                /** @description give so many lines, 1 to 1000; all are counted */
+                /** @description at most this many lines, 1 to 1000; all are counted */
                 limit?: string;
-                /** @description only lines that begin at this byte or behind: one more than the last offset */
+                /** @description only lines that begin at or after this byte; to continue, the last offset + 1 */
                 from?: string;
                 /** @description the log of an earlier attempt, by number */
                 attempt?: string;
@@ -13755,7 +13754,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Hits"];
+                    "application/json": components["schemas"]["LogHits"];
                 };
             };
             /** @description Refused. */
@@ -13793,7 +13792,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Times"];
+                    "application/json": components["schemas"]["LineTimes"];
                 };
             };
             /** @description Refused. */
@@ -13988,7 +13987,7 @@ export interface operations {
     get_job_id_result: {
         parameters: {
             query?: {
-                /** @description seconds to wait for its end, 60 unless told, at most 300 */
+                /** @description seconds to wait for the end, default 60, at most 300 */
                 timeout?: string;
                 /** @description the whole job */
                 full?: string;
@@ -13996,7 +13995,7 @@ export interface operations {
                 result?: string;
                 /** @description all values of its output */
                 output?: string;
-                /** @description the number of one value of its output, decoded; the first unless told */
+                /** @description the index of one value of its output, decoded; default 0 */
                 parse?: string;
                 /** @description the organization's name */
                 customer?: string;
@@ -14041,7 +14040,7 @@ export interface operations {
     post_job_id_result: {
         parameters: {
             query?: {
-                /** @description seconds to wait for its end, 60 unless told, at most 300 */
+                /** @description seconds to wait for the end, default 60, at most 300 */
                 timeout?: string;
                 /** @description the whole job */
                 full?: string;
@@ -14049,7 +14048,7 @@ export interface operations {
                 result?: string;
                 /** @description all values of its output */
                 output?: string;
-                /** @description the number of one value of its output, decoded; the first unless told */
+                /** @description the index of one value of its output, decoded; default 0 */
                 parse?: string;
                 /** @description the organization's name */
                 customer?: string;
@@ -16632,7 +16631,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FilesFileRecord"][];
+                    "application/json": components["schemas"]["FileRecord"][];
                 };
             };
             /** @description Refused. */
@@ -16711,7 +16710,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FilesFileRecord"];
+                    "application/json": components["schemas"]["FileRecord"];
                 };
             };
             /** @description Refused. */
@@ -17583,7 +17582,7 @@ export interface operations {
             query?: {
                 /** @description one argument; repeat it for more */
                 "task_arguments[]"?: string;
-                /** @description true: answer when the job is over, 202 when it takes longer */
+                /** @description true: respond when the job has ended, 202 if it takes longer */
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
                 wait_timeout?: string;
@@ -17692,7 +17691,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OldJob"][];
+                    "application/json": components["schemas"]["LegacyJob"][];
                 };
             };
             /** @description Refused. */
@@ -17783,7 +17782,7 @@ export interface operations {
             query?: {
                 /** @description one argument; repeat it for more */
                 "task_arguments[]"?: string;
-                /** @description true: answer when the job is over, 202 when it takes longer */
+                /** @description true: respond when the job has ended, 202 if it takes longer */
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
                 wait_timeout?: string;
@@ -19206,7 +19205,7 @@ export interface operations {
             query?: {
                 /** @description one argument; repeat it for more */
                 "task_arguments[]"?: string;
-                /** @description true: answer when the job is over, 202 when it takes longer */
+                /** @description true: respond when the job has ended, 202 if it takes longer */
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
                 wait_timeout?: string;
@@ -19599,7 +19598,7 @@ export interface operations {
             query: {
                 /** @description one argument; repeat it for more */
                 "task_arguments[]"?: string;
-                /** @description true: answer when the job is over, 202 when it takes longer */
+                /** @description true: respond when the job has ended, 202 if it takes longer */
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
                 wait_timeout?: string;

@@ -63,8 +63,8 @@ def find(tx: Tx) -> Fixture:
 
 
 def create(tx: Tx, target: Fixture) -> str:
-    [created] = creation.create(tx, [creation.NewJob(target.actor, target.task_id, [])])
-    assert isinstance(created, creation.Created)
+    [created] = creation.create(tx, [creation.JobRequest(target.actor, target.task_id, [])])
+    assert isinstance(created, creation.CreatedJob)
     return created.job.id
 
 
@@ -73,4 +73,4 @@ def claim(tx: Tx, target: Fixture) -> list[Claimed]:
 
 
 def finish(tx: Tx, target: Fixture, fence: int) -> None:
-    ending.finish(tx, [ending.Reported(target.host_id, fence, REPORT)])
+    ending.finish(tx, [ending.ReceivedReport(target.host_id, fence, REPORT)])

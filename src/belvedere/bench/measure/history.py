@@ -94,7 +94,7 @@ def _once(db: Database, target: Fixture) -> Iterable[tuple[str, float]]:
     for limit in (50, PAGE_SIZE):
         listing = Listing(pages.listable(db.dialect), limit=limit)
         for _ in range(PAGES):
-            (records, _), seconds = _timed(db, pages.page, target.actor, listing)
+            (records, _), seconds = _timed(db, pages.list_page, target.actor, listing)
             assert len(records) == limit
             yield f"first page of {limit}", seconds
 

@@ -1,6 +1,6 @@
-"""Approval by a link out of a message: a page on GET, and only POST decides.
+"""Approval by a link in a message: GET shows a page, only POST decides.
 
-Programs that look into mails follow links; a look must never be an answer.
+Mail scanners follow links, so a GET must never be a vote.
 """
 
 from collections.abc import Callable
@@ -9,9 +9,8 @@ from typing import Any
 from belvedere.access.credentials import one_time_links
 from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import AnyRequest, Request
-from belvedere.jobs.approvals import links as vote_links
-from belvedere.jobs.approvals import page as vote_page
-from belvedere.jobs.approvals.links import Asked
+from belvedere.jobs.approvals import links, page
+from belvedere.jobs.approvals.links import ApprovalQuestion
 from belvedere.rest.route import Reply, Route
 
 HTML = "text/html"
@@ -19,24 +18,32 @@ HTML = "text/html"
 
 async def show(request: Request[None]) -> Reply:
     request.services.limits.check(request.actor.address, AttemptKind.LINK)
-    found = await request.services.db.read(
-        vote_links.look, request.services.keyring, request.path["link"]
+    question = await request.services.db.read(
+        links.find_question, request.services.keyring, request.path["link"]
     )
-    return _page(request, found, vote_page.question)
+    return _page(request, question, page.render_question)
 
 
 async def decide(request: Request[None]) -> Reply:
     request.services.limits.check(request.actor.address, AttemptKind.LINK)
-    whose = (request.services.keyring, request.path["link"], request.actor.address)
-    return _page(request, await request.services.db.write(vote_links.use, *whose), vote_page.answer)
+    answer = (request.services.keyring, request.path["link"], request.actor.address)
+    return _page(
+        request,
+        await request.services.db.write(links.vote_by_link, *answer),
+        page.render_outcome,
+    )
 
 
-def _page(request: AnyRequest, asked: Asked | None, page: Callable[[Asked], str]) -> Reply:
-    if asked is None:
-        # Like a wrong secret: who guesses is held up.
+def _page(
+    request: AnyRequest,
+    question: ApprovalQuestion | None,
+    render: Callable[[ApprovalQuestion], str],
+) -> Reply:
+    if question is None:
+        # Counts as a wrong secret, so that guessing is slowed down.
         request.services.limits.record_failure(request.actor.address, kind=AttemptKind.LINK)
         raise one_time_links.link_gone()
-    return Reply(page(asked), headers=vote_page.HEADERS, media_type=f"{HTML}; charset=utf-8")
+    return Reply(render(question), headers=page.HEADERS, media_type=f"{HTML}; charset=utf-8")
 
 
 def _route(method: str, handler: Any, summary: str, codes: tuple[str, ...]) -> Route:
@@ -57,6 +64,6 @@ def _route(method: str, handler: Any, summary: str, codes: tuple[str, ...]) -> R
 _REFUSALS = ("link_gone", "wrong_lifecycle", "approval_void")
 
 ROUTES: tuple[Route, ...] = (
-    _route("GET", show, "The page of an approval link; it decides nothing", ("link_gone",)),
+    _route("GET", show, "Show the page of an approval link; it decides nothing", ("link_gone",)),
     _route("POST", decide, "Decide as the link says, once", _REFUSALS),
 )

@@ -1,4 +1,4 @@
-"""Files that a job left, over HTTP."""
+"""Artifacts of jobs over HTTP."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -12,12 +12,12 @@ from belvedere.base.errors import NotFound
 from belvedere.db import Tx
 from belvedere.jobs import permissions
 from belvedere.jobs.output import artifacts
-from belvedere.jobs.output.artifacts import OutFile
+from belvedere.jobs.output.artifacts import Artifact
 from belvedere.rest.route import Reply, Route
 
 
-class FileRecord(msgspec.Struct, rename={"is_complete": "complete"}):
-    """A file that the last attempt left; not complete where the agent had lost a part of it."""
+class ArtifactRecord(msgspec.Struct, rename={"is_complete": "complete"}):
+    """A file that the last attempt left; not complete if the agent has lost a part of it."""
 
     name: str
     size: int
@@ -25,39 +25,48 @@ class FileRecord(msgspec.Struct, rename={"is_complete": "complete"}):
     is_complete: bool
 
 
-async def list_files(request: Request[None]) -> list[FileRecord]:
-    found = await _found(request)
+async def list_files(request: Request[None]) -> list[ArtifactRecord]:
+    artifact_list = await _artifacts(request)
     return [
-        FileRecord(one.name, one.bytes_kept, one.sha256, one.bytes_kept == one.size)
-        for one in found
+        ArtifactRecord(
+            artifact.name,
+            artifact.bytes_kept,
+            artifact.sha256,
+            artifact.bytes_kept == artifact.size,
+        )
+        for artifact in artifact_list
     ]
 
 
-async def _found(request: AnyRequest) -> list[OutFile]:
+async def _artifacts(request: AnyRequest) -> list[Artifact]:
     fence = await request.services.db.read(_fence, request.actor, request.path["id"])
-    found: list[OutFile] = await request.services.logs.read(artifacts.of_attempt, fence)
-    return found
+    rows: list[Artifact] = await request.services.logs.read(artifacts.for_attempt, fence)
+    return rows
 
 
 def _fence(tx: Tx, actor: Any, job_id: str) -> int:
-    return permissions.to_see(tx, actor, job_id).fence
+    return permissions.require_visible(tx, actor, job_id).fence
 
 
 async def download(request: Request[None]) -> Reply:
-    named = [one for one in await _found(request) if one.name == request.path["filename"]]
-    if not named:
+    matches = [
+        artifact
+        for artifact in await _artifacts(request)
+        if artifact.name == request.path["filename"]
+    ]
+    if not matches:
         raise NotFound("The job left no such file.", code="file_not_found")
     headers = {
-        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(named[0].name, safe='')}",
-        "ETag": f'"{named[0].sha256}"',
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(matches[0].name, safe='')}",
+        "ETag": f'"{matches[0].sha256}"',
     }
-    # Never the file's own type: nothing that a script wrote may act in a browser under our name.
+    # Never the file's own type: a browser must not run what a script wrote on this origin.
     return Reply(
-        _bytes(request.services, named[0]), headers=headers, media_type="application/octet-stream"
+        _bytes(request.services, matches[0]), headers=headers, media_type="application/octet-stream"
     )
 
 
-async def _bytes(services: Services, file: OutFile) -> AsyncIterator[bytes]:
+async def _bytes(services: Services, file: Artifact) -> AsyncIterator[bytes]:
     at = 0
     while at < file.bytes_kept:
         data = await services.logs.read(artifacts.read, file.fence, file.number, at)
@@ -75,7 +84,7 @@ ROUTES = (
         "viewer",
         list_files,
         "The files that the job left.",
-        answer=list[FileRecord],
+        answer=list[ArtifactRecord],
         known=False,
     ),
     Route(
@@ -83,7 +92,7 @@ ROUTES = (
         "/job/{id}/files/{filename}",
         "viewer",
         download,
-        "One of them.",
+        "Download one of these files.",
         answer=bytes,
         media=("application/octet-stream",),
         known=False,

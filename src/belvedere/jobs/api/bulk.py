@@ -1,4 +1,4 @@
-"""Many jobs at once over HTTP: canceling, and releasing what is held after a restore."""
+"""Many jobs at once over HTTP: cancel them, release those that are held after a restore."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ from belvedere.jobs.recovery import hold
 from belvedere.rest import text_fields
 from belvedere.rest.route import Reply, Route
 
-MOST = 1_000
+MAX_IDS = 1_000
 
 
 class CancelMany(msgspec.Struct, forbid_unknown_fields=True):
@@ -24,9 +24,9 @@ class CancelMany(msgspec.Struct, forbid_unknown_fields=True):
     ids: list[str]
 
 
-class Canceled(msgspec.Struct):
-    """What became of one. `done`: it is cancelled, or its agent was told to stop it; else `code`
-    and `message` say why not, as the refusal of a single cancel would."""
+class CancelResult(msgspec.Struct):
+    """The result for one job. `done`: it is canceled, or its agent is stopping it; else `code` and
+    `message` give the reason, as for a single cancel."""
 
     id: str
     done: bool
@@ -36,38 +36,38 @@ class Canceled(msgspec.Struct):
     message: str = ""
 
 
-class CanceledMany(msgspec.Struct):
+class CancelResults(msgspec.Struct):
     """In the order of the request."""
 
-    results: list[Canceled]
+    results: list[CancelResult]
 
 
 async def cancel(request: Request[CancelMany]) -> Reply:
     job_ids = list(dict.fromkeys(request.body.ids))
-    if not 1 <= len(job_ids) <= MOST:
-        raise text_fields.bad("ids", f"Give 1 to {MOST} ids.")
+    if not 1 <= len(job_ids) <= MAX_IDS:
+        raise text_fields.bad("ids", f"Pass 1 to {MAX_IDS} ids.")
     for job_id in job_ids:
         if not is_id(job_id):
-            raise text_fields.bad("ids", f"{job_id[:32]!r} is no id.")
-    # One transaction each: what is refused for one must not undo the others.
-    ended = await asyncio.gather(
+            raise text_fields.bad("ids", f"{job_id[:32]!r} is not an id.")
+    # One transaction each: a refusal for one job must not undo the others.
+    outcomes = await asyncio.gather(
         *(request.services.db.write(actions.cancel, request.actor, job_id) for job_id in job_ids),
         return_exceptions=True,
     )
-    told = [_told(job_id, end) for job_id, end in zip(job_ids, ended, strict=True)]
-    return Reply(CanceledMany(told), status=200)
+    results = [_result(job_id, end) for job_id, end in zip(job_ids, outcomes, strict=True)]
+    return Reply(CancelResults(results), status=200)
 
 
-def _told(job_id: str, end: JobRow | BaseException) -> Canceled:
-    if isinstance(end, Refused):
-        return Canceled(job_id, done=False, code=end.code, message=end.message)
-    if isinstance(end, BaseException):
-        raise end
-    return Canceled(job_id, True, end.lifecycle, end.state)
+def _result(job_id: str, outcome: JobRow | BaseException) -> CancelResult:
+    if isinstance(outcome, Refused):
+        return CancelResult(job_id, done=False, code=outcome.code, message=outcome.message)
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return CancelResult(job_id, True, outcome.lifecycle, outcome.state)
 
 
-class Released(msgspec.Struct):
-    """How many may run now; `more`: some are left, send the request again."""
+class ReleaseResult(msgspec.Struct):
+    """The number of released jobs; `more`: there are more, send the request again."""
 
     released: int
     more: bool
@@ -80,8 +80,8 @@ async def release(request: Request[None]) -> JobRecord:
     return job
 
 
-async def release_all(request: Request[None]) -> Released:
-    return Released(*await request.services.db.write(hold.release_all, request.actor))
+async def release_all(request: Request[None]) -> ReleaseResult:
+    return ReleaseResult(*await request.services.db.write(hold.release_all, request.actor))
 
 
 ROUTES = (
@@ -90,9 +90,9 @@ ROUTES = (
         "/job/cancel",
         "user",
         cancel,
-        "Cancel many jobs; each has its own answer",
+        "Cancel many jobs; each has its own result",
         body=CancelMany,
-        answer=CanceledMany,
+        answer=CancelResults,
         known=False,
     ),
     Route(
@@ -100,7 +100,7 @@ ROUTES = (
         "/job/{id}/release",
         "admin",
         release,
-        "Let a job run that is held since the database was restored.",
+        "Release a job that is held after a restore of the database.",
         answer=JobRecord,
         codes=("wrong_lifecycle",),
         known=False,
@@ -110,8 +110,8 @@ ROUTES = (
         "/job/release",
         "admin",
         release_all,
-        f"Let all held jobs run, at most {hold.MAX_RELEASED} per request.",
-        answer=Released,
+        f"Release all held jobs, at most {hold.MAX_RELEASED} per request.",
+        answer=ReleaseResult,
         known=False,
     ),
 )

@@ -15,8 +15,8 @@ from belvedere.base.ids import is_id
 from belvedere.db import Tx
 from belvedere.jobs.api import run_requests
 from belvedere.jobs.api.request_size import MAX_BODY, admit_task, check_task
-from belvedere.jobs.lifecycle.create import Created, NewJob
-from belvedere.jobs.lifecycle.orders import OldJobs
+from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest
+from belvedere.jobs.lifecycle.legacy_orders import LegacyJobs
 from belvedere.jobs.model import Lifecycle
 from belvedere.jobs.queries import records
 from belvedere.jobs.queries.records import JobRecord
@@ -25,12 +25,12 @@ from belvedere.rest.route import Handler, Reply, Route
 from belvedere.rest.run_arguments import RunArguments
 from belvedere.tasks import store as tasks
 
-# A body with one of these speaks to us, not to the script.
+# A body with one of these fields is a run request, not an argument of the script.
 OWN_NAMES = frozenset({"task", "customer", "task_arguments", "lifecycle", "wait_result"})
 
 
 class CreateJob(msgspec.Struct):
-    """What a run request may hold; forms and query strings carry the same names."""
+    """The body of a run request; forms and query strings use the same names."""
 
     task: str = ""
     task_arguments: list[Any] | None = None
@@ -40,18 +40,20 @@ class CreateJob(msgspec.Struct):
 
 
 async def create_job(request: Request[None]) -> Reply:
-    given = await run_requests.given(request)
-    task_id = _task_id(given)
+    arguments = await run_requests.read_arguments(request)
+    task_id = _task_id(arguments)
     await check_task(request, task_id)
-    return await _run(request, request.actor, given, task_id)
+    return await _run(request, request.actor, arguments, task_id)
 
 
 async def create_for_task(request: Request[None]) -> Reply:
-    return await _run(request, request.actor, await run_requests.given(request), request.path["id"])
+    return await _run(
+        request, request.actor, await run_requests.read_arguments(request), request.path["id"]
+    )
 
 
 async def admit_secret(request: AnyRequest) -> None:
-    """The path or the query names the task; or else the body does, and the secret is looked up."""
+    """The path or the query names the task; if only the body does, the secret is looked up."""
     task_id = request.path.get("id") or request.first("task")
     if task_id is not None and not is_id(task_id):
         task_id = ""
@@ -59,36 +61,38 @@ async def admit_secret(request: AnyRequest) -> None:
 
 
 async def create_by_secret(request: Request[None]) -> Reply:
-    given = await run_requests.given(request)
+    arguments = await run_requests.read_arguments(request)
     if request.customer is None:
         raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
-    return await _run_by_secret(request, given, _task_id(given))
+    return await _run_by_secret(request, arguments, _task_id(arguments))
 
 
 async def create_for_task_by_secret(request: Request[None]) -> Reply:
-    return await _run_by_secret(request, await run_requests.given(request), request.path["id"])
+    return await _run_by_secret(
+        request, await run_requests.read_arguments(request), request.path["id"]
+    )
 
 
-def _task_id(given: RunArguments) -> str:
-    if not given.task:
-        raise Invalid("Say which task to run: task is required.", code="task_required")
-    return given.task
+def _task_id(arguments: RunArguments) -> str:
+    if not arguments.task:
+        raise Invalid("task is required: pass the id of the task to run.", code="task_required")
+    return arguments.task
 
 
-async def _run_by_secret(request: AnyRequest, given: RunArguments, task_id: str) -> Reply:
+async def _run_by_secret(request: AnyRequest, arguments: RunArguments, task_id: str) -> Reply:
     secret = request.path["secret"]
-    return await run_requests.by_secret(
+    return await run_requests.run_by_secret(
         request,
         partial(_customer, task_id=task_id),
-        lambda actor: _run(request, actor, given, task_id, secret=secret),
+        lambda actor: _run(request, actor, arguments, task_id, secret=secret),
     )
 
 
 def _customer(tx: Any, name: str | None, task_id: str) -> tuple[str, str] | None:
-    """The organization as named, or else the task's own."""
+    """The named organization, else that of the task."""
     if name is not None:
-        found = service.by_name(tx, name)
-        return (found.id, found.name) if found is not None and found.enabled else None
+        customer = service.by_name(tx, name)
+        return (customer.id, customer.name) if customer is not None and customer.enabled else None
     row: tuple[str, str] | None = tx.row(
         "select c.id, c.name from customers c join tasks t on t.customer_id = c.id"
         " where t.id = ? and c.enabled = 1",
@@ -98,28 +102,32 @@ def _customer(tx: Any, name: str | None, task_id: str) -> tuple[str, str] | None
 
 
 async def _run(
-    request: AnyRequest, actor: Actor, given: RunArguments, task_id: str, secret: str | None = None
+    request: AnyRequest,
+    actor: Actor,
+    arguments: RunArguments,
+    task_id: str,
+    secret: str | None = None,
 ) -> Reply:
-    within_s = run_requests.patience(request, given)
-    wanted = NewJob(
+    within_s = run_requests.wait_seconds(request, arguments)
+    job_request = JobRequest(
         actor=actor,
         task_id=task_id,
-        given=given.arguments,
+        values=arguments.arguments,
         origin="user" if secret is None else "secret",
         secret=secret,
         keys=request.services.keyring if secret is not None else None,
-        once=await run_requests.once(request),
-        lifecycle=_lifecycle(request, given),
-        whole=_whole(request, given),
+        idempotency_key=await run_requests.idempotency_key(request),
+        lifecycle=_lifecycle(request, arguments),
+        body=_body_argument(request, arguments),
     )
-    made = await start(request, wanted)
-    headers = run_requests.replayed(made.replayed)
+    created = await start(request, job_request)
+    headers = run_requests.replay_headers(created.replayed)
     if within_s is not None:
-        is_new = not (made.replayed or made.job.is_over)
-        return await run_requests.wait(
-            request, actor, made.job.id, within_s, headers, is_new=is_new
+        is_new = not (created.replayed or created.job.is_over)
+        return await run_requests.wait_for_end(
+            request, actor, created.job.id, within_s, headers, is_new=is_new
         )
-    return Reply(created(made, actor), headers=headers)
+    return Reply(created_record(created, actor), headers=headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,56 +135,56 @@ class JobServices:
     """What the server provides to the endpoints of jobs."""
 
     # Creates jobs, and claims them for agents that are connected here.
-    create: Callable[[Tx, list[NewJob]], Sequence[Created | Exception]]
+    create: Callable[[Tx, list[JobRequest]], Sequence[CreatedJob | Exception]]
     # `GET /job` with the credential of a TheEye agent.
-    legacy_poll: Callable[[AnyRequest], Awaitable[OldJobs]]
+    legacy_poll: Callable[[AnyRequest], Awaitable[LegacyJobs]]
 
 
-async def start(request: AnyRequest, wanted: NewJob) -> Created:
+async def start(request: AnyRequest, job_request: JobRequest) -> CreatedJob:
     """Create the job. Patterns that this server has not compiled yet are compiled on a thread,
     outside the transaction, which is then repeated."""
     create = request.services.of(JobServices).create
-    made: Created
+    created: CreatedJob
     try:
-        wanted.defers_patterns = True
-        made = await request.services.db.write_batched(create, wanted)
+        job_request.defers_patterns = True
+        created = await request.services.db.write_batched(create, job_request)
     except matcher.NotCompiled as missing:
         await matcher.load(missing.texts)
-        wanted.defers_patterns = False
-        made = await request.services.db.write_batched(create, wanted)
-    return made
+        job_request.defers_patterns = False
+        created = await request.services.db.write_batched(create, job_request)
+    return created
 
 
-def _whole(request: AnyRequest, given: RunArguments) -> dict[str, Any] | None:
-    """Where the address names the task, an object of the caller's own is the one argument."""
-    if "id" not in request.path or not isinstance(given.body, dict):
+def _body_argument(request: AnyRequest, arguments: RunArguments) -> dict[str, Any] | None:
+    """If the path names the task, a body without known fields is the only argument."""
+    if "id" not in request.path or not isinstance(arguments.body, dict):
         return None
-    return None if OWN_NAMES & given.body.keys() else given.body
+    return None if OWN_NAMES & arguments.body.keys() else arguments.body
 
 
-def _lifecycle(request: AnyRequest, given: RunArguments) -> str | None:
-    asked = given.rest.get("lifecycle")
-    if asked is None or asked == "":
+def _lifecycle(request: AnyRequest, arguments: RunArguments) -> str | None:
+    word = arguments.rest.get("lifecycle")
+    if word is None or word == "":
         return request.first("lifecycle") or None
-    if not isinstance(asked, str):
-        raise Invalid("lifecycle is a word.", code="invalid_lifecycle")
-    return asked
+    if not isinstance(word, str):
+        raise Invalid("lifecycle must be a string.", code="invalid_lifecycle")
+    return word
 
 
-def created(made: Created, actor: Actor) -> JobRecord:
+def created_record(created: CreatedJob, actor: Actor) -> JobRecord:
     """The record of a new job, without reading it again."""
-    job = made.job
-    found = records.light(job, actor.customer_name, job.created_at)
-    records.with_task(found, made.task.id, made.task.spec, made.arguments)
-    # A job that is done without an agent (dummy, notification) gives its values on.
-    is_given_on = job.lifecycle == Lifecycle.FINISHED and job.fence == 0
-    found.output = found.task_arguments_values if is_given_on else None
-    if made.plan is not None:
-        found.will_run = made.plan
-    if made.host is not None:
-        found.host = made.host.record
-        found.hostname = made.host.row.hostname
-    return found
+    job = created.job
+    record = records.summary(job, actor.customer_name, job.created_at)
+    records.add_task(record, created.task.id, created.task.spec, created.arguments)
+    # The output of a job without an agent (dummy, notification) is its values.
+    passes_values_on = job.lifecycle == Lifecycle.FINISHED and job.fence == 0
+    record.output = record.task_arguments_values if passes_values_on else None
+    if created.plan is not None:
+        record.will_run = created.plan
+    if created.host is not None:
+        record.host = created.host.record
+        record.hostname = created.host.row.hostname
+    return record
 
 
 RUN_CODES = (

@@ -12,7 +12,7 @@ from belvedere.jobs.api.create import JobServices
 from belvedere.jobs.approvals import votes
 from belvedere.jobs.history import retention
 from belvedere.jobs.lifecycle import actions
-from belvedere.jobs.lifecycle.orders import OldJobs
+from belvedere.jobs.lifecycle.legacy_orders import LegacyJobs
 from belvedere.jobs.queries import details, pages
 from belvedere.jobs.queries.pages import Page
 from belvedere.jobs.queries.records import JobRecord
@@ -21,51 +21,51 @@ from belvedere.rest import pagination
 from belvedere.rest import query as values
 from belvedere.rest.route import Handler, Reply, Route
 
-MOST_COUNTED = 100_000
+MAX_COUNTED = 100_000
 
 # Reading
 
 
 async def list_jobs(request: Request[None]) -> Reply:
     if request.actor.level is Level.AGENT:
-        # Their agents ask for work under the same address.
+        # TheEye agents poll for work at the same path.
         return Reply(await request.services.of(JobServices).legacy_poll(request))
     query = dict(request.query)
     if "q" in query:
         query["where[text][$text]"] = query["q"]
     listing = filters.read(query, pages.listable(request.services.db.dialect))
-    most, look = _so_far(request, "count_most"), _so_far(request, "look")
-    page = await list_pages.read(request, listing, most, look)
-    answered = pagination.answer(request, listing, page.records, page.total, page.until)
-    answered.headers |= _counted(page, most)
-    return answered
+    count_limit, search_limit = _limit(request, "count_most"), _limit(request, "look")
+    page = await list_pages.read(request, listing, count_limit, search_limit)
+    reply = pagination.answer(request, listing, page.records, page.total, page.until)
+    reply.headers |= _count_headers(page, count_limit)
+    return reply
 
 
-def _so_far(request: AnyRequest, name: str) -> int | None:
+def _limit(request: AnyRequest, name: str) -> int | None:
     text = request.first(name)
     if text is None:
         return None
-    most = values.whole(name, text)
-    if not 1 <= most <= MOST_COUNTED:
-        raise values.bad(name, f"{name} takes 1 to {MOST_COUNTED}.")
-    return most
+    number = values.whole(name, text)
+    if not 1 <= number <= MAX_COUNTED:
+        raise values.bad(name, f"{name} takes 1 to {MAX_COUNTED}.")
+    return number
 
 
-def _counted(page: Page, most: int | None) -> dict[str, str]:
+def _count_headers(page: Page, count_limit: int | None) -> dict[str, str]:
     headers = {} if page.until is None else {"X-Looked-Until": page.until}
     if page.total is None:
         return headers
-    if page.until is not None or (most is not None and page.total > most):
+    if page.until is not None or (count_limit is not None and page.total > count_limit):
         headers["X-Total-More"] = "true"
-    return {**headers, "X-Total-Count": str(min(page.total, most or page.total))}
+    return {**headers, "X-Total-Count": str(min(page.total, count_limit or page.total))}
 
 
 async def show(request: Request[None]) -> JobRecord:
-    found: JobRecord = await request.services.db.read_inline(
+    record: JobRecord = await request.services.db.read_inline(
         details.show, request.actor, request.path["id"]
     )
-    await run_requests.with_log(request, found, found.id)
-    return found
+    await run_requests.add_log(request, record, record.id)
+    return record
 
 
 async def lifecycle(request: Request[None]) -> Reply:
@@ -87,48 +87,50 @@ class GiveInput(msgspec.Struct):
 
 
 class Resolve(msgspec.Struct, forbid_unknown_fields=True):
-    """How the job ended, as a person knows it."""
+    """The result of the job, set by a person."""
 
     outcome: str
     note: str = ""
 
 
 class Restart(msgspec.Struct):
-    """Other values for the new job; the old ones when left out."""
+    """Other values for the new job; without them, those of the old job."""
 
     task_arguments: list[Any] | None = None
     customer: str | None = None
 
 
 async def cancel(request: Request[None]) -> JobRecord:
-    return await _changed(request, actions.cancel)
+    return await _apply(request, actions.cancel)
 
 
 async def approve(request: Request[None]) -> JobRecord:
-    return await _changed(request, votes.approve)
+    return await _apply(request, votes.approve)
 
 
 async def reject(request: Request[None]) -> JobRecord:
-    return await _changed(request, votes.reject)
+    return await _apply(request, votes.reject)
 
 
 async def synced(request: Request[None]) -> JobRecord:
-    return await _changed(request, actions.sync)
+    return await _apply(request, actions.sync)
 
 
 async def give_input(request: Request[GiveInput]) -> JobRecord:
     values = request.body.args if request.body.args is not None else request.body.task_arguments
     if values is None:
-        raise Invalid("Send the values: args is required.", code="missing_arguments")
-    return await _changed(request, actions.give_input, values)
+        raise Invalid(
+            "args is required: pass the values that the job waits for.", code="missing_arguments"
+        )
+    return await _apply(request, actions.give_input, values)
 
 
 async def resolve(request: Request[Resolve]) -> JobRecord:
-    return await _changed(request, actions.resolve, request.body.outcome, request.body.note)
+    return await _apply(request, actions.resolve, request.body.outcome, request.body.note)
 
 
-async def _changed(request: AnyRequest, verb: Any, *args: Any) -> JobRecord:
-    await request.services.db.write(verb, request.actor, request.path["id"], *args)
+async def _apply(request: AnyRequest, operation: Any, *args: Any) -> JobRecord:
+    await request.services.db.write(operation, request.actor, request.path["id"], *args)
     return await show(request)
 
 
@@ -136,15 +138,18 @@ async def restart(request: Request[Restart]) -> Reply:
     old: JobRecord = await request.services.db.read_inline(
         details.show, request.actor, request.path["id"]
     )
-    wanted = await request.services.db.read(
+    job_request = await request.services.db.read(
         actions.restart,
         request.actor,
         old.id,
         request.body.task_arguments,
-        await run_requests.once(request),
+        await run_requests.idempotency_key(request),
     )
-    made = await create.start(request, wanted)
-    return Reply(create.created(made, request.actor), headers=run_requests.replayed(made.replayed))
+    created = await create.start(request, job_request)
+    return Reply(
+        create.created_record(created, request.actor),
+        headers=run_requests.replay_headers(created.replayed),
+    )
 
 
 async def delete_finished(request: Request[None]) -> dict[str, int]:
@@ -160,19 +165,19 @@ async def delete_of_task(request: Request[None]) -> dict[str, int]:
     return {"deletedCount": count}
 
 
-def _move(
-    what: str,
+def _change_route(
+    action: str,
     level: str,
     handler: Handler,
     summary: str,
     body: Any = None,
     codes: tuple[str, ...] = ("wrong_lifecycle",),
     *,
-    known: bool = True,
+    from_interface: bool = True,
 ) -> Route:
     return Route(
         "PUT",
-        f"/job/{{id}}/{what}",
+        f"/job/{{id}}/{action}",
         level,
         handler,
         summary,
@@ -180,7 +185,7 @@ def _move(
         exact_numbers=body is not None,
         answer=JobRecord,
         codes=codes,
-        known=known,
+        known=from_interface,
     )
 
 
@@ -194,8 +199,11 @@ def _delete(path: str, handler: Handler, summary: str, query: Any = ()) -> Route
 
 _NARROW = (("type", "Task or Workflow"), ("id", "only this task's or workflow's"))
 _TEXT = ("q", "a text in the name, the id, or the name or e-mail of who started it")
-_MOST = ("count_most", "count so far: X-Total-Count, and X-Total-More when there are more")
-_LOOK = ("look", "look at so many jobs only: X-Looked-Until, and Link to go on behind them")
+_COUNT_MOST = (
+    "count_most",
+    "count up to this number: X-Total-Count, and X-Total-More if there are more",
+)
+_LOOK = ("look", "examine at most this many jobs: X-Looked-Until, and Link for the next page")
 _INCLUDE = ("include[field]", "1: also task, task_arguments_values, output, result.log, attempts")
 
 ROUTES: tuple[Route, ...] = (
@@ -205,49 +213,49 @@ ROUTES: tuple[Route, ...] = (
         "/job",
         "viewer",
         list_jobs,
-        "Jobs, newest first, at most 1,000. For an agent of the original: its work.",
-        answer=list[JobRecord] | OldJobs,
+        "Jobs, newest first, at most 1,000. For a TheEye agent: its work.",
+        answer=list[JobRecord] | LegacyJobs,
         codes=("not_registered",),
         query=(
             *pagination.QUERY,
             _INCLUDE,
             _TEXT,
-            _MOST,
+            _COUNT_MOST,
             _LOOK,
             ("hostname", "of the agent that asks for work"),
         ),
         also_agent=True,
     ),
     _read("/job/{id}", "viewer", show, "One job.", JobRecord),
-    _read("/job/{id}/lifecycle", "user", lifecycle, "Its lifecycle, a bare word.", str),
-    _move("cancel", "user", cancel, "Cancel the job."),
-    _move(
+    _read("/job/{id}/lifecycle", "user", lifecycle, "Its lifecycle as plain text.", str),
+    _change_route("cancel", "user", cancel, "Cancel the job."),
+    _change_route(
         "approve",
         "viewer",
         approve,
         "Approve it.",
         codes=("wrong_lifecycle", "approval_void"),
     ),
-    _move("reject", "viewer", reject, "Reject it."),
-    _move("synced", "user", synced, "Let a syncing job run."),
-    _move(
+    _change_route("reject", "viewer", reject, "Reject it."),
+    _change_route("synced", "user", synced, "Let a syncing job run."),
+    _change_route(
         "input",
         "user",
         give_input,
-        "Give the input it waits for.",
+        "Pass the input that the job waits for.",
         GiveInput,
         ("wrong_lifecycle", "storage_quota"),
     ),
-    _move(
+    _change_route(
         "resolve",
         "user",
         resolve,
-        "Say how a lost job ended.",
+        "Set the result of a lost job.",
         Resolve,
         ("wrong_lifecycle", "still_reachable"),
-        known=False,
+        from_interface=False,
     ),
-    _move(
+    _change_route(
         "restart",
         "user",
         restart,

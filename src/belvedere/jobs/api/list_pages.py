@@ -1,4 +1,4 @@
-"""Pages of jobs for requests: few large ones at once, with the logs that they include."""
+"""Pages of jobs for requests: few large ones at a time, with the logs that they include."""
 
 from dataclasses import replace
 
@@ -12,39 +12,48 @@ from belvedere.rest.response_budget import Budget, check_order
 
 
 async def read(
-    request: AnyRequest, listing: Listing, most: int | None = None, look: int | None = None
+    request: AnyRequest,
+    listing: Listing,
+    count_limit: int | None = None,
+    search_limit: int | None = None,
 ) -> Page:
-    if not pages.is_heavy(listing):
-        return await _read(request, listing, most, look)
+    if not pages.includes_details(listing):
+        return await _read(request, listing, count_limit, search_limit)
     async with heavy_read(request):
-        page = await _read(request, listing, most, look)
+        page = await _read(request, listing, count_limit, search_limit)
         if pages.LOG in listing.include:
             await _add_logs(request, listing, page)
     return page
 
 
-async def _read(request: AnyRequest, listing: Listing, most: int | None, look: int | None) -> Page:
+async def _read(
+    request: AnyRequest, listing: Listing, count_limit: int | None, search_limit: int | None
+) -> Page:
     """Step by step, until the page is full, the history ends or the budget is spent."""
     if not index_choice.is_in_id_order(listing):
-        return await run_long_search(request, pages.looked, request.actor, listing, most, None)
-    budget = SearchBudget(look)
-    page = await run_search(request, pages.looked, request.actor, listing, most, budget.step)
-    while page.is_unfinished(listing, most) and budget.spend_step():
+        return await run_long_search(
+            request, pages.read_page, request.actor, listing, count_limit, None
+        )
+    budget = SearchBudget(search_limit)
+    page = await run_search(
+        request, pages.read_page, request.actor, listing, count_limit, budget.step
+    )
+    while page.is_unfinished(listing, count_limit) and budget.spend_step():
         following = replace(
             listing, after=page.until, limit=(listing.limit or 0) - len(page.records)
         )
-        more = None if most is None else max(0, most - (page.total or 0))
-        step = (following, more, budget.step, page.size)
-        page.append(await run_search_on(request, pages.looked, request.actor, *step))
+        remaining_count = None if count_limit is None else max(0, count_limit - (page.total or 0))
+        step = (following, remaining_count, budget.step, page.size)
+        page.append(await run_search_on(request, pages.read_page, request.actor, *step))
     return page
 
 
 async def _add_logs(request: AnyRequest, listing: Listing, page: Page) -> None:
-    """Logs come from their own store, and count like the rest."""
+    """Logs come from the log store, and count towards the size of the response."""
     budget = Budget()
-    for n, found in enumerate(page.records):
-        await run_requests.with_log(request, found, found.id)
-        if not budget.takes(pages.size_of(found)):
+    for position, record in enumerate(page.records):
+        await run_requests.add_log(request, record, record.id)
+        if not budget.takes(pages.encoded_size(record)):
             check_order(listing)
-            page.cut(n)
+            page.cut(position)
             return

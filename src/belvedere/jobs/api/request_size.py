@@ -27,11 +27,16 @@ async def admit_task(request: AnyRequest) -> None:
     """The same for a task that the path or the query names. Where only the body names it, a large
     body is read if any task of the organization takes a file; `check_task` follows."""
     task_id = request.path.get("id") or request.first("task") or ""
-    await admit(request, task_id, lambda tx, one: _may_be_large(tx, request.actor.customer_id, one))
+    await admit(
+        request,
+        task_id,
+        lambda tx, object_id: _may_be_large(tx, request.actor.customer_id, object_id),
+    )
 
 
 async def check_task(request: AnyRequest, task_id: str) -> None:
-    """Refuse a large body for a task without a file; before, only the organization was checked."""
+    """Reject a large body for a task without a file argument; `admit_task` checked only the
+    organization."""
     if len(request.raw) <= MAX_BODY:
         return
     if not await request.services.db.read(_takes_file, request.actor.customer_id, task_id):

@@ -1,4 +1,4 @@
-"""What went into a job and what came out of it, and the jobs that are not over."""
+"""Input, output and results of jobs, and lists of open jobs."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,7 +10,7 @@ from belvedere.access.searches import run_search
 from belvedere.jobs.api import list_pages, run_requests, wait
 from belvedere.jobs.model import FINAL, OPEN
 from belvedere.jobs.queries import details, pages
-from belvedere.jobs.queries.pages import Running
+from belvedere.jobs.queries.pages import OpenJobCount
 from belvedere.jobs.queries.records import InputRecord, JobRecord
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
@@ -20,40 +20,40 @@ from belvedere.rest.route import Handler, Reply, Route
 
 
 async def list_running(request: Request[None]) -> Reply:
-    listing = _open_ones(request)
+    listing = _open_listing(request)
     page = await list_pages.read(request, listing)
     return pagination.answer(request, listing, page.records, page.total, page.until)
 
 
-async def count_running(request: Request[None]) -> list[Running]:
-    found: list[Running] = await run_search(
-        request, pages.running, request.actor, _open_ones(request)
+async def count_running(request: Request[None]) -> list[OpenJobCount]:
+    counts: list[OpenJobCount] = await run_search(
+        request, pages.count_open, request.actor, _open_listing(request)
     )
-    return found
+    return counts
 
 
-def _open_ones(request: AnyRequest) -> Listing:
-    asked = filters.read(request.query, pages.listable(request.services.db.dialect))
-    still = Condition("lifecycle", "$in", tuple(OPEN))
-    return replace(asked, conditions=(*asked.conditions, still))
+def _open_listing(request: AnyRequest) -> Listing:
+    listing = filters.read(request.query, pages.listable(request.services.db.dialect))
+    is_open = Condition("lifecycle", "$in", tuple(OPEN))
+    return replace(listing, conditions=(*listing.conditions, is_open))
 
 
 async def _job(request: AnyRequest) -> JobRecord:
-    found: JobRecord = await request.services.db.read_inline(
+    record: JobRecord = await request.services.db.read_inline(
         details.show, request.actor, request.path["id"]
     )
-    return found
+    return record
 
 
 async def show_input(request: Request[None]) -> Reply:
-    found = await _job(request)
-    if not is_said(request, "include_definitions"):
-        return Reply(_values(found))
-    return Reply(InputRecord(found.id, _values(found), found.creation_date, found.task))
+    record = await _job(request)
+    if not is_set(request, "include_definitions"):
+        return Reply(_values(record))
+    return Reply(InputRecord(record.id, _values(record), record.creation_date, record.task))
 
 
-def _values(found: JobRecord) -> list[Any]:
-    return found.task_arguments_values or []
+def _values(record: JobRecord) -> list[Any]:
+    return record.task_arguments_values or []
 
 
 async def show_output(request: Request[None]) -> Reply:
@@ -61,42 +61,42 @@ async def show_output(request: Request[None]) -> Reply:
 
 
 async def show_result(request: Request[None]) -> Reply:
-    """Once it is over, in the form that is asked for; 202 with the job where it takes longer."""
-    nth = values.whole("parse", request.first("parse") or "0")
-    within_s = wait.seconds(request.first("timeout"))
-    found = await wait.until_over(request, request.actor, request.path["id"], within_s)
-    await run_requests.with_log(request, found, found.id)
-    if found.lifecycle not in FINAL:
-        return Reply(found, 202)
-    if is_said(request, "full"):
-        return Reply(found)
-    if is_said(request, "result"):
-        return Reply(found.result or None)
-    return Reply(found.output if is_said(request, "output") else _parsed(found.output, nth))
+    """The result in the requested form once the job has ended; 202 if it takes longer."""
+    index = values.whole("parse", request.first("parse") or "0")
+    within_s = wait.parse_seconds(request.first("timeout"))
+    record = await wait.until_over(request, request.actor, request.path["id"], within_s)
+    await run_requests.add_log(request, record, record.id)
+    if record.lifecycle not in FINAL:
+        return Reply(record, 202)
+    if is_set(request, "full"):
+        return Reply(record)
+    if is_set(request, "result"):
+        return Reply(record.result or None)
+    return Reply(record.output if is_set(request, "output") else _parsed(record.output, index))
 
 
-def is_said(request: AnyRequest, name: str) -> bool:
-    """A bare name in the query counts as yes."""
+def is_set(request: AnyRequest, name: str) -> bool:
+    """A parameter without a value counts as true."""
     return name in request.query and (request.first(name) or "").lower() not in ("false", "0")
 
 
-def _parsed(output: Any, nth: int) -> Any:
+def _parsed(output: Any, index: int) -> Any:
     """One value of the output, decoded where it is JSON."""
-    if not isinstance(output, list) or not 0 <= nth < len(output):
+    if not isinstance(output, list) or not 0 <= index < len(output):
         return None
     try:
-        return msgspec.json.decode(output[nth])
+        return msgspec.json.decode(output[index])
     except (msgspec.DecodeError, TypeError):
-        return output[nth]
+        return output[index]
 
 
 _INPUT = (("include_definitions", "also the definitions of the arguments"),)
 _RESULT = (
-    ("timeout", "seconds to wait for its end, 60 unless told, at most 300"),
+    ("timeout", "seconds to wait for the end, default 60, at most 300"),
     ("full", "the whole job"),
     ("result", "its result"),
     ("output", "all values of its output"),
-    ("parse", "the number of one value of its output, decoded; the first unless told"),
+    ("parse", "the index of one value of its output, decoded; default 0"),
 )
 
 
@@ -110,7 +110,7 @@ def _result(method: str) -> Route:
         "/job/{id}/result",
         "viewer",
         show_result,
-        "What came of it, once it is over.",
+        "The result, once the job has ended.",
         answer=Any,
         statuses=(202,),
         query=_RESULT,
@@ -121,25 +121,25 @@ ROUTES: tuple[Route, ...] = (
     _read(
         "/job/running",
         list_running,
-        "Jobs that are not over, newest first.",
+        "Open jobs, newest first.",
         list[JobRecord],
         pagination.QUERY,
     ),
     _read(
         "/job/running_count",
         count_running,
-        "How many of each task and workflow are not over.",
-        list[Running],
+        "The number of open jobs of each task and workflow.",
+        list[OpenJobCount],
         pagination.QUERY,
     ),
     _read(
         "/job/{id}/input",
         show_input,
-        "The values that it was given.",
+        "The values of its arguments.",
         list[Any] | InputRecord,
         _INPUT,
     ),
-    _read("/job/{id}/output", show_output, "The values that it gave.", list[Any] | None),
+    _read("/job/{id}/output", show_output, "The values of its output.", list[Any] | None),
     _result("GET"),
     _result("POST"),
 )

@@ -1,4 +1,4 @@
-"""Waiting for a job's end without holding a database thread."""
+"""Waits for the end of a job without using a database thread."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,56 +13,56 @@ from belvedere.jobs.model import FINAL
 from belvedere.jobs.queries import details
 from belvedere.jobs.queries.records import JobRecord
 
-DEFAULT_S, LONGEST_S = 60.0, 300.0
-# The doorbell may be missed; then this often a look at the row.
-LOOK_S = 2.0
-# Most jobs are over by then; only after that it is worth noticing a caller who hangs up, and the
-# ring of another server that came before we listened.
-BRIEF_S = 0.2
+DEFAULT_S, MAX_WAIT_S = 60.0, 300.0
+# A signal may be missed, so the row is read this often.
+POLL_S = 2.0
+# Most jobs end within this time; only then is it worth watching for a disconnect of the caller,
+# and for a signal of another server that came before the subscription.
+FIRST_WAIT_S = 0.2
 
 Receive = Callable[[], Awaitable[Any]]
 
 
-def seconds(asked: str | None) -> float:
+def parse_seconds(text: str | None) -> float:
     try:
-        wanted = DEFAULT_S if asked is None else float(asked)
+        seconds = DEFAULT_S if text is None else float(text)
     except ValueError:
-        raise Invalid("wait_timeout is a number of seconds.", code="invalid_query") from None
-    if not 0 <= wanted <= LONGEST_S:
-        raise Invalid(f"wait_timeout is at most {LONGEST_S:.0f} seconds.", code="invalid_query")
-    return wanted
+        raise Invalid("wait_timeout must be a number of seconds.", code="invalid_query") from None
+    if not 0 <= seconds <= MAX_WAIT_S:
+        raise Invalid(f"wait_timeout is at most {MAX_WAIT_S:.0f} seconds.", code="invalid_query")
+    return seconds
 
 
-class _Bell:
-    """Rung while nobody waits, it is heard at once by whoever waits next."""
+class _Signal:
+    """An event for one waiter; set while nobody waits, it ends the next wait at once."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._has_rung = False
+        self._is_set = False
         self._waiter: asyncio.Future[None] | None = None
 
-    def ring(self, _: Signal | None = None) -> None:
-        self._has_rung = True
+    def set(self, _: Signal | None = None) -> None:
+        self._is_set = True
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-    async def heard(self, within_s: float) -> None:
-        """Until it rang or the time is up. A timer that rings itself is cheaper than a timeout."""
-        if not self._has_rung:
-            timer = self._loop.call_later(within_s, self.ring)
+    async def wait(self, within_s: float) -> None:
+        """Until it is set or the time is up. A timer that sets it is cheaper than a timeout."""
+        if not self._is_set:
+            timer = self._loop.call_later(within_s, self.set)
             self._waiter = self._loop.create_future()
             try:
                 await self._waiter
             finally:
                 timer.cancel()
-        self._has_rung = False
+        self._is_set = False
 
 
 class _Caller:
-    """Whoever waits may hang up, and the server may stop."""
+    """Watches for a disconnect of the caller and for the stop of the server."""
 
-    def __init__(self, services: Services, receive: Receive, bell: _Bell) -> None:
-        self.bell = bell
+    def __init__(self, services: Services, receive: Receive, signal: _Signal) -> None:
+        self.signal = signal
         self.is_gone = False
         self._tasks = [
             asyncio.create_task(self._until_gone(receive)),
@@ -80,7 +80,7 @@ class _Caller:
 
     def _leave(self) -> None:
         self.is_gone = True
-        self.bell.ring()
+        self.signal.set()
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -91,25 +91,29 @@ class _Caller:
 async def until_over(
     request: AnyRequest, actor: Actor, job_id: str, within_s: float, *, is_new: bool = False
 ) -> JobRecord:
-    """The job once it is over, or as it stands when the time is up or nobody listens. One that was
-    made a moment ago and was not over then is only looked at once something rang."""
+    """The job once it has ended, or its current state if the time is up or the caller has gone. A
+    job that was just created (`is_new`) is first read after a signal."""
     services = request.services
     caller: _Caller | None = None
-    bell = _Bell()
+    finished = _Signal()
     loop = asyncio.get_running_loop()
     until = loop.time() + within_s
-    undo = services.signals.subscribe(job_finished(job_id), bell.ring)
+    unsubscribe = services.signals.subscribe(job_finished(job_id), finished.set)
     try:
         if is_new:
-            await bell.heard(min(BRIEF_S, within_s))
+            await finished.wait(min(FIRST_WAIT_S, within_s))
         while True:
             record: JobRecord = await services.db.read_inline(details.show, actor, job_id)
-            left = until - loop.time()
-            if record.lifecycle in FINAL or left <= 0 or (caller is not None and caller.is_gone):
+            remaining_s = until - loop.time()
+            if (
+                record.lifecycle in FINAL
+                or remaining_s <= 0
+                or (caller is not None and caller.is_gone)
+            ):
                 return record
-            caller = caller or _Caller(services, request.starlette.receive, bell)
-            await bell.heard(min(left, LOOK_S))
+            caller = caller or _Caller(services, request.starlette.receive, finished)
+            await finished.wait(min(remaining_s, POLL_S))
     finally:
-        undo()
+        unsubscribe()
         if caller is not None:
             await caller.close()

@@ -1,4 +1,4 @@
-"""One-time links for messages: each is good for one job, one approver, one answer, once."""
+"""One-time approval links in messages: each is valid for one job, one approver and one answer."""
 
 from collections.abc import Callable
 
@@ -14,14 +14,14 @@ from belvedere.jobs.approvals import plan, votes
 from belvedere.jobs.approvals.plan import Plan
 from belvedere.jobs.model import JobRow, Lifecycle
 
-LIFE: Millis = 7 * DAY
-VERBS: dict[str, Callable[[Tx, Actor, str, str], JobRow]] = {
+MAX_LIFETIME: Millis = 7 * DAY
+VOTES: dict[str, Callable[[Tx, Actor, str, str], JobRow]] = {
     "approve": votes.approve,
     "reject": votes.reject,
 }
 
 
-class Link(msgspec.Struct, frozen=True):
+class ApprovalLink(msgspec.Struct, frozen=True):
     job_id: str
     customer_id: str
     user_id: str
@@ -30,8 +30,8 @@ class Link(msgspec.Struct, frozen=True):
     used_at: Millis | None
 
 
-class Asked(msgspec.Struct, frozen=True):
-    """What a link is about, for whoever holds it."""
+class ApprovalQuestion(msgspec.Struct, frozen=True):
+    """The question of an approval link."""
 
     job: JobRow
     verb: str
@@ -45,13 +45,13 @@ class Asked(msgspec.Struct, frozen=True):
         return self.job.lifecycle == Lifecycle.ONHOLD
 
 
-def make(tx: Tx, keys: Keyring, job: JobRow, user_id: str) -> dict[str, str]:
-    """For each answer a new token; those that this approver had before stay good."""
-    tokens = {verb: make_token(LINK) for verb in VERBS}
-    until = min(job.expires_at, tx.now + LIFE)
+def create_links(tx: Tx, keys: Keyring, job: JobRow, user_id: str) -> dict[str, str]:
+    """A new token for each answer; earlier tokens of this approver stay valid."""
+    tokens = {verb: make_token(LINK) for verb in VOTES}
+    until = min(job.expires_at, tx.now + MAX_LIFETIME)
     tx.execute_many(
         "insert into approval_links"
-        f" ({columns(Link)}, digest, created_at) values (?, ?, ?, ?, ?, ?, ?, ?)",
+        f" ({columns(ApprovalLink)}, digest, created_at) values (?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (job.id, job.customer_id, user_id, verb, until, None, keys.digest(token), tx.now)
             for verb, token in tokens.items()
@@ -60,27 +60,27 @@ def make(tx: Tx, keys: Keyring, job: JobRow, user_id: str) -> dict[str, str]:
     return tokens
 
 
-def look(tx: Tx, keys: Keyring, token: str) -> Asked | None:
-    """What the link asks; also after its use, so that one can see what came of it."""
+def find_question(tx: Tx, keys: Keyring, token: str) -> ApprovalQuestion | None:
+    """The question of the link; also after its use, to show the outcome."""
     link = tx.one(
-        Link,
-        f"select {columns(Link)} from approval_links where digest = ? and expires_at > ?",
+        ApprovalLink,
+        f"select {columns(ApprovalLink)} from approval_links where digest = ? and expires_at > ?",
         keys.digest(token),
         tx.now,
     )
     actor = None if link is None else _approver(tx, link, "")
     if link is None or actor is None:
         return None
-    job = permissions.to_see(tx, actor, link.job_id)
-    return _asked(tx, link, job, actor)
+    job = permissions.require_visible(tx, actor, link.job_id)
+    return _question(tx, link, job, actor)
 
 
-def use(tx: Tx, keys: Keyring, token: str, address: str) -> Asked | None:
-    """Answer, as the approver to whom it was sent. Of two who try at once only one succeeds."""
+def vote_by_link(tx: Tx, keys: Keyring, token: str, address: str) -> ApprovalQuestion | None:
+    """Vote as the approver to whom it was sent. Of two concurrent uses only one succeeds."""
     link = tx.one(
-        Link,
+        ApprovalLink,
         "update approval_links set used_at = ? where digest = ? and used_at is null"
-        f" and expires_at > ? returning {columns(Link)}",
+        f" and expires_at > ? returning {columns(ApprovalLink)}",
         tx.now,
         keys.digest(token),
         tx.now,
@@ -88,13 +88,13 @@ def use(tx: Tx, keys: Keyring, token: str, address: str) -> Asked | None:
     actor = None if link is None else _approver(tx, link, address)
     if link is None or actor is None:
         return None
-    # A refused vote undoes the use: the reason may go away.
-    job = VERBS[link.verb](tx, actor, link.job_id, "link")
-    return _asked(tx, link, job, actor)
+    # If the vote is rejected, the link stays unused: the reason may be temporary.
+    job = VOTES[link.verb](tx, actor, link.job_id, "link")
+    return _question(tx, link, job, actor)
 
 
-def _approver(tx: Tx, link: Link, address: str) -> Actor | None:
-    """The member as of today: whoever has left, or was disabled, decides nothing."""
+def _approver(tx: Tx, link: ApprovalLink, address: str) -> Actor | None:
+    """The current member; None if it has left or is disabled."""
     user_id = users.current_account(tx, link.customer_id, link.user_id)
     member = memberships.for_user(tx, link.customer_id, user_id)
     is_enabled = tx.value("select enabled from customers where id = ?", link.customer_id)
@@ -103,6 +103,8 @@ def _approver(tx: Tx, link: Link, address: str) -> Actor | None:
     return memberships.load_actor(tx, member, address)
 
 
-def _asked(tx: Tx, link: Link, job: JobRow, actor: Actor) -> Asked:
-    will_run = plan.of_job(tx, job.id)
-    return Asked(job, link.verb, actor.email, actor.customer_name, will_run, link.expires_at)
+def _question(tx: Tx, link: ApprovalLink, job: JobRow, actor: Actor) -> ApprovalQuestion:
+    will_run = plan.for_job(tx, job.id)
+    return ApprovalQuestion(
+        job, link.verb, actor.email, actor.customer_name, will_run, link.expires_at
+    )

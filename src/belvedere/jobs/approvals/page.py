@@ -1,13 +1,13 @@
-"""The page behind a link: it shows what will run and asks once more. It needs no script."""
+"""The page of an approval link: it shows what will run and asks for confirmation."""
 
 from html import escape
 
 from belvedere.base.clock import iso
 from belvedere.base.text import json_text
-from belvedere.jobs.approvals.links import Asked
-from belvedere.jobs.approvals.plan import Plan, Planned
+from belvedere.jobs.approvals.links import ApprovalQuestion
+from belvedere.jobs.approvals.plan import Plan, PlannedTask
 
-# Nothing is loaded, nobody frames it, and its one button posts to this server only.
+# The page loads nothing, cannot be framed, and its button posts to this server only.
 HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self';"
     " frame-ancestors 'none'; base-uri 'none'",
@@ -25,74 +25,78 @@ small { opacity: .75; }
 """
 
 
-def question(asked: Asked) -> str:
-    """Before the answer."""
-    if not asked.is_open:
-        return _page(asked, f"<p>{_outcome(asked)}</p>")
-    verb = asked.verb.capitalize()
-    until = iso(asked.expires_at)[:16].replace("T", " ")
+def render_question(question: ApprovalQuestion) -> str:
+    """The page before the vote."""
+    if not question.is_open:
+        return _page(question, f"<p>{_outcome(question)}</p>")
+    verb = question.verb.capitalize()
+    until = iso(question.expires_at)[:16].replace("T", " ")
     return _page(
-        asked,
-        f"<p>{_who(asked)} asks for your approval, {escape(asked.approver)}.</p>"
-        f"{_runs(asked.will_run)}"
-        f"<form method='post'><button class='{asked.verb}'>{verb}</button></form>"
+        question,
+        f"<p>{_starter(question)} asks for your approval, {escape(question.approver)}.</p>"
+        f"{_task_list(question.will_run)}"
+        f"<form method='post'><button class='{question.verb}'>{verb}</button></form>"
         f"<p><small>This link works once, until {until} UTC.</small></p>",
     )
 
 
-def answer(asked: Asked) -> str:
-    """After it."""
-    return _page(asked, f"<p>{_outcome(asked)}</p>")
+def render_outcome(question: ApprovalQuestion) -> str:
+    """The page after the vote."""
+    return _page(question, f"<p>{_outcome(question)}</p>")
 
 
-def _page(asked: Asked, inner: str) -> str:
-    name = escape(asked.job.name)
+def _page(question: ApprovalQuestion, inner: str) -> str:
+    name = escape(question.job.name)
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width'>"
         f"<title>{name}</title><style>{_STYLE}</style></head><body>"
-        f"<small>{escape(asked.customer_name)}</small><h1>{name}</h1>{inner}</body></html>"
+        f"<small>{escape(question.customer_name)}</small><h1>{name}</h1>{inner}</body></html>"
     )
 
 
-def _who(asked: Asked) -> str:
-    job = asked.job
+def _starter(question: ApprovalQuestion) -> str:
+    job = question.job
     return escape(job.email or job.username) if job.user_id else "Nobody in person"
 
 
-def _outcome(asked: Asked) -> str:
-    state = asked.job.state
-    said = {"success": "It is approved.", "failure": "It is rejected."}.get(state)
-    return said or escape(f"It is over: {asked.job.reason or state}")
+def _outcome(question: ApprovalQuestion) -> str:
+    state = question.job.state
+    text = {"success": "It is approved.", "failure": "It is rejected."}.get(state)
+    return text or escape(f"It is over: {question.job.reason or state}")
 
 
-def _runs(plan: Plan) -> str:
+def _task_list(plan: Plan) -> str:
     if not plan:
         return "<p>Nothing else runs when you approve.</p>"
-    return f"<p>When you approve, this runs:</p><ol>{''.join(map(_run, plan))}</ol>"
+    return f"<p>When you approve, this runs:</p><ol>{''.join(map(_task_item, plan))}</ol>"
 
 
-def _run(one: Planned) -> str:
-    return "<li>" + "<br>".join([f"<b>{escape(one.name)}</b>", *map(_code, lines(one))]) + "</li>"
+def _task_item(task: PlannedTask) -> str:
+    return (
+        "<li>"
+        + "<br>".join([f"<b>{escape(task.name)}</b>", *map(_code, describe_task(task))])
+        + "</li>"
+    )
 
 
 def _code(line: tuple[str, str]) -> str:
     return f"{line[0]} <code>{escape(line[1])}</code>"
 
 
-def lines(one: Planned) -> list[tuple[str, str]]:
-    """What an approver must know of one task, word by word."""
-    script = f"{one.script_filename} (sha256 {one.script_sha256})" if one.script_sha256 else ""
-    found = [
-        ("on the host", one.hostname or ""),
+def describe_task(task: PlannedTask) -> list[tuple[str, str]]:
+    """What an approver must know about one task, as (label, value)."""
+    script = f"{task.script_filename} (sha256 {task.script_sha256})" if task.script_sha256 else ""
+    lines = [
+        ("on the host", task.hostname or ""),
         ("the script", script),
-        ("the address", one.url),
-        ("run as", " ".join(filter(None, (one.os_user, one.script_runas)))),
+        ("the address", task.url),
+        ("run as", " ".join(filter(None, (task.os_user, task.script_runas)))),
     ]
-    if one.arguments is not None:
-        found.append(
-            ("with the arguments", json_text.compact(one.arguments) if one.arguments else "")
+    if task.arguments is not None:
+        lines.append(
+            ("with the arguments", json_text.compact(task.arguments) if task.arguments else "")
         )
     else:
-        found.append(("with the arguments", "that come from what runs before it"))
-    return [(word, value) for word, value in found if value]
+        lines.append(("with the arguments", "that come from what runs before it"))
+    return [(word, value) for word, value in lines if value]

@@ -1,4 +1,5 @@
-"""What an approval lets run: written down when it is asked for, and compared before it counts."""
+"""Approval plans: the tasks that an approval allows to run, stored when it is requested and
+compared with the current definitions before they run."""
 
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
@@ -19,26 +20,26 @@ from belvedere.triggers.store import Trigger
 
 # How a keyed hash begins. Earlier versions wrote the plain SHA-256.
 KEYED = "hmac-sha256:"
-# How a task is called, found and kept. All the rest of a definition decides what runs.
+# Fields that do not change what runs; all other fields of a definition do.
 _IMMATERIAL = frozenset(
     {"name", "description", "short_description", "icon_color", "icon_image", "tags", "enable"}
     | {"history", "notify", "show_result", "concurrency", "output_parameters"}
 )
 
 
-class Planned(msgspec.Struct, omit_defaults=True):
-    """One task that runs once the approval is given."""
+class PlannedTask(msgspec.Struct, omit_defaults=True):
+    """One task that runs after the approval."""
 
     task_id: str
     name: str
     type: str
     task_version: int
-    # Keyed hash of everything that decides what runs; another one makes the approval void.
+    # Keyed hash of everything that decides what runs; if it changes, the approval is void.
     digest: str
     # The node of the approval's own workflow, else null.
     node_id: str | None = None
-    # The workflow that it runs in, at this version, where that is another one: it is started as a
-    # trigger, or by the node.
+    # The workflow that it runs in and its version, if that is another workflow: one that a trigger
+    # or the node starts.
     workflow_id: str | None = None
     workflow_version: int | None = None
     host_id: str | None = None
@@ -49,42 +50,42 @@ class Planned(msgspec.Struct, omit_defaults=True):
     script_runas: str = ""
     os_user: str = ""
     url: str = ""
-    # Null: they come from what runs before it.
+    # Null: they come from the step before it.
     arguments: list[Any] | None = None
 
     @property
     def objects(self) -> set[str]:
-        found = (self.task_id, self.workflow_id, self.host_id, self.script_id)
-        return {one for one in found if one}
+        object_ids = (self.task_id, self.workflow_id, self.host_id, self.script_id)
+        return {object_id for object_id in object_ids if object_id}
 
 
-Plan = list[Planned]
+Plan = list[PlannedTask]
 _plan = msgspec.json.Decoder(Plan).decode
 
 
 def _decode(tx: Tx, text: str) -> Plan:
-    """Plans that older versions wrote may hold the credentials of an address, and a plain hash,
-    by which somebody could test guesses of a secret."""
+    """Plans of older versions may contain credentials in a URL, and a plain hash, which allows
+    guessing a secret."""
     return [
         msgspec.structs.replace(
-            one, url=replace_in_text(one.url, mask_value), digest=keyed(tx.sealer, one.digest)
+            task, url=replace_in_text(task.url, mask_value), digest=keyed(tx.sealer, task.digest)
         )
-        for one in _plan(text)
+        for task in _plan(text)
     ]
 
 
 def keyed(sealer: Sealer | None, plain: str) -> str:
-    """The hash as it is shown and compared; a keyed one stays as it is."""
+    """The hash as it is shown and compared; a keyed hash stays the same."""
     if sealer is None or plain.startswith(KEYED):
         return plain
     return KEYED + sealer.digest(f"plan {plain}")
 
 
-def planned(
-    tx: Tx, task: Runnable, given: Sequence[Any] | None, hidden: Collection[int] = (), **where: Any
-) -> Planned:
-    """The task as it would run now; `hidden` are values that nobody may see."""
-    return Planned(
+def plan_task(
+    tx: Tx, task: Runnable, values: Sequence[Any] | None, hidden: Collection[int] = (), **where: Any
+) -> PlannedTask:
+    """The task as it would run now; `hidden` are positions of values that nobody may see."""
+    return PlannedTask(
         task.id,
         task.name,
         task.type,
@@ -98,94 +99,97 @@ def planned(
         script_runas=task.spec.script_runas,
         os_user=task.spec.os_user,
         url=replace_in_text(task.spec.url, mask_value),
-        arguments=None if given is None else _shown(task.spec, given, hidden),
+        arguments=None if values is None else _masked_arguments(task.spec, values, hidden),
         **where,
     )
 
 
 def _digest(task: Runnable) -> str:
-    said = msgspec.to_builtins(task.spec)
-    material = {name: value for name, value in said.items() if name not in _IMMATERIAL}
+    fields = msgspec.to_builtins(task.spec)
+    material = {name: value for name, value in fields.items() if name not in _IMMATERIAL}
     material["script"] = [task.script_sha256, task.script_filename]
     text = msgspec.json.encode(material, order="sorted")
     return hashlib.sha256(text).hexdigest()
 
 
-def _shown(spec: TaskSpec, given: Sequence[Any], hidden: Collection[int]) -> list[Any] | None:
+def _masked_arguments(
+    spec: TaskSpec, values: Sequence[Any], hidden: Collection[int]
+) -> list[Any] | None:
     try:
-        values = arguments.fit(spec.task_arguments, given, by_index=True)
+        fitted = arguments.fit(spec.task_arguments, values, by_index=True)
     except Invalid:
-        # It will ask somebody, or not start and say why.
+        # The job will wait for input, or fail to start with a reason.
         return None
-    plain = [one if isinstance(one, str) else {"filename": one.filename} for one in values]
-    known = arguments.masked(spec.task_arguments, plain)
-    return [MASK if n in hidden else one for n, one in enumerate(known)]
+    plain = [value if isinstance(value, str) else {"filename": value.filename} for value in fitted]
+    masked_values = arguments.masked(spec.task_arguments, plain)
+    return [MASK if position in hidden else value for position, value in enumerate(masked_values)]
 
 
-def write(tx: Tx, job: JobRow, spec: TaskSpec, values: str, follows: Plan) -> Plan:
-    """Fix what this approval is about: what follows in its workflow, and what it triggers."""
-    found = [*follows, *_triggered(tx, job, spec, clear_values(tx, job, values))]
-    text = msgspec.json.encode(found).decode()
+def write(tx: Tx, job: JobRow, spec: TaskSpec, values: str, workflow_plan: Plan) -> Plan:
+    """Store what this approval allows: the next tasks of its workflow, and those it triggers."""
+    tasks = [*workflow_plan, *_triggered(tx, job, spec, clear_values(tx, job, values))]
+    text = msgspec.json.encode(tasks).decode()
     tx.execute("insert into approvals (job_id, plan) values (?, ?)", job.id, text)
-    objects = sorted({object_id for one in found for object_id in one.objects})
+    objects = sorted({object_id for task in tasks for object_id in task.objects})
     tx.execute_many(
         "insert into approval_objects (object_id, job_id) values (?, ?)",
         [(object_id, job.id) for object_id in objects],
     )
-    return found
+    return tasks
 
 
 def clear_values(tx: Tx, job: JobRow, values: str) -> list[Any]:
-    """The values that a job keeps, in clear. Only for texts of the database: a box in a request is
-    never opened, because it may come from a stolen backup."""
+    """The stored values of a job, decrypted. Only for texts from the database: a sealed value in a
+    request is never opened, because it may come from a stolen backup."""
     return sealed_values.open_values(tx.sealer, job.customer_id, msgspec.json.decode(values))
 
 
-def of_job(tx: Tx, job_id: str) -> Plan:
+def for_job(tx: Tx, job_id: str) -> Plan:
     text = tx.value("select plan from approvals where job_id = ?", job_id)
     return [] if text is None else _decode(tx, text)
 
 
-def hidden_in(spec: TaskSpec) -> frozenset[int]:
-    """Which of its values an approval hands on without showing them."""
-    return frozenset(n for n, one in enumerate(spec.task_arguments) if one.masked)
+def masked_positions(spec: TaskSpec) -> frozenset[int]:
+    """Positions of the values that an approval passes on without showing them."""
+    return frozenset(
+        position for position, argument in enumerate(spec.task_arguments) if argument.masked
+    )
 
 
 def _triggered(tx: Tx, job: JobRow, spec: TaskSpec, values: list[Any]) -> Plan:
-    """What the event `success` of the approval's task starts."""
-    attached = store.for_source(tx, job.customer_id, "task", job.task_id or "", "success")
-    found: Plan = []
-    for one in attached:
-        found += _of_target(tx, job.customer_id, one, values, hidden_in(spec))
-    return found
+    """The tasks that the event `success` of the approval's task triggers."""
+    triggers = store.for_source(tx, job.customer_id, "task", job.task_id or "", "success")
+    tasks: Plan = []
+    for trigger in triggers:
+        tasks += _for_target(tx, job.customer_id, trigger, values, masked_positions(spec))
+    return tasks
 
 
-def _of_target(
-    tx: Tx, customer_id: str, one: Trigger, values: list[Any], hidden: Collection[int] = ()
+def _for_target(
+    tx: Tx, customer_id: str, trigger: Trigger, values: list[Any], hidden: Collection[int] = ()
 ) -> Plan:
-    if one.target == "workflow":
-        return of_workflow(tx, customer_id, one.target_id)
-    task = runnable(tx, customer_id, one.target_id)
-    return [] if task is None else [planned(tx, task, values, hidden)]
+    if trigger.target == "workflow":
+        return for_workflow(tx, customer_id, trigger.target_id)
+    task = runnable(tx, customer_id, trigger.target_id)
+    return [] if task is None else [plan_task(tx, task, values, hidden)]
 
 
-def of_workflow(tx: Tx, customer_id: str, workflow_id: str, node_id: str | None = None) -> Plan:
-    """Its tasks, and those of the workflows that it runs. They lie above, hence by the names of
-    their tables."""
-    found: Plan = []
-    todo, seen = [workflow_id], {workflow_id}
-    while todo:
-        flow = todo.pop(0)
-        found += _tasks_of(tx, customer_id, flow, node_id)
+def for_workflow(tx: Tx, customer_id: str, workflow_id: str, node_id: str | None = None) -> Plan:
+    """Its tasks, and those of its nested workflows."""
+    tasks: Plan = []
+    pending, visited = [workflow_id], {workflow_id}
+    while pending:
+        current_id = pending.pop(0)
+        tasks += _for_one_workflow(tx, customer_id, current_id, node_id)
         rows = tx.rows(
-            "select part_id from workflow_parts where workflow_id = ? order by part_id", flow
+            "select part_id from workflow_parts where workflow_id = ? order by part_id", current_id
         )
-        todo += [part_id for (part_id,) in rows if part_id not in seen]
-        seen.update(todo)
-    return found
+        pending += [part_id for (part_id,) in rows if part_id not in visited]
+        visited.update(pending)
+    return tasks
 
 
-def _tasks_of(tx: Tx, customer_id: str, workflow_id: str, node_id: str | None) -> Plan:
+def _for_one_workflow(tx: Tx, customer_id: str, workflow_id: str, node_id: str | None) -> Plan:
     rows = tx.rows(
         "select w.version, u.task_id from workflows w join workflow_tasks u on u.workflow_id = w.id"
         " where w.id = ? and w.customer_id = ? and w.deleted_at is null order by u.task_id",
@@ -195,26 +199,26 @@ def _tasks_of(tx: Tx, customer_id: str, workflow_id: str, node_id: str | None) -
     where: dict[str, Any] = {"node_id": node_id, "workflow_id": workflow_id}
     tasks = [(version, runnable(tx, customer_id, task_id)) for version, task_id in rows]
     return [
-        planned(tx, task, None, workflow_version=version, **where)
+        plan_task(tx, task, None, workflow_version=version, **where)
         for version, task in tasks
         if task is not None
     ]
 
 
-def changes(tx: Tx, job: JobRow, spec: TaskSpec) -> list[str]:
-    """What is no longer as it was asked for, in words; nothing: the approval may be given."""
-    asked = of_job(tx, job.id)
-    found = []
-    for one in asked:
-        if one.node_id is not None:
-            found += _version_moved(tx, job.customer_id, one)
-            found += differences(tx, one, runnable(tx, job.customer_id, one.task_id))
-    attached = [one for one in asked if one.node_id is None]
-    found += _moves(attached, _triggered(tx, job, spec, []))
-    return sorted(set(found))
+def find_changes(tx: Tx, job: JobRow, spec: TaskSpec) -> list[str]:
+    """What has changed since the approval was requested, in words; empty: it may be approved."""
+    approved = for_job(tx, job.id)
+    changes = []
+    for task in approved:
+        if task.node_id is not None:
+            changes += _workflow_changes(tx, job.customer_id, task)
+            changes += differences(tx, task, runnable(tx, job.customer_id, task.task_id))
+    triggered = [task for task in approved if task.node_id is None]
+    changes += _changes_between(triggered, _triggered(tx, job, spec, []))
+    return sorted(set(changes))
 
 
-def _version_moved(tx: Tx, customer_id: str, before: Planned) -> list[str]:
+def _workflow_changes(tx: Tx, customer_id: str, before: PlannedTask) -> list[str]:
     if before.workflow_id is None:
         return []
     version = tx.value(
@@ -225,76 +229,86 @@ def _version_moved(tx: Tx, customer_id: str, before: Planned) -> list[str]:
     return [] if version == before.workflow_version else [f"the workflow of {before.name}"]
 
 
-def _moves(before: Plan, now: Plan) -> list[str]:
-    was = {(one.workflow_id, one.task_id): one for one in before}
-    is_now = {(one.workflow_id, one.task_id): one for one in now}
-    keys = was.keys() | is_now.keys()
-    return [word for key in keys for word in _moved(was.get(key), is_now.get(key))]
+def _changes_between(before: Plan, now: Plan) -> list[str]:
+    old_tasks = {(task.workflow_id, task.task_id): task for task in before}
+    new_tasks = {(task.workflow_id, task.task_id): task for task in now}
+    keys = old_tasks.keys() | new_tasks.keys()
+    return [
+        change for key in keys for change in _task_changes(old_tasks.get(key), new_tasks.get(key))
+    ]
 
 
-def _moved(before: Planned | None, now: Planned | None) -> list[str]:
+def _task_changes(before: PlannedTask | None, now: PlannedTask | None) -> list[str]:
     if before is None or now is None:
-        there = before or now
-        assert there is not None
-        return [f"{there.name} is {'started by it, too' if before is None else 'gone'}"]
+        task = before or now
+        assert task is not None
+        return [f"{task.name} is {'started by it, too' if before is None else 'gone'}"]
     if before.workflow_version != now.workflow_version:
         return [f"the workflow of {now.name}"]
-    return _aspects(before, now)
+    return _changed_parts(before, now)
 
 
-def differences(tx: Tx, before: Planned, now: Runnable | None) -> list[str]:
+def differences(tx: Tx, before: PlannedTask, now: Runnable | None) -> list[str]:
     if now is None or now.lacks_host:
         return [f"{before.name} is gone" if now is None else f"the host of {before.name} is gone"]
-    return _aspects(before, planned(tx, now, None))
+    return _changed_parts(before, plan_task(tx, now, None))
 
 
-def _aspects(before: Planned, now: Planned) -> list[str]:
-    """In the words of what an approver was shown."""
+def _changed_parts(before: PlannedTask, now: PlannedTask) -> list[str]:
+    """The changed parts, named as on the approval page."""
     if before.digest == now.digest:
         return []
-    shown = {
+    is_changed = {
         "script": (before.script_sha256, before.script_id) != (now.script_sha256, now.script_id),
         "host": before.host_id != now.host_id,
         "run-as": (before.script_runas, before.os_user) != (now.script_runas, now.os_user),
         "address": before.url != now.url,
     }
-    named = [word for word, is_other in shown.items() if is_other] or ["definition"]
+    named = [word for word, is_other in is_changed.items() if is_other] or ["definition"]
     return [f"the {word} of {before.name}" for word in named]
 
 
-def told(found: Iterable[str]) -> str:
-    return f"What would run has changed since the approval was asked for: {'; '.join(found)}."
+def change_message(changes: Iterable[str]) -> str:
+    return f"What would run has changed since the approval was requested: {'; '.join(changes)}."
 
 
 def check_step(tx: Tx, workflow_job_id: str, node_id: str, task: Runnable) -> None:
-    """Of a workflow that was approved, only what was approved starts; also where the approval was
-    given in a workflow that runs this one."""
-    asked = _approved(tx, workflow_job_id, node_id)
-    run: str | None = workflow_job_id
-    while run is not None:
-        inner, run = tx.row("select workflow_id, workflow_job_id from jobs where id = ?", run) or (
+    """Reject a step that differs from the approved plan; the approval may also be in an outer
+    workflow."""
+    approved = _approved(tx, workflow_job_id, node_id)
+    outer_id: str | None = workflow_job_id
+    while outer_id is not None:
+        workflow_id, outer_id = tx.row(
+            "select workflow_id, workflow_job_id from jobs where id = ?", outer_id
+        ) or (
             None,
             None,
         )
-        if run is not None:
-            of = _approved(tx, run, _node_of(tx, run, workflow_job_id))
-            asked += [one for one in of if (one.workflow_id, one.task_id) == (inner, task.id)]
-            workflow_job_id = run
-    _refuse([word for one in asked for word in differences(tx, one, task)])
+        if outer_id is not None:
+            outer_tasks = _approved(tx, outer_id, _node_of(tx, outer_id, workflow_job_id))
+            approved += [
+                approved_task
+                for approved_task in outer_tasks
+                if (approved_task.workflow_id, approved_task.task_id) == (workflow_id, task.id)
+            ]
+            workflow_job_id = outer_id
+    _reject_changes(
+        [change for approved_task in approved for change in differences(tx, approved_task, task)]
+    )
 
 
 def _node_of(tx: Tx, workflow_job_id: str, job_id: str) -> str:
-    found: str | None = tx.value(
+    node_id: str | None = tx.value(
         "select node_id from workflow_steps where workflow_job_id = ? and job_id = ?",
         workflow_job_id,
         job_id,
     )
-    return found or ""
+    return node_id or ""
 
 
 def _approved(tx: Tx, workflow_job_id: str, node_id: str) -> Plan:
-    """What approvals in this workflow job have said yes to, of one node; where one was asked
-    several times, its newest yes."""
+    """The approved tasks of one node in this workflow job; of an approval that ran several times,
+    those of its newest run."""
     rows = tx.rows(
         "select s.node_id, a.plan from workflow_steps s join approvals a on a.job_id = s.job_id"
         " join jobs j on j.id = a.job_id where s.workflow_job_id = ? and j.state = 'success'"
@@ -302,32 +316,34 @@ def _approved(tx: Tx, workflow_job_id: str, node_id: str) -> Plan:
         workflow_job_id,
     )
     plans: dict[str, str] = dict(rows)
-    return [one for text in plans.values() for one in _decode(tx, text) if one.node_id == node_id]
+    return [
+        task for text in plans.values() for task in _decode(tx, text) if task.node_id == node_id
+    ]
 
 
-def check_run(
+def check_workflow(
     tx: Tx, workflow_job_id: str, node_id: str, customer_id: str, workflow_id: str
 ) -> None:
-    """The same for a node that runs another workflow, with all that is in it."""
-    asked = _approved(tx, workflow_job_id, node_id)
-    if asked:
-        _refuse(_moves(asked, of_workflow(tx, customer_id, workflow_id)))
+    """The same for a node that runs another workflow, with all of its tasks."""
+    approved = _approved(tx, workflow_job_id, node_id)
+    if approved:
+        _reject_changes(_changes_between(approved, for_workflow(tx, customer_id, workflow_id)))
 
 
-def check_triggered(tx: Tx, customer_id: str, job_id: str, one: Trigger) -> None:
-    """The same for what an approval starts as a trigger."""
+def check_triggered(tx: Tx, customer_id: str, job_id: str, trigger: Trigger) -> None:
+    """The same for a task or workflow that an approval triggers."""
     text = tx.value("select plan from approvals where job_id = ?", job_id)
     if text is None:
         return
-    asked = [
-        each
-        for each in _decode(tx, text)
-        if each.node_id is None and one.target_id == (each.workflow_id or each.task_id)
+    approved = [
+        task
+        for task in _decode(tx, text)
+        if task.node_id is None and trigger.target_id == (task.workflow_id or task.task_id)
     ]
-    _refuse(_moves(asked, _of_target(tx, customer_id, one, [])))
+    _reject_changes(_changes_between(approved, _for_target(tx, customer_id, trigger, [])))
 
 
-def _refuse(found: Iterable[str]) -> None:
-    if words := sorted(set(found)):
-        message = f"This is not what was approved: {'; '.join(words)}. Ask for a new approval."
+def _reject_changes(changes: Iterable[str]) -> None:
+    if distinct := sorted(set(changes)):
+        message = f"This is not what was approved: {'; '.join(distinct)}. Request a new approval."
         raise Conflict(message, code="changed_since_approval")

@@ -1,4 +1,4 @@
-"""A job as its events tell it, held against its row: `belvedere doctor` asks this of every job."""
+"""Compares each job with the replay of its events, for `belvedere doctor`."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,13 +8,13 @@ from belvedere.db import Tx, columns
 from belvedere.events import Event
 from belvedere.jobs import store
 from belvedere.jobs.attempts import Attempt
-from belvedere.jobs.model import FINAL, MOVES, JobRow, Lifecycle, State
+from belvedere.jobs.model import FINAL, TRANSITIONS, JobRow, JobState, Lifecycle
 
-_PAIRS = frozenset((move.before, move.after) for move in MOVES)
+_PAIRS = frozenset((move.before, move.after) for move in TRANSITIONS)
 
 
-class Folded(msgspec.Struct, frozen=True):
-    """What the events of one job add up to."""
+class ReplayedJob(msgspec.Struct, frozen=True):
+    """The state of a job after replaying its events."""
 
     lifecycle: str
     state: str
@@ -22,54 +22,56 @@ class Folded(msgspec.Struct, frozen=True):
     version: int
 
 
-class Broken(Exception):
-    """The events of a job do not follow from each other; the text says where."""
+class Inconsistency(Exception):
+    """The events of a job contradict each other; the text says where."""
 
 
-_decode = msgspec.json.Decoder(Folded).decode
+_decode = msgspec.json.Decoder(ReplayedJob).decode
 
 
-def fold(events: Iterable[Event]) -> Folded:
-    """Add up the events of one job, oldest first; Broken when one does not follow the last."""
-    folded: Folded | None = None
+def replay(events: Iterable[Event]) -> ReplayedJob:
+    """Replay the events of one job, oldest first; Inconsistency if one cannot follow the last."""
+    job: ReplayedJob | None = None
     for event in events:
-        told = _decode(event.data)
-        if folded is None:
-            _check_first(event, told)
+        current = _decode(event.data)
+        if job is None:
+            _check_first(event, current)
         else:
-            _check_next(event, folded, told)
-        folded = told
-    if folded is None:
-        raise Broken("it has no events")
-    return folded
+            _check_next(event, job, current)
+        job = current
+    if job is None:
+        raise Inconsistency("it has no events")
+    return job
 
 
-def _check_first(event: Event, told: Folded) -> None:
-    if event.kind != "job.created" or told.version != 1:
-        raise Broken(f"its events begin with {event.kind}, version {told.version}")
+def _check_first(event: Event, current: ReplayedJob) -> None:
+    if event.kind != "job.created" or current.version != 1:
+        raise Inconsistency(f"its events begin with {event.kind}, version {current.version}")
 
 
-def _check_next(event: Event, last: Folded, told: Folded) -> None:
-    if told.version != last.version + 1:
-        raise Broken(f"{event.kind} has version {told.version} after {last.version}")
-    if told.fence < last.fence:
-        raise Broken(f"{event.kind} has the fence {told.fence} after {last.fence}")
-    if (told.lifecycle, told.state) == (last.lifecycle, last.state):
+def _check_next(event: Event, previous: ReplayedJob, current: ReplayedJob) -> None:
+    if current.version != previous.version + 1:
+        raise Inconsistency(f"{event.kind} has version {current.version} after {previous.version}")
+    if current.fence < previous.fence:
+        raise Inconsistency(f"{event.kind} has the fence {current.fence} after {previous.fence}")
+    if (current.lifecycle, current.state) == (previous.lifecycle, previous.state):
         return
-    only_lost = last.lifecycle == Lifecycle.TERMINATED and last.state != State.LOST
-    if (last.lifecycle, told.lifecycle) not in _PAIRS or only_lost:
-        raise Broken(f"{event.kind} moves it from {last.lifecycle} to {told.lifecycle}")
+    only_lost = previous.lifecycle == Lifecycle.TERMINATED and previous.state != JobState.LOST
+    if (previous.lifecycle, current.lifecycle) not in _PAIRS or only_lost:
+        raise Inconsistency(
+            f"{event.kind} moves it from {previous.lifecycle} to {current.lifecycle}"
+        )
 
 
 def check(tx: Tx, after_id: str, limit: int) -> list[str]:
-    """What is wrong with the jobs behind this id, a sentence each; none is the right answer."""
+    """The faults of the jobs after this id, one sentence each."""
     jobs = tx.all(
         JobRow,
         f"select {columns(JobRow)} from jobs where id > ? order by id limit ?",
         after_id,
         limit,
     )
-    ids = store.json_list([job.id for job in jobs])
+    ids = store.json_array([job.id for job in jobs])
     events = _events(tx, ids)
     attempts = _attempts(tx, ids)
     faults = []
@@ -87,10 +89,10 @@ def _events(tx: Tx, ids: str) -> dict[str, list[Event]]:
         " and object = 'job' order by id",
         ids,
     )
-    found: dict[str, list[Event]] = {}
+    events_by_job: dict[str, list[Event]] = {}
     for event in rows:
-        found.setdefault(event.object_id, []).append(event)
-    return found
+        events_by_job.setdefault(event.object_id, []).append(event)
+    return events_by_job
 
 
 def _attempts(tx: Tx, ids: str) -> dict[str, list[Attempt]]:
@@ -100,25 +102,27 @@ def _attempts(tx: Tx, ids: str) -> dict[str, list[Attempt]]:
         f" order by fence",
         ids,
     )
-    found: dict[str, list[Attempt]] = {}
+    attempts_by_job: dict[str, list[Attempt]] = {}
     for attempt in rows:
-        found.setdefault(attempt.job_id, []).append(attempt)
-    return found
+        attempts_by_job.setdefault(attempt.job_id, []).append(attempt)
+    return attempts_by_job
 
 
 def _against_events(job: JobRow, events: list[Event]) -> list[str]:
-    row = Folded(job.lifecycle, job.state, job.fence, job.version)
+    row = ReplayedJob(job.lifecycle, job.state, job.fence, job.version)
     try:
-        folded = fold(events)
-    except Broken as fault:
+        replayed = replay(events)
+    except Inconsistency as fault:
         return [f"Job {job.id}: {fault}."]
-    if folded != row:
-        return [f"Job {job.id}: its events tell {_said(folded)}, its row {_said(row)}."]
+    if replayed != row:
+        return [
+            f"Job {job.id}: its events give {_describe(replayed)}, its row has {_describe(row)}."
+        ]
     return []
 
 
-def _said(folded: Folded) -> str:
-    return f"{folded.lifecycle}/{folded.state} with fence {folded.fence}, version {folded.version}"
+def _describe(job: ReplayedJob) -> str:
+    return f"{job.lifecycle}/{job.state} with fence {job.fence}, version {job.version}"
 
 
 def _against_attempts(job: JobRow, attempts: list[Attempt]) -> list[str]:
@@ -141,18 +145,18 @@ def _against_itself(job: JobRow) -> list[str]:
     is_over = job.lifecycle in FINAL
     if is_over != (job.ended_at is not None):
         faults.append(f"Job {job.id} is {job.lifecycle}, but ended_at is {job.ended_at}.")
-    if is_over == (job.state == State.IN_PROGRESS):
+    if is_over == (job.state == JobState.IN_PROGRESS):
         faults.append(f"Job {job.id} is {job.lifecycle} and {job.state}.")
     if job.resolved_by is not None and job.lifecycle != Lifecycle.FINISHED:
         faults.append(f"Job {job.id} was resolved but is {job.lifecycle}.")
     return faults
 
 
-# Logs live in a store of their own: whoever looks at both asks one, then the other.
+# The log store is a separate database: `doctor` reads one, then the other.
 
 
-def logged(tx: Tx, after_id: str, limit: int) -> list[str]:
-    """In the log store: the jobs behind this id that have output there."""
+def jobs_with_logs(tx: Tx, after_id: str, limit: int) -> list[str]:
+    """In the log store: ids of jobs after this one that have output."""
     rows = tx.rows(
         "select distinct job_id from logs where job_id > ? order by job_id limit ?",
         after_id,
@@ -161,10 +165,10 @@ def logged(tx: Tx, after_id: str, limit: int) -> list[str]:
     return [job_id for (job_id,) in rows]
 
 
-def strays(tx: Tx, job_ids: Sequence[str]) -> list[str]:
-    """A sentence for each of these jobs that was purged while its log stayed."""
+def orphaned_logs(tx: Tx, job_ids: Sequence[str]) -> list[str]:
+    """A sentence for each of these jobs that was purged while its log was kept."""
     rows = tx.rows(
-        f"select id from jobs where id in {tx.dialect.in_texts}", store.json_list(job_ids)
+        f"select id from jobs where id in {tx.dialect.in_texts}", store.json_array(job_ids)
     )
     there = {job_id for (job_id,) in rows}
     return [f"Job {job_id} is gone, its log is not." for job_id in job_ids if job_id not in there]

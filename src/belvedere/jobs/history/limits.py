@@ -1,9 +1,9 @@
-"""What of history is more than its task or workflow keeps, by number or by age.
+"""Finds jobs beyond the history limits of their task or workflow, by number or by age.
 
 Two walks. The first follows the event log: a task or workflow whose job has ended may have one too
-many. (Not the creation of jobs: those that wait in a long queue end when the walk has long passed
-them.) From time to time every task and workflow that has jobs is looked at once, because those that
-no longer run grow old all the same. Neither walks through the history that is kept.
+many. (Not job.created: a job in a long queue ends long after the walk has passed that event.) The
+second visits every task and workflow from time to time, because jobs of those that no longer run
+get too old as well. Neither reads the history that is kept.
 """
 
 from collections.abc import Sequence
@@ -17,15 +17,15 @@ from belvedere.jobs import store
 from belvedere.jobs.model import FINAL, IS_OPEN, WORKFLOW
 from belvedere.tasks.model import History, TaskSpec
 
-BATCH = 500
-# Events that are read at once, and how many tasks of theirs are looked at in one transaction.
-SLICE = 5_000
-LOOKS = 25
+BATCH_SIZE = 500
+# Events per read, and tasks and workflows per transaction.
+EVENT_BATCH_SIZE = 5_000
+MAX_OBJECTS = 25
 _spec = msgspec.json.Decoder(TaskSpec).decode
 
 
 class JobData(msgspec.Struct):
-    """The part of a job event's data that says whose history it belongs to."""
+    """The fields of a job event that identify the history it belongs to."""
 
     lifecycle: str
     type: str
@@ -35,39 +35,39 @@ class JobData(msgspec.Struct):
 
 _job_data = msgspec.json.Decoder(JobData).decode
 
-# What a workflow job that is still open has done stays until it is over, too.
-OVER = (
+# Steps are kept until their workflow job has ended.
+IS_DELETABLE = (
     "lifecycle in ('finished', 'canceled', 'terminated', 'expired') and state <> 'lost'"
     " and (workflow_job_id is null or not exists (select 1 from jobs w"
     " where w.id = jobs.workflow_job_id and w.ended_at is null))"
 )
 # The cursor of the first walk; where the second is, as column and value of the last look.
-ENDED, ALL = "history limits", "retention of all"
+ENDS_CURSOR, FULL_WALK = "history limits", "retention of all"
 # The second one goes through the tasks first.
 COLUMNS = ("task_id", "workflow_id")
 
 
-def beyond(tx: Tx) -> tuple[list[str], bool]:
-    """One batch of jobs that may go, and whether to look again. Both walks go on in each look: the
-    first may never come to an end where jobs never cease."""
-    found, more = _of_recent(tx)
-    if len(found) < BATCH:
-        others, goes_on = _of_all(tx)
-        found += others
-        more = more or goes_on
-    return found, more
+def jobs_over_limits(tx: Tx) -> tuple[list[str], bool]:
+    """One batch of jobs to delete, and whether there may be more. Both walks advance in each call,
+    because the first may never reach the end while jobs keep running."""
+    job_ids, more = _after_recent_ends(tx)
+    if len(job_ids) < BATCH_SIZE:
+        more_ids, has_more = _from_full_walk(tx)
+        job_ids += more_ids
+        more = more or has_more
+    return job_ids, more
 
 
 def start_over(tx: Tx) -> None:
-    """Look at everything once more."""
-    _remember(tx, ALL, f"{COLUMNS[0]}:")
+    """Restart the walk through all tasks and workflows."""
+    _save_position(tx, FULL_WALK, f"{COLUMNS[0]}:")
 
 
-def _of_recent(tx: Tx) -> tuple[list[str], bool]:
-    cursor = tx.row("select xid, id from cursors where name = ?", ENDED)
+def _after_recent_ends(tx: Tx) -> tuple[list[str], bool]:
+    cursor = tx.row("select xid, id from cursors where name = ?", ENDS_CURSOR)
     end = events.newest(tx)
     if cursor is None:
-        _follow(tx, end)
+        _save_cursor(tx, end)
         start_over(tx)
         return [], True
     rows = tx.rows(
@@ -75,23 +75,23 @@ def _of_recent(tx: Tx) -> tuple[list[str], bool]:
         f" and xid < {tx.dialect.xid_horizon} and object = 'job' order by"
         f" {tx.dialect.in_order} limit ?",
         *cursor,
-        SLICE,
+        EVENT_BATCH_SIZE,
     )
-    ran, reached = _first_to_end(rows)
-    found: list[str] = []
-    for column, object_id in ran:
-        found += _of(tx, column, object_id)
-        if len(found) >= BATCH:
-            return found, True
-    is_all = len(rows) < SLICE and reached == (rows[-1][:2] if rows else None)
-    # Also over events of other things, so that the next look begins behind them.
-    place = end if is_all else reached
-    if place is not None:
-        _follow(tx, place)
-    return found, not is_all
+    keys, reached = _first_ended(rows)
+    job_ids: list[str] = []
+    for column, object_id in keys:
+        job_ids += _batch_for(tx, column, object_id)
+        if len(job_ids) >= BATCH_SIZE:
+            return job_ids, True
+    is_all = len(rows) < EVENT_BATCH_SIZE and reached == (rows[-1][:2] if rows else None)
+    # Also past events of other objects, so that the next call starts after them.
+    position = end if is_all else reached
+    if position is not None:
+        _save_cursor(tx, position)
+    return job_ids, not is_all
 
 
-def _first_to_end(
+def _first_ended(
     rows: Sequence[Row],
 ) -> tuple[list[tuple[str, str]], tuple[int, int] | None]:
     """The first tasks and workflows whose jobs ended here, and the event up to which they are
@@ -99,17 +99,17 @@ def _first_to_end(
     ended: dict[tuple[str, str], None] = {}
     reached = None
     for xid, event_id, data in rows:
-        key = _ended(data)
+        key = _history_key(data)
         if key is not None and key not in ended:
-            if len(ended) == LOOKS:
+            if len(ended) == MAX_OBJECTS:
                 break
             ended[key] = None
         reached = (xid, event_id)
     return list(ended), reached
 
 
-def _ended(data: str) -> tuple[str, str] | None:
-    """Whose history grew by this event of a job, if it was its last."""
+def _history_key(data: str) -> tuple[str, str] | None:
+    """The history that this event of a job belongs to, if the job has ended."""
     job = _job_data(data)
     if job.lifecycle not in FINAL:
         return None
@@ -118,116 +118,118 @@ def _ended(data: str) -> tuple[str, str] | None:
     return ("workflow_id", job.workflow_id) if job.type == WORKFLOW and job.workflow_id else None
 
 
-def _follow(tx: Tx, place: tuple[int, int]) -> None:
+def _save_cursor(tx: Tx, position: tuple[int, int]) -> None:
     tx.execute(
         "insert into cursors (name, xid, id) values (?, ?, ?)"
         " on conflict (name) do update set xid = excluded.xid, id = excluded.id",
-        ENDED,
-        *place,
+        ENDS_CURSOR,
+        *position,
     )
 
 
-def _of_all(tx: Tx) -> tuple[list[str], bool]:
-    reached = _reached(tx, ALL)
+def _from_full_walk(tx: Tx) -> tuple[list[str], bool]:
+    reached = _position(tx, FULL_WALK)
     if reached is None:
         return [], False
     column, _, last = reached.partition(":")
-    # From one value of the index to the next, however many jobs each has.
+    # The next value in the index, however many jobs each value has.
     object_id = tx.value(
         f"select {column} from jobs where {column} > ? and {column} is not null"
         f" order by {column} limit 1",
         last,
     )
     if object_id is not None:
-        found = _of(tx, column, object_id)
-        if len(found) < BATCH:
-            # That was all of it; what comes meanwhile is the other walk's.
-            _remember(tx, ALL, f"{column}:{object_id}")
-        return found, True
+        job_ids = _batch_for(tx, column, object_id)
+        if len(job_ids) < BATCH_SIZE:
+            # Complete; jobs that end meanwhile belong to the other walk.
+            _save_position(tx, FULL_WALK, f"{column}:{object_id}")
+        return job_ids, True
     if column == COLUMNS[-1]:
-        tx.execute("delete from meta where name = ?", ALL)
+        tx.execute("delete from meta where name = ?", FULL_WALK)
         return [], False
-    _remember(tx, ALL, f"{COLUMNS[-1]}:")
+    _save_position(tx, FULL_WALK, f"{COLUMNS[-1]}:")
     return [], True
 
 
-def _of(tx: Tx, column: str, object_id: str) -> list[str]:
-    """One batch of one task, or of one workflow with its steps."""
+def _batch_for(tx: Tx, column: str, object_id: str) -> list[str]:
+    """One batch of a task, or of a workflow with its steps."""
     if column == "task_id":
         spec = tx.value("select spec from tasks where id = ?", object_id)
-        return _beyond(tx, "task_id = ?", object_id, _spec(spec).history)
-    found = _beyond(tx, f"type = '{WORKFLOW}' and workflow_id = ?", object_id, History())
-    return [*found, *_steps_of(tx, found)]
+        return _over_limits(tx, "task_id = ?", object_id, _spec(spec).history)
+    job_ids = _over_limits(tx, f"type = '{WORKFLOW}' and workflow_id = ?", object_id, History())
+    return [*job_ids, *_steps_of(tx, job_ids)]
 
 
 def _steps_of(tx: Tx, workflow_job_ids: list[str]) -> list[str]:
-    """Also those of the workflows that ran in them."""
-    found: list[str] = []
+    """Including the steps of nested workflows."""
+    step_ids: list[str] = []
     while workflow_job_ids:
         rows = tx.rows(
             f"select id, type from jobs where workflow_job_id in {tx.dialect.in_texts}",
-            store.json_list(workflow_job_ids),
+            store.json_array(workflow_job_ids),
         )
-        found += [job_id for job_id, _ in rows]
+        step_ids += [job_id for job_id, _ in rows]
         workflow_job_ids = [job_id for job_id, kind in rows if kind == WORKFLOW]
-    return found
+    return step_ids
 
 
-def _beyond(tx: Tx, of: str, object_id: str, history: History) -> list[str]:
-    edge = _edge(tx, of, object_id, history.count)
+def _over_limits(tx: Tx, owner: str, object_id: str, history: History) -> list[str]:
+    newest = _newest_surplus(tx, owner, object_id, history.count)
     by_count = tx.rows(
-        f"select id from jobs where {of} and id <= ? and {OVER} order by id limit ?",
+        f"select id from jobs where {owner} and id <= ? and {IS_DELETABLE} order by id limit ?",
         object_id,
-        edge,
-        BATCH,
+        newest,
+        BATCH_SIZE,
     )
-    long_ago = tx.now - history.days * DAY
+    oldest_kept = tx.now - history.days * DAY
     by_age = tx.rows(
-        f"select id from jobs where {of} and id < ? and {OVER} and ended_at < ?"
+        f"select id from jobs where {owner} and id < ? and {IS_DELETABLE} and ended_at < ?"
         " order by id limit ?",
         object_id,
-        # Ids begin with their time: nothing made after that moment can have ended before it.
-        f"{max(0, long_ago):012x}",
-        long_ago,
-        BATCH,
+        # Ids begin with their time: a job that was created later cannot have ended before.
+        f"{max(0, oldest_kept):012x}",
+        oldest_kept,
+        BATCH_SIZE,
     )
     return list(dict.fromkeys(job_id for (job_id,) in [*by_count, *by_age]))
 
 
-def _edge(tx: Tx, of: str, object_id: str, count: int) -> str:
-    """The newest job that may go for being one too many. Found by counting entries of an index,
-    however many are kept; those that stay whatever their age do not count."""
+def _newest_surplus(tx: Tx, owner: str, object_id: str, count: int) -> str:
+    """The newest job beyond the limit, found by counting index entries; jobs that are kept at any
+    age do not count."""
     row = tx.row(
-        f"select id from jobs where {of} order by id desc limit 1 offset ?",
+        f"select id from jobs where {owner} order by id desc limit 1 offset ?",
         object_id,
-        count + _staying(tx, of, object_id),
+        count + _count_kept(tx, owner, object_id),
     )
     return "" if row is None else row[0]
 
 
-def _staying(tx: Tx, of: str, object_id: str) -> int:
-    """Those that are open, lost, or steps of what is open: all but `OVER`, by indexes of few."""
-    # Written so that no index of all history fits.
-    these = of.replace("_id = ?", "_id || '' = ?")
-    few = (
+def _count_kept(tx: Tx, owner: str, object_id: str) -> int:
+    """The jobs that are not `IS_DELETABLE` (open, lost, steps of open ones), by small indexes."""
+    # `|| ''` keeps the database from using an index over the history.
+    is_owned = owner.replace("_id = ?", "_id || '' = ?")
+    conditions = (
         f"{IS_OPEN} and expires_at > 0",
         "lifecycle = 'terminated' and state = 'lost'",
         "lifecycle in ('finished', 'canceled', 'terminated', 'expired') and workflow_job_id in"
         f" (select w.id from jobs w where w.{IS_OPEN} and w.expires_at > 0)",
     )
-    asked = " + ".join(f"(select count(*) from jobs where {one} and {these})" for one in few)
-    return int(tx.value(f"select {asked}", *[object_id] * len(few)))
+    counts = " + ".join(
+        f"(select count(*) from jobs where {condition} and {is_owned})" for condition in conditions
+    )
+    return int(tx.value(f"select {counts}", *[object_id] * len(conditions)))
 
 
-def _reached(tx: Tx, walk: str) -> str | None:
-    found: str | None = tx.value("select value from meta where name = ?", walk)
-    return found
+def _position(tx: Tx, walk: str) -> str | None:
+    position: str | None = tx.value("select value from meta where name = ?", walk)
+    return position
 
 
-def _remember(tx: Tx, walk: str, place: str) -> None:
+def _save_position(tx: Tx, walk: str, position: str) -> None:
     tx.execute(
         "insert into meta (name, value) values (?, ?)"
         " on conflict (name) do update set value = excluded.value",
         walk,
-        place,
+        position,
     )

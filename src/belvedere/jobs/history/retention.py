@@ -1,4 +1,4 @@
-"""Forgetting old jobs: marks that readers obey at once, rows that go later in small batches."""
+"""Deletes old jobs: a mark hides them at once, rows are deleted later in small batches."""
 
 from collections.abc import Sequence
 
@@ -13,8 +13,8 @@ from belvedere.events import cursors
 from belvedere.hosts import restored
 from belvedere.jobs import store
 from belvedere.jobs.history import limits
-from belvedere.jobs.history.limits import BATCH, OVER
-from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.history.limits import BATCH_SIZE, IS_DELETABLE
+from belvedere.jobs.output import log_store
 from belvedere.tasks.model import History
 from belvedere.tasks.store import missing, runnable
 
@@ -22,48 +22,48 @@ from belvedere.tasks.store import missing, runnable
 async def delete_history(
     db: Database, actor: Actor, kind: str | None = None, object_id: str | None = None
 ) -> int:
-    """All of it at once by a mark; that of one task or workflow in batches, so that nobody waits
-    for a million rows. When it is cut short, asking again does the rest."""
+    """All history at once by a mark; that of one task or workflow in batches, so that other
+    transactions are not delayed. After an interruption, repeat the request."""
     total = count = await db.write(delete_finished, actor, kind, object_id)
-    while object_id is not None and count == BATCH:
+    while object_id is not None and count == BATCH_SIZE:
         count = await db.write(delete_batch, actor, _column(kind, object_id), object_id)
         total += count
     return total
 
 
 def delete_finished(tx: Tx, actor: Actor, kind: str | None, object_id: str | None) -> int:
-    """Make finished jobs disappear for every reader; how many there were, or the first batch."""
+    """Hide or delete ended jobs; their number, or that of the first batch."""
     column = _column(kind, object_id)
     if column is None:
         count = _count(tx, actor)
         _raise_mark(tx, actor.customer_id)
     else:
         count = delete_batch(tx, actor, column, object_id)
-    told = {"type": kind, "id": object_id, "deleted": count}
-    audit.record(tx, actor, "job.delete_finished", "job", object_id or "", None, told)
+    audit_fields = {"type": kind, "id": object_id, "deleted": count}
+    audit.record(tx, actor, "job.delete_finished", "job", object_id or "", None, audit_fields)
     return count
 
 
 def _count(tx: Tx, actor: Actor) -> int:
     until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
-    where = f"customer_id = ? and {OVER} and ended_at > ?"
+    where = f"customer_id = ? and {IS_DELETABLE} and ended_at > ?"
     return int(tx.value(f"select count(*) from jobs where {where}", actor.customer_id, until))
 
 
 def delete_batch(tx: Tx, actor: Actor, column: str | None, object_id: str | None) -> int:
     rows = tx.rows(
-        f"select id from jobs where customer_id = ? and {OVER} and {column} = ?"
+        f"select id from jobs where customer_id = ? and {IS_DELETABLE} and {column} = ?"
         " order by id limit ?",
         actor.customer_id,
         object_id,
-        BATCH,
+        BATCH_SIZE,
     )
-    drop(tx, [job_id for (job_id,) in rows])
+    delete_jobs(tx, [job_id for (job_id,) in rows])
     return len(rows)
 
 
 def check_task(tx: Tx, actor: Actor, task_id: str) -> None:
-    """Its history may outlive a task, but not without ever having had one."""
+    """The task may be deleted, but must have existed."""
     if runnable(tx, actor.customer_id, task_id, also_deleted=True) is None:
         raise missing()
 
@@ -72,33 +72,33 @@ def _column(kind: str | None, object_id: str | None) -> str | None:
     if kind is None and object_id is None:
         return None
     if not kind or object_id is None or not is_id(object_id):
-        raise Invalid("Give both type and id, or neither.", code="invalid_query")
+        raise Invalid("Pass both type and id, or neither.", code="invalid_query")
     if "task" in kind.lower():
         return "task_id"
     if "workflow" in kind.lower():
         return "workflow_id"
-    raise Invalid("type is Task or Workflow.", code="invalid_query")
+    raise Invalid("type must be Task or Workflow.", code="invalid_query")
 
 
 def _raise_mark(tx: Tx, customer_id: str) -> None:
-    """Never lower: what an earlier one hides must not come back because a clock was set back."""
-    hold = tx.dialect.lock_rows
-    known = tx.value(f"select purged_until from customers where id = ?{hold}", customer_id)
-    until = max(known, tx.now)
-    # The last thing that had happened: whatever ends later is told later, whatever clocks say.
-    last = tx.value("select max(id) from events") or 0
+    """Never lower, so that hidden jobs do not reappear when the clock is set back."""
+    lock = tx.dialect.lock_rows
+    current = tx.value(f"select purged_until from customers where id = ?{lock}", customer_id)
+    until = max(current, tx.now)
+    # The last event: jobs that end later have later events, whatever the clock says.
+    last_event_id = tx.value("select max(id) from events") or 0
     tx.execute("update customers set purged_until = ? where id = ?", until, customer_id)
     tx.execute(
         "insert into meta (name, value) values (?, ?)"
         " on conflict (name) do update set value = excluded.value",
         f"purge:{customer_id}",
-        f"{until}:{last}",
+        f"{until}:{last_event_id}",
     )
 
 
-def drop(tx: Tx, job_ids: list[str]) -> None:
-    """Remove jobs with their attempts and events; their logs lie elsewhere and follow later."""
-    ids = store.json_list(job_ids)
+def delete_jobs(tx: Tx, job_ids: list[str]) -> None:
+    """Delete jobs with their attempts and events; their logs are deleted later in the log store."""
+    ids = store.json_array(job_ids)
     _delete_attempts(tx, ids)
     tx.execute(f"delete from late_reports where job_id in {tx.dialect.in_texts}", ids)
     tx.execute(f"delete from events where object_id in {tx.dialect.in_texts}", ids)
@@ -110,8 +110,8 @@ def drop(tx: Tx, job_ids: list[str]) -> None:
 
 
 def _delete_attempts(tx: Tx, ids: str) -> None:
-    """Their hosts may name them as the highest that they have accepted, and a fence that the
-    database does not know means that it has lost commits."""
+    """Records the highest deleted fence of each host: an agent that reports a fence unknown to the
+    database would look like lost commits."""
     rows = tx.rows(
         f"delete from attempts where job_id in {tx.dialect.in_texts} returning host_id, fence", ids
     )
@@ -119,23 +119,23 @@ def _delete_attempts(tx: Tx, ids: str) -> None:
     restored.note_deleted(tx, list(highest.items()))
 
 
-def dropped(tx: Tx) -> list[str]:
-    """Jobs whose logs are still to be forgotten."""
-    return [job_id for (job_id,) in tx.rows("select job_id from dropped_logs limit ?", BATCH)]
+def jobs_with_leftover_logs(tx: Tx) -> list[str]:
+    """Deleted jobs whose logs are still to be deleted."""
+    return [job_id for (job_id,) in tx.rows("select job_id from dropped_logs limit ?", BATCH_SIZE)]
 
 
-def forget_logs(tx: Tx, job_ids: list[str]) -> None:
+def delete_logs(tx: Tx, job_ids: list[str]) -> None:
     """In the log store; safe to repeat."""
-    joblog.forget(tx, job_ids)
+    log_store.delete(tx, job_ids)
 
 
-def logs_forgotten(tx: Tx, job_ids: list[str]) -> None:
+def confirm_logs_deleted(tx: Tx, job_ids: list[str]) -> None:
     tx.execute(
-        f"delete from dropped_logs where job_id in {tx.dialect.in_texts}", store.json_list(job_ids)
+        f"delete from dropped_logs where job_id in {tx.dialect.in_texts}", store.json_array(job_ids)
     )
 
 
-def forget_events(tx: Tx, consumers: Sequence[str]) -> int:
+def purge_old_events(tx: Tx, consumers: Sequence[str]) -> int:
     """Events of hosts, members and the like, by age, once every consumer has processed them."""
     xid, event_id = cursors.passed_by_all(tx, consumers)
     return tx.execute(
@@ -145,38 +145,40 @@ def forget_events(tx: Tx, consumers: Sequence[str]) -> int:
         tx.now - events.LIFE,
         xid,
         event_id,
-        BATCH,
+        BATCH_SIZE,
     )
 
 
 def purge(tx: Tx) -> bool:
-    """Drop one batch of what is marked or over its task's limits; whether there may be more."""
-    job_ids = _marked(tx)
+    """Delete one batch of jobs below a mark or over their limits; whether there may be more."""
+    job_ids = _below_mark(tx)
     more = bool(job_ids)
     if not job_ids:
-        job_ids, more = limits.beyond(tx)
+        job_ids, more = limits.jobs_over_limits(tx)
         commands = _old_commands(tx)
         job_ids += commands
-        more = more or len(commands) == BATCH
+        more = more or len(commands) == BATCH_SIZE
     if job_ids:
-        drop(tx, job_ids)
+        delete_jobs(tx, job_ids)
     return more
 
 
-# Below a mark, and nothing was told of it since.
+# Below a mark, and without later events.
 _MARKED = (
     "customer_id = ? and ended_at <= ? and state <> 'lost'"
     " and not exists (select 1 from events e where e.object_id = jobs.id and e.id > ?)"
 )
 
 
-def _marked(tx: Tx) -> list[str]:
+def _below_mark(tx: Tx) -> list[str]:
     for name, value in tx.rows("select name, value from meta where name like 'purge:%'"):
         customer_id = name.removeprefix("purge:")
         until, _, last = value.partition(":")
         below = (customer_id, int(until), int(last or 0))
         rows = tx.rows(
-            f"select id from jobs where {_MARKED} and {OVER} order by id limit ?", *below, BATCH
+            f"select id from jobs where {_MARKED} and {IS_DELETABLE} order by id limit ?",
+            *below,
+            BATCH_SIZE,
         )
         if rows:
             return [job_id for (job_id,) in rows]
@@ -186,7 +188,7 @@ def _marked(tx: Tx) -> list[str]:
 
 
 def _drop_mark(tx: Tx, name: str, customer_id: str, until: Millis) -> None:
-    """Nothing is left to hide. A clock that is set back from now on hides nothing new."""
+    """Nothing is left to hide; without the mark, a clock that is set back hides no new jobs."""
     tx.execute("delete from meta where name = ?", name)
     tx.execute(
         "update customers set purged_until = 0 where id = ? and purged_until = ?",
@@ -196,11 +198,11 @@ def _drop_mark(tx: Tx, name: str, customer_id: str, until: Millis) -> None:
 
 
 def _old_commands(tx: Tx) -> list[str]:
-    """Commands of admins have no task that says how long they are kept."""
+    """Commands of admins have no task with a history limit."""
     rows = tx.rows(
-        f"select id from jobs where task_id is null and type = 'ScriptJob' and id < ? and {OVER}"
-        " order by id limit ?",
+        f"select id from jobs where task_id is null and type = 'ScriptJob' and id < ?"
+        f" and {IS_DELETABLE} order by id limit ?",
         f"{max(0, tx.now - History().days * DAY):012x}",
-        BATCH,
+        BATCH_SIZE,
     )
     return [job_id for (job_id,) in rows]

@@ -11,9 +11,9 @@ from belvedere.files.blob_sweep import Sweep
 from belvedere.jobs import scraper
 from belvedere.jobs.lifecycle import commands
 
-# Transactions of one turn of the loop.
+# Transactions per run of the loop.
 MAX_STEPS = 20
-# Jobs that one transaction looks at, and texts of arguments (each up to 1 MiB) that it reads.
+# Jobs per transaction, and texts of arguments (each up to 1 MiB) that it reads.
 BATCH, MAX_TEXTS = 500, 20
 _DIGEST = re.compile(r'\{"blob":"([0-9a-f]{64})"')
 
@@ -24,9 +24,9 @@ def step(tx: Tx) -> bool:
         return False
     sweep = blob_sweep.current(tx)
     if sweep.phase == "blobs":
-        # Jobs of the future need them, and no row says so.
-        scraper.keep_source(tx)
-        commands.keep_source(tx)
+        # Future jobs need these contents, and no row refers to them.
+        scraper.store_source(tx)
+        commands.store_source(tx)
         blob_sweep.find_batch(tx, sweep)
     elif sweep.phase == "jobs":
         _keep_referenced(tx, sweep)

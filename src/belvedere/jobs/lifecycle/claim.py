@@ -1,4 +1,4 @@
-"""Handing ready jobs to the one agent that may run them."""
+"""Claims: ready jobs are assigned to the agent that may run them."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -12,21 +12,22 @@ from belvedere.db.signals import host_ready
 from belvedere.jobs import events, specs, store
 from belvedere.jobs.attempts import (
     Attempt,
-    asking_fences,
+    ClaimResult,
+    ReadyJob,
+    fences_from_rows,
+    fences_query,
     insert_attempts,
     reserve_fences,
-    taken_fences,
 )
-from belvedere.jobs.model import JobRow, Lifecycle, State
-from belvedere.jobs.taking import Ready, Taken
+from belvedere.jobs.model import JobRow, JobState, Lifecycle
 from belvedere.secrets import environment
 from belvedere.secrets.model import SecretRow
 from belvedere.tasks.model import TaskSpec
 
-# Candidates looked at beyond the free slots: enough to pass over a task that is at its limit.
+# Candidates that are read beyond the free slots, to skip tasks that are at their limit.
 LOOKAHEAD = 64
-# A host, and the one task that is asked for.
-Wanted = tuple[str, str | None]
+# A host, and the only task to claim, if any.
+Queue = tuple[str, str | None]
 Job = TypeVar("Job", bound=JobRow)
 
 
@@ -37,22 +38,22 @@ class Claimed(msgspec.Struct):
     arguments: str
     spec: TaskSpec
     customer_name: str
-    # Of the organization, still sealed; the order opens those that are for this task.
+    # Of the organization, still sealed; the order opens those of this task.
     secrets: Sequence[SecretRow] = ()
     # Environment from the workflow that it is a step of.
     constants: dict[str, str] = {}
 
 
-class _Waiting(JobRow):
+class _ReadyRow(JobRow):
     """A ready job with its arguments."""
 
-    arguments: str
+    arguments: str = "[]"
 
 
-class Candidate(_Waiting):
-    """With the number that it gets when it is chosen, where that comes with the row."""
+class Candidate(_ReadyRow):
+    """With the fence that it gets if it is claimed, where the statement returns one."""
 
-    next_fence: int | None
+    next_fence: int | None = None
 
 
 class _Host(msgspec.Struct):
@@ -66,27 +67,27 @@ class _Host(msgspec.Struct):
     secrets_version: int
 
 
-def wake(tx: Tx, host_ids: list[str]) -> list[None]:
-    """Let the end of this transaction look for work: it claims for every host that was rung."""
+def signal_hosts(tx: Tx, host_ids: list[str]) -> list[None]:
+    """The end of this transaction claims jobs for every host that is signalled."""
     tx.signals.update(host_ready(host_id) for host_id in host_ids)
     return [None for _ in host_ids]
 
 
-def waiting_hosts(tx: Tx) -> list[str]:
-    """Hosts with something to run now; the backstop for a doorbell that was missed."""
+def hosts_with_ready_jobs(tx: Tx) -> list[str]:
+    """Hosts with jobs to run now; the fallback for a signal that was missed."""
     return [
         host_id
         for (host_id,) in tx.rows(
             "select distinct host_id from jobs where lifecycle = 'ready' and not_before_at <= ?"
-            # Workflow jobs wait for no host.
+            # Workflow jobs have no host.
             " and host_id is not null",
             tx.now,
         )
     ]
 
 
-def to_cancel(tx: Tx) -> list[tuple[str, int]]:
-    """(host, fence) of running jobs that shall be stopped; again for a doorbell that was missed."""
+def cancel_requests(tx: Tx) -> list[tuple[str, int]]:
+    """(host, fence) of running jobs to stop; the fallback for a signal that was missed."""
     return [
         (host_id, fence)
         for host_id, fence in tx.rows(
@@ -97,146 +98,156 @@ def to_cancel(tx: Tx) -> list[tuple[str, int]]:
 
 
 def claim(
-    tx: Tx, host_id: str, session: int, task_id: str | None = None, most: int | None = None
+    tx: Tx, host_id: str, session: int, task_id: str | None = None, limit: int | None = None
 ) -> list[Claimed]:
-    """Assign ready jobs to the free slots of this session of the host's agent, oldest first; only
-    of one task, and only so many, where that is asked for."""
-    wanted = (host_id, task_id)
-    host, oldest = _look(tx, wanted) or (None, [])
+    """Assign ready jobs to the free slots of this session of the host's agent, oldest first;
+    only of `task_id` and at most `limit`, if given."""
+    queue = (host_id, task_id)
+    host, oldest = _lock_host(tx, queue) or (None, [])
     if host is None or host.session != session or not host.enabled or host.draining:
         return []
-    jobs = _next(tx, wanted, oldest[:most])
+    jobs = _choose(tx, queue, oldest[:limit])
     if not jobs:
         return []
-    ready: list[Ready] = [(job, job.arguments) for job in jobs]
-    claimed, taken = _assigned(tx, host, ready, _fences(tx, jobs))
+    ready: list[ReadyJob] = [(job, job.arguments) for job in jobs]
+    claimed, result = _assign_all(tx, host, ready, _fences(tx, jobs))
     store.save_assigned(tx, jobs)
-    insert_attempts(tx, taken.attempts)
-    events.tell(tx, "assigned", taken.jobs)
+    insert_attempts(tx, result.attempts)
+    events.publish(tx, "assigned", result.jobs)
     return claimed
 
 
-def claim_new(
-    tx: Tx, host_id: str, session: int, ready: Sequence[Ready]
-) -> tuple[list[Claimed], Taken]:
-    """The same for jobs that are not written yet. Where others wait already, the claim at the end
-    of the transaction chooses."""
-    lock = [_the_host(tx, host_id)] if tx.dialect.lock_rows else []
-    looks = tx.pipeline(*lock, _the_room(tx, host_id), asking_fences(tx, len(ready)))
-    is_held = not lock or bool(next(looks))
-    found = next(looks)
-    if not found or not is_held:
-        return [], Taken()
-    *of_host, places, is_anyone_waiting = found[0]
-    host = _Host(*of_host)
-    if host.session != session or not host.enabled or host.draining or is_anyone_waiting:
-        return [], Taken()
+def claim_unwritten(
+    tx: Tx, host_id: str, session: int, ready: Sequence[ReadyJob]
+) -> tuple[list[Claimed], ClaimResult]:
+    """The same for jobs that are not written yet. If other jobs wait already, nothing is claimed
+    here: the claim at the end of the transaction chooses the oldest."""
+    lock = [_host_query(tx, host_id)] if tx.dialect.lock_rows else []
+    answers = tx.pipeline(*lock, _free_slots_query(tx, host_id), fences_query(tx, len(ready)))
+    is_locked = not lock or bool(next(answers))
+    host_rows = next(answers)
+    if not host_rows or not is_locked:
+        return [], ClaimResult()
+    *host_fields, free_slots, has_ready_jobs = host_rows[0]
+    host = _Host(*host_fields)
+    if host.session != session or not host.enabled or host.draining or has_ready_jobs:
+        return [], ClaimResult()
     due = [(job, values) for job, values in ready if job.not_before_at <= tx.now]
-    chosen = {job.id for job in _within_limits(tx, [job for job, _ in due], max(0, places))}
-    # What is told of the creation stays as it was.
+    chosen = {job.id for job in _within_limits(tx, [job for job, _ in due], max(0, free_slots))}
+    # Copies: the response to the creation shows the job as ready.
     jobs = [(msgspec.structs.replace(job), values) for job, values in due if job.id in chosen]
-    fences = taken_fences(tx, next(looks), len(ready)) if jobs else []
-    claimed, taken = _assigned(tx, host, jobs, fences[: len(jobs)])
-    taken.settled.add(host_id)
-    return claimed, taken
+    fences = fences_from_rows(tx, next(answers), len(ready)) if jobs else []
+    claimed, result = _assign_all(tx, host, jobs, fences[: len(jobs)])
+    result.claimed_hosts.add(host_id)
+    return claimed, result
 
 
-def _assigned(
-    tx: Tx, host: _Host, jobs: Sequence[Ready], fences: Sequence[int]
-) -> tuple[list[Claimed], Taken]:
+def _assign_all(
+    tx: Tx, host: _Host, jobs: Sequence[ReadyJob], fences: Sequence[int]
+) -> tuple[list[Claimed], ClaimResult]:
     if not jobs:
-        return [], Taken()
+        return [], ClaimResult()
     rows = [job for job, _ in jobs]
-    known = specs.of_jobs(tx, rows)
+    specs_by_job = specs.for_jobs(tx, rows)
     for job, fence in zip(rows, fences, strict=True):
-        _assign(job, fence, known[job.id], tx.now)
+        _assign(job, fence, specs_by_job[job.id], tx.now)
     secrets = environment.sealed(tx, rows[0].customer_id, host.secrets_version)
     constants = specs.constants_of(tx, rows)
     claimed = [
-        Claimed(job, values, known[job.id], host.customer_name, secrets, constants.get(job.id, {}))
+        Claimed(
+            job,
+            values,
+            specs_by_job[job.id],
+            host.customer_name,
+            secrets,
+            constants.get(job.id, {}),
+        )
         for job, values in jobs
     ]
-    return claimed, Taken(rows, [_attempt(job, host, tx.now) for job in rows])
+    return claimed, ClaimResult(rows, [_attempt(job, host, tx.now) for job in rows])
 
 
-def _look(tx: Tx, wanted: Wanted) -> tuple[_Host, list[Candidate]] | None:
-    """The host, held, and its oldest ready jobs, as many as it has places for."""
+def _lock_host(tx: Tx, queue: Queue) -> tuple[_Host, list[Candidate]] | None:
+    """The host, locked, and its oldest ready jobs, as many as it has free slots."""
     for _ in range(2):
-        found = tx.pipeline(_the_host(tx, wanted[0], WAITED_FOR), _the_oldest(tx, wanted, 0))
-        for row in next(found):
-            return _Host(*row), [Candidate(*one) for one in next(found)]
-        if not tx.dialect.lock_rows or not next(found):
+        answers = tx.pipeline(
+            _host_query(tx, queue[0], _HAS_READY_JOB), _oldest_query(tx, queue, 0)
+        )
+        for row in next(answers):
+            return _Host(*row), [Candidate(*candidate) for candidate in next(answers)]
+        if not tx.dialect.lock_rows or not next(answers):
             return None
-        # A job became ready between the two looks. We hold it, so nobody else can take it: again.
+        # A job became ready between the two statements. It is locked now, so repeat both.
     return None
 
 
-# Most ends leave nothing to claim, and then nothing to lock and to count.
-WAITED_FOR = " and exists (select 1 from jobs j where j.host_id = h.id and j.lifecycle = 'ready')"
+# Most ends leave nothing to claim, and then there is nothing to lock or to count.
+_HAS_READY_JOB = (
+    " and exists (select 1 from jobs j where j.host_id = h.id and j.lifecycle = 'ready')"
+)
 
 
-_HOST = "h.id, h.session, h.journal_id, h.enabled, h.draining, h.slots, c.name, c.secrets_version"
-_OF_HOST = (
+_HOST_COLUMNS = (
+    "h.id, h.session, h.journal_id, h.enabled, h.draining, h.slots, c.name, c.secrets_version"
+)
+_FROM_HOST = (
     " from hosts h join customers c on c.id = h.customer_id"
     " where h.id = ? and h.deleted_at is null and c.enabled = 1"
 )
 
 
-def _the_host(tx: Tx, host_id: str, only: str = "") -> Query:
+def _host_query(tx: Tx, host_id: str, condition: str = "") -> Query:
     # The row lock makes the counting of limits below safe on PostgreSQL: one claim per host.
-    return (
-        f"select"
-        f" {_HOST}{_OF_HOST}{only}{tx.dialect.lock_rows}{' of h' if tx.dialect.lock_rows else ''}",
-        (host_id,),
-    )
+    lock = f"{tx.dialect.lock_rows} of h" if tx.dialect.lock_rows else ""
+    return f"select {_HOST_COLUMNS}{_FROM_HOST}{condition}{lock}", (host_id,)
 
 
-def _the_room(tx: Tx, host_id: str) -> Query:
-    """The host, free places, and whether anybody waits for one. A statement of its own, behind
-    the lock: only then it sees what was done by whoever held the lock before."""
+def _free_slots_query(tx: Tx, host_id: str) -> Query:
+    """The host, its free slots, and whether other jobs are ready. A separate statement after the
+    lock: only then does it see the changes of the transaction that held the lock before."""
     return (
-        f"select {_HOST}, h.slots - (select count(*) from jobs a where a.host_id = h.id"
+        f"select {_HOST_COLUMNS}, h.slots - (select count(*) from jobs a where a.host_id = h.id"
         " and a.lifecycle = 'assigned'), exists (select 1 from jobs j where j.host_id = h.id"
-        f" and j.lifecycle = 'ready' and j.not_before_at <= ?){_OF_HOST}",
+        f" and j.lifecycle = 'ready' and j.not_before_at <= ?){_FROM_HOST}",
         (tx.now, host_id),
     )
 
 
-def _the_oldest(tx: Tx, wanted: Wanted, beyond: int) -> Query:
-    """Ready jobs, with their arguments, of tasks that are below their limit."""
-    host_id, task_id = wanted
-    named = () if task_id is None else (task_id,)
-    sql = _oldest(tx.dialect, "" if task_id is None else " and task_id = ?")
-    return sql, (host_id, tx.now, host_id, *named, beyond, host_id)
+def _oldest_query(tx: Tx, queue: Queue, extra: int) -> Query:
+    """Ready jobs, with their arguments, of tasks that are below their concurrency limit."""
+    host_id, task_id = queue
+    task_params = () if task_id is None else (task_id,)
+    sql = _oldest_sql(tx.dialect, "" if task_id is None else " and task_id = ?")
+    return sql, (host_id, tx.now, host_id, *task_params, extra, host_id)
 
 
 @cache
-def _oldest(sql: Dialect, of_task: str) -> str:
+def _oldest_sql(dialect: Dialect, task_condition: str) -> str:
     return (
-        f"select {columns(_Waiting, 'c.')}, {sql.next_fence} from ("
-        f"select {columns(_Waiting)} from jobs where host_id = ? and lifecycle = 'ready'"
+        f"select {columns(_ReadyRow, 'c.')}, {dialect.next_fence} from ("
+        f"select {columns(_ReadyRow)} from jobs where host_id = ? and lifecycle = 'ready'"
         " and not_before_at <= ? and (task_id is null or task_id not in ("
         "select task_id from jobs where host_id = ?"
         " and lifecycle = 'assigned' and concurrency is not null"
         " group by task_id having count(*) >= min(concurrency)))"
-        f"{of_task} order by id limit {_PLACES}{sql.skip_locked}) c"
+        f"{task_condition} order by id limit {_FREE_SLOTS}{dialect.skip_locked}) c"
     )
 
 
-# Counted from live rows in the very statement, never kept: a counter could drift, they cannot.
-_PLACES = (
+# Counted from live rows in the same statement: a stored counter could drift.
+_FREE_SLOTS = (
     "(select ? + max(n) from (select h.slots -"
     " (select count(*) from jobs a where a.host_id = h.id and a.lifecycle = 'assigned') as n"
     " from hosts h where h.id = ? union all select 0) places)"
 )
 
 
-def _next(tx: Tx, wanted: Wanted, oldest: list[Candidate]) -> list[Candidate]:
-    """As many as there are places; further ones are read only where a task is at its limit."""
+def _choose(tx: Tx, queue: Queue, oldest: list[Candidate]) -> list[Candidate]:
+    """As many as there are free slots; more are read only if a task is at its limit."""
     chosen = _within_limits(tx, oldest, len(oldest))
     if len(chosen) == len(oldest):
         return chosen
-    sql, params = _the_oldest(tx, wanted, LOOKAHEAD)
+    sql, params = _oldest_query(tx, queue, LOOKAHEAD)
     return _within_limits(tx, tx.all(Candidate, sql, *params), len(oldest))
 
 
@@ -246,7 +257,7 @@ def _fences(tx: Tx, jobs: list[Candidate]) -> list[int]:
 
 
 def _within_limits(tx: Tx, candidates: Sequence[Job], limit: int) -> list[Job]:
-    """The first ones that keep every task within its concurrency, counted from live rows."""
+    """The first jobs that keep every task within its concurrency limit, counted from live rows."""
     running: dict[str, int] = {}
     chosen: list[Job] = []
     for job in candidates:
@@ -275,7 +286,7 @@ def _running(tx: Tx, host_id: str, task_id: str) -> int:
 
 
 def _assign(job: JobRow, fence: int, spec: TaskSpec, now: Millis) -> None:
-    store.step(job, Lifecycle.ASSIGNED, State.IN_PROGRESS, now)
+    store.apply_transition(job, Lifecycle.ASSIGNED, JobState.IN_PROGRESS, now)
     job.fence = fence
     job.attempts += 1
     job.reason = None

@@ -1,4 +1,4 @@
-"""The end of an attempt: the report meets the fence, the verdict is written once."""
+"""The end of an attempt: a report is checked against the fence, and its verdict written once."""
 
 from collections.abc import Sequence
 
@@ -13,49 +13,49 @@ from belvedere.jobs import events, specs, store
 from belvedere.jobs.attempts import Attempt, close_attempts, lock_reported
 from belvedere.jobs.lifecycle import late_reports
 from belvedere.jobs.lifecycle.verdict import (
-    Said,
+    ParsedLastLine,
     Verdict,
     decide,
     has_run,
-    is_bad,
+    is_failure,
     is_returned,
     result_of,
 )
-from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
+from belvedere.jobs.model import JobRow, JobState, Lifecycle, check_transition
 from belvedere.protocol import Report
 from belvedere.tasks.model import TaskSpec
 from belvedere.triggers.store import ActiveTriggers
 
 
-class Reported(msgspec.Struct):
-    """A report as it arrived from the agent of one host."""
+class ReceivedReport(msgspec.Struct):
+    """A report of the agent of one host."""
 
     host_id: str
     fence: int
     report: Report
-    # What the last line says, where the agent has read it itself.
-    said: Said | None = None
+    # The parsed last line, if the agent (of TheEye) has parsed it.
+    last_line: ParsedLastLine | None = None
 
 
-class Outcome(msgspec.Struct):
-    """What became of a report: settled means that the agent may forget it."""
+class ReportOutcome(msgspec.Struct):
+    """How a report was processed."""
 
     fence: int
     job: JobRow | None
-    # counted: it made the verdict. late: evidence at most. foreign: not this host's.
-    as_: str
+    # counted: it decided the job. late: the attempt had ended. foreign: an attempt of another host.
+    status: str
 
 
-# However steeply a retry's delay grows, nothing waits longer than this for its next attempt.
-LONGEST_DELAY: Millis = DAY
+# The delay before a retry grows with each attempt, up to this limit.
+MAX_RETRY_DELAY: Millis = DAY
 
 
-# A job that needs more space than its host ever has must not be given out for ever.
+# A job that needs more disk space than its host has must not be assigned again and again.
 MAX_RETURNS = 10
 
 
-class _End(msgspec.Struct):
-    """What one counted report writes."""
+class _AttemptEnd(msgspec.Struct):
+    """The changes of one counted report."""
 
     job: JobRow
     attempt: Attempt
@@ -66,37 +66,37 @@ class _End(msgspec.Struct):
     keeps_result: bool
 
 
-def finish(tx: Tx, reported: list[Reported]) -> Sequence[Outcome | Exception]:
-    """Settle a set of reports; safe to repeat, since a fence counts once."""
-    jobs, attempts, starting = lock_reported(tx, [item.fence for item in reported])
-    known = specs.of_jobs(tx, list(jobs.values())) if jobs else {}
-    outcomes: list[Outcome | Exception] = []
-    ends: list[_End] = []
-    seen: set[int] = set()
-    late: list[late_reports.Late] = []
+def finish(tx: Tx, reported: list[ReceivedReport]) -> Sequence[ReportOutcome | Exception]:
+    """Process a set of reports; safe to repeat, since a fence counts once."""
+    jobs, attempts, triggers = lock_reported(tx, [item.fence for item in reported])
+    specs_by_job = specs.for_jobs(tx, list(jobs.values())) if jobs else {}
+    outcomes: list[ReportOutcome | Exception] = []
+    ends: list[_AttemptEnd] = []
+    fences: set[int] = set()
+    late: list[late_reports.LateReport] = []
     for item in reported:
         attempt = attempts.get(item.fence)
         job = jobs.get(attempt.job_id) if attempt else None
         if attempt is None or job is None or attempt.host_id != item.host_id:
-            outcomes.append(Outcome(item.fence, None, "foreign"))
-        elif item.fence in seen or not _counts(job, attempt):
+            outcomes.append(ReportOutcome(item.fence, None, "foreign"))
+        elif item.fence in fences or not _is_current(job, attempt):
             late.append((job, attempt, item.report))
-            outcomes.append(Outcome(item.fence, job, "late"))
+            outcomes.append(ReportOutcome(item.fence, job, "late"))
         else:
-            seen.add(item.fence)
+            fences.add(item.fence)
             ends.append(
                 _return(job, attempt, item.report, tx.now)
                 if _may_return(tx, job, item.report)
-                else _end(job, attempt, item, known[job.id], tx.now)
+                else _end(job, attempt, item, specs_by_job[job.id], tx.now)
             )
-            outcomes.append(Outcome(item.fence, job, "counted"))
-    _write(tx, ends, starting)
-    late_reports.keep(tx, late)
+            outcomes.append(ReportOutcome(item.fence, job, "counted"))
+    _write(tx, ends, triggers)
+    late_reports.store_new(tx, late)
     return outcomes
 
 
-def _counts(job: JobRow, attempt: Attempt) -> bool:
-    """The current attempt of an assigned job, or of one that was given up as lost."""
+def _is_current(job: JobRow, attempt: Attempt) -> bool:
+    """Whether it is the current attempt of an assigned or lost job."""
     if job.fence != attempt.fence:
         return False
     return (job.lifecycle == Lifecycle.ASSIGNED and attempt.state == "live") or (
@@ -104,24 +104,28 @@ def _counts(job: JobRow, attempt: Attempt) -> bool:
     )
 
 
-def _end(job: JobRow, attempt: Attempt, item: Reported, spec: TaskSpec, now: Millis) -> _End:
+def _end(
+    job: JobRow, attempt: Attempt, item: ReceivedReport, spec: TaskSpec, now: Millis
+) -> _AttemptEnd:
     report = item.report
     if report.ending == "unknown":
-        return _lose(job, attempt, report, spec, now)
+        return _end_unknown(job, attempt, report, spec, now)
     verdict = decide(
         report,
         ignore_exit_code=spec.ignore_exit_code,
         default_state=spec.default_state_evaluation,
-        said=item.said,
+        last_line=item.last_line,
     )
     if job.is_lost:
         return _reconcile(job, attempt, report, verdict, now)
-    if is_bad(verdict) and _may_repeat(job, report, spec):
+    if is_failure(verdict) and _may_repeat(job, report, spec):
         return _retry(job, attempt, report, spec, now, "ended")
-    check_move(job, "finish", verdict.lifecycle, verdict.state)
-    store.step(job, verdict.lifecycle, verdict.state, now)
-    _settle(job, report, verdict, now)
-    return _End(job, attempt, report, "finished", verdict.output, "ended", _has_result(report))
+    check_transition(job, "finish", verdict.lifecycle, verdict.state)
+    store.apply_transition(job, verdict.lifecycle, verdict.state, now)
+    _complete(job, report, verdict, now)
+    return _AttemptEnd(
+        job, attempt, report, "finished", verdict.output, "ended", _has_result(report)
+    )
 
 
 def _may_return(tx: Tx, job: JobRow, report: Report) -> bool:
@@ -133,28 +137,28 @@ def _may_return(tx: Tx, job: JobRow, report: Report) -> bool:
     return int(count) < MAX_RETURNS
 
 
-def _return(job: JobRow, attempt: Attempt, report: Report, now: Millis) -> _End:
-    """Nothing ran: the job waits as before, and no retry is used up."""
+def _return(job: JobRow, attempt: Attempt, report: Report, now: Millis) -> _AttemptEnd:
+    """Nothing ran: the job is ready again, and no retry is used up."""
     event = return_job(job, now)
-    return _End(job, attempt, report, event, None, "returned", False)
+    return _AttemptEnd(job, attempt, report, event, None, "returned", False)
 
 
 def return_job(job: JobRow, now: Millis) -> str:
-    """An order that was certainly never started; the event that says so."""
+    """Make ready a job whose order was certainly not started; returns the name of the event."""
     is_canceled = job.cancel_requested_at is not None
     lifecycle = Lifecycle.CANCELED if is_canceled else Lifecycle.READY
-    state = State.CANCELED if is_canceled else State.IN_PROGRESS
-    check_move(job, "return", lifecycle, state)
-    store.step(job, lifecycle, state, now)
+    state = JobState.CANCELED if is_canceled else JobState.IN_PROGRESS
+    check_transition(job, "return", lifecycle, state)
+    store.apply_transition(job, lifecycle, state, now)
     job.unreachable_at = job.assigned_at = job.deadline_at = None
-    # The attempt never happened.
+    # The attempt does not count.
     job.attempts -= 1
     if is_canceled:
         job.ended_at, job.trigger_name = now, "canceled"
     return "canceled" if is_canceled else "returned"
 
 
-def _settle(job: JobRow, report: Report, verdict: Verdict, now: Millis) -> None:
+def _complete(job: JobRow, report: Report, verdict: Verdict, now: Millis) -> None:
     job.trigger_name = verdict.trigger_name
     job.reason = report.reason or None
     job.ended_at = now
@@ -168,84 +172,88 @@ def _settle(job: JobRow, report: Report, verdict: Verdict, now: Millis) -> None:
 
 def _reconcile(
     job: JobRow, attempt: Attempt, report: Report, verdict: Verdict, now: Millis
-) -> _End:
-    check_move(job, "reconcile", Lifecycle.FINISHED, verdict.state)
-    store.step(job, Lifecycle.FINISHED, verdict.state, now)
-    _settle(job, report, verdict, now)
+) -> _AttemptEnd:
+    check_transition(job, "reconcile", Lifecycle.FINISHED, verdict.state)
+    store.apply_transition(job, Lifecycle.FINISHED, verdict.state, now)
+    _complete(job, report, verdict, now)
     job.reconciled = 1
-    return _End(job, attempt, report, "reconciled", verdict.output, "ended", _has_result(report))
+    return _AttemptEnd(
+        job, attempt, report, "reconciled", verdict.output, "ended", _has_result(report)
+    )
 
 
 def _has_result(report: Report) -> bool:
-    """A script that was cancelled before it began has none; why one could not start is one."""
+    """A script that was canceled before its start has none; the error of a failed start is one."""
     return has_run(report) or report.ending == "error"
 
 
 def _may_repeat(job: JobRow, report: Report, spec: TaskSpec) -> bool:
-    """Retries are left, nobody wants it stopped, and nothing of the last attempt still lives."""
-    left = spec.retry is not None and job.attempts <= spec.retry.times
-    return left and job.cancel_requested_at is None and not report.survivors
+    """Retries are left, the job is not to be canceled, and no process of the attempt survives."""
+    has_retries = spec.retry is not None and job.attempts <= spec.retry.times
+    return has_retries and job.cancel_requested_at is None and not report.survivors
 
 
 def _retry(
     job: JobRow, attempt: Attempt, report: Report, spec: TaskSpec, now: Millis, state: str
-) -> _End:
+) -> _AttemptEnd:
     assert spec.retry is not None
     if has_run(report):
         job.ran = "yes" if state == "ended" else job.may_have_run
-    check_move(job, "retry", Lifecycle.READY, State.IN_PROGRESS)
-    store.step(job, Lifecycle.READY, State.IN_PROGRESS, now)
+    check_transition(job, "retry", Lifecycle.READY, JobState.IN_PROGRESS)
+    store.apply_transition(job, Lifecycle.READY, JobState.IN_PROGRESS, now)
     delay = spec.retry.delay * spec.retry.backoff ** max(0, job.attempts - 1)
-    job.not_before_at = now + min(round(delay), LONGEST_DELAY)
+    job.not_before_at = now + min(round(delay), MAX_RETRY_DELAY)
     job.expires_at = max(job.expires_at, job.not_before_at + specs.expires_ms(spec))
     job.unreachable_at = None
-    return _End(job, attempt, report, "retried", None, state, False)
+    return _AttemptEnd(job, attempt, report, "retried", None, state, False)
 
 
-def _lose(job: JobRow, attempt: Attempt, report: Report, spec: TaskSpec, now: Millis) -> _End:
+def _end_unknown(
+    job: JobRow, attempt: Attempt, report: Report, spec: TaskSpec, now: Millis
+) -> _AttemptEnd:
     if job.is_lost:
-        return _End(job, attempt, report, "", None, "lost", False)
+        return _AttemptEnd(job, attempt, report, "", None, "lost", False)
     if spec.retry is not None and spec.retry.on_lost and _may_repeat(job, report, spec):
         return _retry(job, attempt, report, spec, now, "lost")
-    lose(job, report.reason or "no_trace", now)
-    return _End(job, attempt, report, "lost", None, "lost", False)
+    mark_lost(job, report.reason or "no_trace", now)
+    return _AttemptEnd(job, attempt, report, "lost", None, "lost", False)
 
 
-def lose(job: JobRow, reason: str, now: Millis) -> None:
-    """Give up waiting for the truth: it may or may not have run."""
+def mark_lost(job: JobRow, reason: str, now: Millis) -> None:
+    """The outcome is unknown: the script may have run."""
     job.ran = job.may_have_run
-    check_move(job, "lose", Lifecycle.TERMINATED, State.LOST)
-    store.step(job, Lifecycle.TERMINATED, State.LOST, now)
+    check_transition(job, "lose", Lifecycle.TERMINATED, JobState.LOST)
+    store.apply_transition(job, Lifecycle.TERMINATED, JobState.LOST, now)
     job.reason = reason
     job.trigger_name = "lost"
     job.ended_at = now
 
 
-def _write(tx: Tx, ends: list[_End], starting: ActiveTriggers) -> None:
-    moved = [end for end in ends if end.event]
-    bare = [end.job for end in moved if not end.keeps_result]
-    if bare:
-        store.save(tx, bare)
-    store.save_ended(tx, [(end.job, _left_behind(end)) for end in moved if end.keeps_result])
+def _write(tx: Tx, ends: list[_AttemptEnd], triggers: ActiveTriggers) -> None:
+    changed = [end for end in ends if end.event]
+    without_result = [end.job for end in changed if not end.keeps_result]
+    if without_result:
+        store.save(tx, without_result)
+    store.save_ended(tx, [(end.job, _end_columns(end)) for end in changed if end.keeps_result])
     close_attempts(tx, [_attempt_end(end, tx.now) for end in ends])
-    for event in dict.fromkeys([end.event for end in moved]):
-        events.tell(tx, event, [end.job for end in moved if end.event == event], starting)
-    for end in moved:
-        # A place is free again, and a task at its limit may go on.
+    for event in dict.fromkeys([end.event for end in changed]):
+        events.publish(tx, event, [end.job for end in changed if end.event == event], triggers)
+    for end in changed:
+        # A slot is free again, and a task at its limit may run another job.
         tx.signals.add(host_ready(end.job.host_id))
     around_commit(tx, "finish")
 
 
-def _left_behind(end: _End) -> store.End:
+def _end_columns(end: _AttemptEnd) -> store.EndColumns:
     log = end.report.log
-    return store.End(
+    return store.EndColumns(
         result=store.encode(result_of(end.report)).decode(),
         output=None if end.output is None else store.encode(end.output).decode(),
         log=None if log is None else json_text.clean(log),
     )
 
 
-def _attempt_end(end: _End, now: Millis) -> tuple[int, str, int, int | None, str | None]:
-    # The job's own row holds the last attempt's result; earlier ones keep theirs here.
+def _attempt_end(end: _AttemptEnd, now: Millis) -> tuple[int, str, int, int | None, str | None]:
+    # The row of the job has the result of the last attempt; earlier attempts have their own.
     report = None if end.keeps_result else store.encode(end.report).decode()
     return end.attempt.fence, end.attempt_state, now, end.job.started_at, report

@@ -1,5 +1,5 @@
-"""Reports for attempts that are over. One that says something else is kept as evidence, in a table
-of its own and in the audit; it is never shown as the job's result or log."""
+"""Reports for attempts that have ended. A different report is stored as evidence, in its own table
+and in the audit log; it is never shown as the job's result or log."""
 
 import dataclasses
 import hashlib
@@ -16,28 +16,28 @@ from belvedere.jobs.lifecycle.verdict import result_of
 from belvedere.jobs.model import JobRow
 from belvedere.protocol import Report
 
-# Different reports that are kept of one attempt, and characters of their texts.
+# Reports that are stored per attempt, and characters of their texts.
 MAX_LATE_REPORTS = 5
 MAX_TEXT = 4_000
 
-Late = tuple[JobRow, Attempt, Report]
+LateReport = tuple[JobRow, Attempt, Report]
 
 
-def keep(tx: Tx, late: Sequence[Late]) -> None:
+def store_new(tx: Tx, late: Sequence[LateReport]) -> None:
     for job, attempt, report in late:
-        written = store.encode(report).decode()
-        if not _is_repeated(tx, job, attempt, report, written) and _has_room(tx, attempt.fence):
-            _keep(tx, job, attempt, report, written)
+        text = store.encode(report).decode()
+        if not _is_repeated(tx, job, attempt, report, text) and _has_room(tx, attempt.fence):
+            _store(tx, job, attempt, report, text)
 
 
-def _is_repeated(tx: Tx, job: JobRow, attempt: Attempt, report: Report, written: str) -> bool:
-    """Whether it is the report that counted: an agent that was not acknowledged repeats it."""
-    known = tx.value("select report from attempts where fence = ?", attempt.fence)
-    if known is not None or job.fence != attempt.fence:
-        return bool(known == written)
-    heavy = store.heavy(tx, job.id)
+def _is_repeated(tx: Tx, job: JobRow, attempt: Attempt, report: Report, text: str) -> bool:
+    """Whether it is the report that counted: agents repeat a report until it is acknowledged."""
+    counted = tx.value("select report from attempts where fence = ?", attempt.fence)
+    if counted is not None or job.fence != attempt.fence:
+        return bool(counted == text)
+    details = store.read_details(tx, job.id)
     log = None if report.log is None else json_text.clean(report.log)
-    return heavy.result == store.encode(result_of(report)).decode() and heavy.log == log
+    return details.result == store.encode(result_of(report)).decode() and details.log == log
 
 
 def _has_room(tx: Tx, fence: int) -> bool:
@@ -45,22 +45,24 @@ def _has_room(tx: Tx, fence: int) -> bool:
     return int(count) < MAX_LATE_REPORTS
 
 
-def _keep(tx: Tx, job: JobRow, attempt: Attempt, report: Report, written: str) -> None:
+def _store(tx: Tx, job: JobRow, attempt: Attempt, report: Report, text: str) -> None:
     is_new = tx.execute(
         "insert into late_reports (fence, digest, job_id, at, report) values (?, ?, ?, ?, ?)"
         " on conflict (fence, digest) do nothing",
         attempt.fence,
-        hashlib.sha256(written.encode()).hexdigest(),
+        hashlib.sha256(text.encode()).hexdigest(),
         job.id,
         tx.now,
-        store.encode(_cut(report)).decode(),
+        store.encode(_truncate(report)).decode(),
     )
     if is_new:
         actor = _agent(tx, job, attempt.host_id)
-        audit.record(tx, actor, "job.late_report", "job", job.id, None, _said(attempt, report))
+        audit.record(
+            tx, actor, "job.late_report", "job", job.id, None, _audit_fields(attempt, report)
+        )
 
 
-def _cut(report: Report) -> Report:
+def _truncate(report: Report) -> Report:
     log = None if report.log is None else json_text.clean(report.log[:MAX_TEXT])
     return dataclasses.replace(
         report, log=log, lastline=json_text.clean(report.lastline[:MAX_TEXT])
@@ -80,7 +82,7 @@ def _agent(tx: Tx, job: JobRow, host_id: str) -> Actor:
     )
 
 
-def _said(attempt: Attempt, report: Report) -> dict[str, Any]:
+def _audit_fields(attempt: Attempt, report: Report) -> dict[str, Any]:
     return {
         "attempt": attempt.number,
         "attempt_state": attempt.state,

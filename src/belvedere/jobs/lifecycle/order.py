@@ -1,4 +1,4 @@
-"""From a claimed job to the order that its agent gets."""
+"""Orders: what an agent gets to run a claimed job."""
 
 import shlex
 from typing import Any
@@ -17,13 +17,13 @@ from belvedere.tasks.model import TaskSpec
 
 _arguments = msgspec.json.Decoder(list[Any]).decode
 _encode = msgspec.json.Encoder().encode
-NOTHING = ScriptEnvironment()
+NO_SECRETS = ScriptEnvironment()
 
 
 def order_of(claimed: Claimed, session: int, base_url: str, keys: Keyring | None = None) -> Order:
-    """The order. Without `keys` no secret is opened: for agents that cannot hide one."""
+    """The order. Without `keys` no secret is opened: for agents that cannot mask output."""
     job, spec = claimed.job, claimed.spec
-    secrets = opened(keys, claimed.secrets, job.task_id) if keys and claimed.secrets else NOTHING
+    secrets = opened(keys, claimed.secrets, job.task_id) if keys and claimed.secrets else NO_SECRETS
     arguments = _clear(claimed, keys)
     words, blobs = _argv(arguments)
     runas = shlex.split(spec.script_runas) if spec.script_runas else []
@@ -51,7 +51,7 @@ def order_of(claimed: Claimed, session: int, base_url: str, keys: Keyring | None
 
 
 def _clear(claimed: Claimed, keys: Keyring | None) -> str:
-    """The values of the job; masked ones are sealed in the database."""
+    """The values of the job; masked values are sealed in the database."""
     if keys is None or sealed_values.OBJECT not in claimed.arguments:
         return claimed.arguments
     values = sealed_values.open_values(keys, claimed.job.customer_id, _arguments(claimed.arguments))
@@ -59,14 +59,14 @@ def _clear(claimed: Claimed, keys: Keyring | None) -> str:
 
 
 def _masked(spec: TaskSpec, arguments: str) -> list[str]:
-    """Values of masked arguments: nobody may see them again, in output neither."""
-    if not [one for one in spec.task_arguments if one.masked]:
+    """Values of masked arguments, which the agent masks in the output."""
+    if not [argument for argument in spec.task_arguments if argument.masked]:
         return []
     values = _arguments(arguments)
     return [
         value
-        for one, value in zip(spec.task_arguments, values, strict=False)
-        if one.masked and isinstance(value, str) and value
+        for argument, value in zip(spec.task_arguments, values, strict=False)
+        if argument.masked and isinstance(value, str) and value
     ]
 
 
@@ -85,13 +85,13 @@ def _argv(arguments: str) -> tuple[list[str], list[BlobArgument]]:
 
 
 def file_hashes(arguments: str) -> set[str]:
-    """The contents that these arguments of a job name as files; a plain text never counts."""
+    """Hashes of the files among these arguments of a job."""
     return {blob.sha256 for blob in _argv(arguments)[1]}
 
 
 def _environment(claimed: Claimed, base_url: str, secrets: ScriptEnvironment) -> dict[str, str]:
-    """The job's context: ours as plain words, the original system's as JSON texts. Then what people
-    set: the nearer to the task, the stronger."""
+    """Variables about the job: Belvedere's as plain text, TheEye's as JSON. Then configured ones:
+    those of the task override those of the workflow and of the organization."""
     job = claimed.job
     user = {"id": job.user_id, "email": job.email, "username": job.username}
     flow = {"job_id": job.workflow_job_id, "id": job.workflow_id}

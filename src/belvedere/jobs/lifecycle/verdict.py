@@ -1,4 +1,4 @@
-"""How the end of a script becomes lifecycle, state, trigger name and output. Pure."""
+"""The verdict on a script: lifecycle, state, trigger name and output. Pure."""
 
 import json
 from typing import Any
@@ -6,50 +6,50 @@ from typing import Any
 import msgspec
 
 from belvedere.base.text import json_text
-from belvedere.jobs.model import Lifecycle, State
+from belvedere.jobs.model import JobState, Lifecycle
 from belvedere.protocol import Report
 
-# What a script may say in its last line, and what we understand.
-WORDS = {
-    "success": State.SUCCESS,
-    "normal": State.NORMAL,
-    "ok": State.SUCCESS,
-    "failure": State.FAILURE,
-    "fail": State.FAILURE,
-    "error": State.FAILURE,
+# Words that a script may print as its last line, and their states.
+STATES_BY_WORD = {
+    "success": JobState.SUCCESS,
+    "normal": JobState.NORMAL,
+    "ok": JobState.SUCCESS,
+    "failure": JobState.FAILURE,
+    "fail": JobState.FAILURE,
+    "error": JobState.FAILURE,
 }
 
 
-# An order that was cancelled before its script began.
+# An order that was canceled before its script started.
 NOT_STARTED = "not_started"
-# An order that the agent did not start because its disk is full; agent/disk_space.py says it.
+# An order that the agent did not start because its disk is full (agent/disk_space.py).
 DISK_FULL = "disk_full"
 
 
 class Verdict(msgspec.Struct):
-    """The end of an attempt as the record will show it."""
+    """The end of an attempt as its record shows it."""
 
     lifecycle: Lifecycle
-    state: State
+    state: JobState
     trigger_name: str
     output: list[str] | None
 
 
-class Said(msgspec.Struct):
-    """What the last line of the output says."""
+class ParsedLastLine(msgspec.Struct):
+    """The result in the last line of the output."""
 
-    state: State | None = None
+    state: JobState | None = None
     event_name: str | None = None
     output: list[str] | None = None
 
 
-def listen(lastline: str) -> Said:
-    """Read the last line: a JSON object, a JSON array, or one of the words."""
+def parse_last_line(lastline: str) -> ParsedLastLine:
+    """Parse the last line: a JSON object, a JSON array, or one of the words."""
     line = lastline.strip()
     if line[:1] not in ("{", "["):
-        return Said(state=WORDS.get(line))
+        return ParsedLastLine(state=STATES_BY_WORD.get(line))
     try:
-        return _read(
+        return _from_json(
             json.loads(
                 line,
                 parse_float=json_text.Number,
@@ -58,29 +58,31 @@ def listen(lastline: str) -> Said:
             )
         )
     except (ValueError, RecursionError):
-        # Whatever a script prints, its end must be written down: a line that is not JSON, or is
-        # nested too deeply to be written again, says nothing.
-        return Said()
+        # A script may print anything; a line that is not JSON, or is nested too deeply to be
+        # encoded again, is ignored.
+        return ParsedLastLine()
 
 
 def _refuse_constant(word: str) -> Any:
     raise ValueError(f"{word} is not JSON")
 
 
-def _read(value: Any) -> Said:
+def _from_json(value: Any) -> ParsedLastLine:
     if isinstance(value, list):
-        return Said(output=strings(value))
+        return ParsedLastLine(output=strings(value))
     word, event = value.get("state"), value.get("event_name")
-    given = value["output"] if value.get("output") is not None else value.get("data")
-    return Said(
-        state=WORDS.get(word) if isinstance(word, str) else None,
+    output = value["output"] if value.get("output") is not None else value.get("data")
+    return ParsedLastLine(
+        state=STATES_BY_WORD.get(word) if isinstance(word, str) else None,
         event_name=json_text.clean(event) if type(event) is str and event else None,
-        output=None if given is None else strings(given if isinstance(given, list) else [given]),
+        output=None
+        if output is None
+        else strings(output if isinstance(output, list) else [output]),
     )
 
 
 def strings(values: list[Any]) -> list[str]:
-    """Strings stay, anything else becomes compact JSON text."""
+    """Strings stay; other values become compact JSON."""
     return [
         json_text.clean(value if type(value) is str else json_text.compact(value))
         for value in values
@@ -88,39 +90,47 @@ def strings(values: list[Any]) -> list[str]:
 
 
 def decide(
-    report: Report, *, ignore_exit_code: bool, default_state: str | None, said: Said | None = None
+    report: Report,
+    *,
+    ignore_exit_code: bool,
+    default_state: str | None,
+    last_line: ParsedLastLine | None = None,
 ) -> Verdict:
-    """The verdict on an attempt that its agent reported; `unknown` endings are not for here.
-    `said` where the agent has read the last line itself."""
+    """The verdict on a reported attempt, except `unknown` endings. `last_line`: if the agent has
+    parsed it."""
     match report.ending:
         case "timeout":
-            return Verdict(Lifecycle.TERMINATED, State.TIMEOUT, "timeout", None)
+            return Verdict(Lifecycle.TERMINATED, JobState.TIMEOUT, "timeout", None)
         case "canceled":
-            return Verdict(Lifecycle.TERMINATED, State.CANCELED, "canceled", None)
+            return Verdict(Lifecycle.TERMINATED, JobState.CANCELED, "canceled", None)
         case "error":
-            return Verdict(Lifecycle.FINISHED, State.ERROR, "failure", None)
+            return Verdict(Lifecycle.FINISHED, JobState.ERROR, "failure", None)
         case "unknown":
             raise AssertionError("an unknown end is no verdict")
-    said = listen(report.lastline) if said is None else said
-    bad = (report.code != 0 or report.signal is not None) and not ignore_exit_code
-    state = State.FAILURE if bad else said.state or WORDS.get(default_state or "") or State.NORMAL
-    trigger = said.event_name or ("failure" if state is State.FAILURE else "success")
-    return Verdict(Lifecycle.FINISHED, state, trigger, said.output)
+    last_line = parse_last_line(report.lastline) if last_line is None else last_line
+    has_failed = (report.code != 0 or report.signal is not None) and not ignore_exit_code
+    state = (
+        JobState.FAILURE
+        if has_failed
+        else last_line.state or STATES_BY_WORD.get(default_state or "") or JobState.NORMAL
+    )
+    trigger = last_line.event_name or ("failure" if state is JobState.FAILURE else "success")
+    return Verdict(Lifecycle.FINISHED, state, trigger, last_line.output)
 
 
 def has_run(report: Report) -> bool:
-    """Whether the script may have done anything: only these two endings say for certain not."""
+    """Whether the script may have started; only these two endings exclude it."""
     return report.ending != "error" and report.reason != NOT_STARTED
 
 
 def is_returned(report: Report) -> bool:
-    """Whether the order was not taken, and the job goes back to its queue."""
+    """Whether the agent did not accept the order, so that the job becomes ready again."""
     return report.ending == "error" and report.reason == DISK_FULL
 
 
-def is_bad(verdict: Verdict) -> bool:
+def is_failure(verdict: Verdict) -> bool:
     """Whether a retry may follow."""
-    return verdict.state in (State.FAILURE, State.TIMEOUT, State.ERROR)
+    return verdict.state in (JobState.FAILURE, JobState.TIMEOUT, JobState.ERROR)
 
 
 def result_of(report: Report) -> dict[str, Any]:

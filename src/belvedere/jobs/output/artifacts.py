@@ -1,7 +1,7 @@
-"""Files that a script leaves in `$BELVEDERE_FILES`: kept in the log store, by attempt.
+"""Artifacts: files that a script leaves in `$BELVEDERE_FILES`, in the log store, by attempt.
 
-The agent sends the bytes before the end, and the end is acknowledged after both are durable: a
-job that is over has its files.
+The agent sends the files before the report of the end, which is acknowledged after both are
+durable: a job that has ended has its files.
 """
 
 import hashlib
@@ -13,17 +13,17 @@ import msgspec
 
 from belvedere.db import Tx, columns
 
-# What one attempt may leave; the agent has the same numbers and is not believed.
-MOST_FILES = 100
-MOST_BYTES = 64 * 1024 * 1024
-LONGEST_NAME = 200
-# A piece counts for at least so much: many small ones cost rows instead of bytes.
-LEAST_COST = 4 * 1024
-# Everything that is stored for one attempt, with pieces that came again in another size.
-MAX_STORED = MOST_BYTES + MOST_FILES * 64 * 1024
+# Limits per attempt; the agent has the same ones, but the server enforces them.
+MAX_FILES = 100
+MAX_BYTES = 64 * 1024 * 1024
+MAX_NAME_BYTES = 200
+# A piece counts as at least this many bytes, because many small pieces cost rows.
+MIN_PIECE_COST = 4 * 1024
+# Everything that is stored for one attempt, including pieces that were sent again in another size.
+MAX_STORED = MAX_BYTES + MAX_FILES * 64 * 1024
 
 
-class OutFile(msgspec.Struct):
+class Artifact(msgspec.Struct):
     """One file, in the order of the select."""
 
     fence: int
@@ -35,7 +35,7 @@ class OutFile(msgspec.Struct):
     sha256: str
 
 
-class Piece(msgspec.Struct):
+class ArtifactPiece(msgspec.Struct):
     """Some bytes of a file, as the agent sent them."""
 
     fence: int
@@ -46,14 +46,14 @@ class Piece(msgspec.Struct):
     customer_id: str = ""
 
 
-def append(tx: Tx, pieces: list[Piece]) -> Sequence[int]:
-    """Keep pieces; one that came before is skipped. What is beyond the limit of its attempt is
-    dropped, whatever connection it came on; the end then shows that the file is not complete."""
+def append(tx: Tx, pieces: list[ArtifactPiece]) -> Sequence[int]:
+    """Store pieces; repeated ones are skipped. Pieces beyond the limit of their attempt are
+    dropped, whatever connection they use; the file is then not complete."""
     stored: dict[int, int] = {}
     for piece in pieces:
         if piece.fence not in stored:
             stored[piece.fence] = _stored(tx, piece.fence)
-        cost = max(len(piece.data), LEAST_COST)
+        cost = max(len(piece.data), MIN_PIECE_COST)
         if stored[piece.fence] + cost <= MAX_STORED and _insert(tx, piece):
             stored[piece.fence] += cost
             _count(tx, piece, cost)
@@ -64,7 +64,7 @@ def _stored(tx: Tx, fence: int) -> int:
     return int(tx.value("select bytes from job_file_bytes where fence = ?", fence) or 0)
 
 
-def _insert(tx: Tx, piece: Piece) -> bool:
+def _insert(tx: Tx, piece: ArtifactPiece) -> bool:
     return bool(
         tx.execute(
             "insert into job_file_chunks (fence, number, at_byte, job_id, data)"
@@ -78,7 +78,7 @@ def _insert(tx: Tx, piece: Piece) -> bool:
     )
 
 
-def _count(tx: Tx, piece: Piece, cost: int) -> None:
+def _count(tx: Tx, piece: ArtifactPiece, cost: int) -> None:
     tx.execute(
         "insert into job_file_bytes (fence, job_id, customer_id, bytes) values (?, ?, ?, ?)"
         " on conflict (fence) do update set bytes = job_file_bytes.bytes + excluded.bytes",
@@ -89,49 +89,49 @@ def _count(tx: Tx, piece: Piece, cost: int) -> None:
     )
 
 
-def close(tx: Tx, fence: int, job_id: str, told: Sequence[Sequence[Any]]) -> None:
-    """The end names them: from now on they are there. Safe to repeat; the first end counts."""
+def close(tx: Tx, fence: int, job_id: str, files: Sequence[Sequence[Any]]) -> None:
+    """The report of the end lists the files: they are visible now. Only the first report counts."""
     if tx.value("select 1 from job_files where fence = ? limit 1", fence) is not None:
         return
-    room, names = MOST_BYTES, set[str]()
-    for number, one in enumerate(told[:MOST_FILES]):
-        name, size = _checked(one)
+    bytes_left, names = MAX_BYTES, set[str]()
+    for number, file in enumerate(files[:MAX_FILES]):
+        name, size = _validate(file)
         if not name or name in names:
             continue
         names.add(name)
-        kept, sha256 = _digest(tx, fence, number, min(size, room))
-        room -= kept
+        bytes_kept, sha256 = _digest(tx, fence, number, min(size, bytes_left))
+        bytes_left -= bytes_kept
         tx.execute(
-            f"insert into job_files ({columns(OutFile)}) values (?, ?, ?, ?, ?, ?, ?)"
+            f"insert into job_files ({columns(Artifact)}) values (?, ?, ?, ?, ?, ?, ?)"
             " on conflict (fence, number) do nothing",
-            *(fence, number, job_id, name, size, kept, sha256),
+            *(fence, number, job_id, name, size, bytes_kept, sha256),
         )
 
 
-def _checked(one: Sequence[Any]) -> tuple[str, int]:
-    """Name and size; no name where the agent says what no agent of ours would."""
-    name, size = (*one, None, None)[:2]
-    if not isinstance(name, str) or not isinstance(size, int) or not 0 <= size <= MOST_BYTES:
+def _validate(file: Sequence[Any]) -> tuple[str, int]:
+    """Name and size; an empty name if the agent's data is invalid."""
+    name, size = (*file, None, None)[:2]
+    if not isinstance(name, str) or not isinstance(size, int) or not 0 <= size <= MAX_BYTES:
         return "", 0
     is_plain = name.isprintable() and "/" not in name and name not in ("", ".", "..")
-    return (name, size) if is_plain and len(name.encode()) <= LONGEST_NAME else ("", 0)
+    return (name, size) if is_plain and len(name.encode()) <= MAX_NAME_BYTES else ("", 0)
 
 
-def _digest(tx: Tx, fence: int, number: int, most: int) -> tuple[int, str]:
-    """How many bytes are there without a gap, and their hash."""
-    found = hashlib.sha256()
+def _digest(tx: Tx, fence: int, number: int, limit: int) -> tuple[int, str]:
+    """The number of bytes without a gap, and their hash."""
+    digest = hashlib.sha256()
     at = 0
-    while at < most:
+    while at < limit:
         data = read(tx, fence, number, at)
         if not data:
             break
-        found.update(data[: most - at])
+        digest.update(data[: limit - at])
         at += len(data)
-    return min(at, most), found.hexdigest()
+    return min(at, limit), digest.hexdigest()
 
 
 def read(tx: Tx, fence: int, number: int, at_byte: int) -> bytes:
-    """The piece that begins at this byte; empty when there is none."""
+    """The piece that begins at this byte; empty if there is none."""
     data = tx.value(
         "select data from job_file_chunks where fence = ? and number = ? and at_byte = ?",
         fence,
@@ -141,9 +141,9 @@ def read(tx: Tx, fence: int, number: int, at_byte: int) -> bytes:
     return b"" if data is None else zlib.decompress(bytes(data))
 
 
-def of_attempt(tx: Tx, fence: int) -> list[OutFile]:
+def for_attempt(tx: Tx, fence: int) -> list[Artifact]:
     return tx.all(
-        OutFile,
-        f"select {columns(OutFile)} from job_files where fence = ? order by name, number",
+        Artifact,
+        f"select {columns(Artifact)} from job_files where fence = ? order by name, number",
         fence,
     )

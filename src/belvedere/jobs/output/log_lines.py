@@ -1,4 +1,4 @@
-"""Lines of a log: finding a text in all of them, and reading some by their number.
+"""Lines of a log: search for a text, read lines by number, and their times.
 
 Lines are counted from 1 in the stream as produced, offsets are the bytes where they begin. Memory
 stays small however long a log or one of its lines is.
@@ -10,38 +10,40 @@ from collections.abc import Iterator
 import msgspec
 
 from belvedere.access.services import Services
+from belvedere.base.clock import iso
 from belvedere.db import Tx
-from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output import log_store
 from belvedere.jobs.output.log_store import Chunk
-from belvedere.jobs.output.log_stream import Source
+from belvedere.jobs.output.log_stream import LogSource
 
-MOST_FOUND = 1_000
-MOST_LINES, MOST_BYTES = 5_000, 2 << 20
-# As much of a line as is given.
-LONGEST_HIT, LONGEST_LINE = 1_000, 64 * 1024
-# Colours and other orders to a terminal, which no reader sees; so many bytes of them in one match.
+MAX_HITS = 1_000
+MAX_MARKS = 10_000
+MAX_LINES, MAX_BYTES = 5_000, 2 << 20
+# Bytes of a line that are returned.
+MAX_HIT_BYTES, MAX_LINE_BYTES = 1_000, 64 * 1024
+# Colours and other control sequences of terminals; at most this many bytes of them in one match.
 _CODES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-CODES = 256
+MAX_CODE_BYTES = 256
 
 
-class Hit(msgspec.Struct):
-    """A line that holds the text; `offset` is the byte where it begins."""
+class LogHit(msgspec.Struct):
+    """A line that contains the text; `offset` is the byte where it begins."""
 
     line: int
     offset: int
     text: str
 
 
-class Hits(msgspec.Struct):
-    """`matches` counts all lines that hold the text, `lines` are the first of them. Not complete:
-    a part of the output is not there, and was not searched."""
+class LogHits(msgspec.Struct):
+    """`matches`: the number of lines that contain the text; `lines`: the first of them. Not
+    `complete`: a part of the output is missing and was not searched."""
 
     matches: int
-    lines: list[Hit]
+    lines: list[LogHit]
     complete: bool
 
 
-class Lines(msgspec.Struct):
+class LogLines(msgspec.Struct):
     """Lines from `first` on. `offset`: the byte where it begins, `next`: where the line after the
     last of these begins. Where the middle of the output was cut out, `first` may be later than
     asked for, and the lines end before the cut."""
@@ -53,25 +55,39 @@ class Lines(msgspec.Struct):
     lines: list[str]
 
 
-class Walk:
-    """Goes through a log piece by piece, line by line."""
+class LineMark(msgspec.Struct):
+    """The time of the lines from this one up to the next mark."""
+
+    line: int
+    at: str
+
+
+class LineTimes(msgspec.Struct):
+    """`next`: the line to continue from; null at the end. Logs of older versions have no marks."""
+
+    marks: list[LineMark]
+    next: int | None
+
+
+class LineReader:
+    """Reads a log chunk by chunk, line by line."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
-        # Lines before this one, where it begins and ends, and as much of it as is kept.
+        # Lines before the current one, where it begins and ends, and its text up to the limit.
         self.before, self.start, self.end, self.text = 0, 0, 0, b""
         self.at = 0
-        self.is_whole = True
+        self.is_gapless = True
 
-    def through(self, chunk: Chunk) -> Iterator[tuple[bytes, bool]]:
-        """(bytes, whether they end the line) of one chunk; between two of them this walk stands
-        on the line that they are of."""
+    def read(self, chunk: Chunk) -> Iterator[tuple[bytes, bool]]:
+        """(bytes, whether they end the line) of one chunk; after each, the attributes describe the
+        line of these bytes."""
         if chunk.at_byte > self.at:
-            # What is missing ends the line before, too.
+            # A gap also ends the line before it.
             if self.at > self.start:
                 yield b"", True
             self.before, self.start, self.text = chunk.at_line, chunk.at_byte, b""
-            self.is_whole = False
+            self.is_gapless = False
         at = 0
         while (end := chunk.data.find(b"\n", at)) >= 0:
             self.end = chunk.at_byte + end + 1
@@ -87,25 +103,27 @@ class Walk:
         return piece
 
 
-class Search:
-    """Finds the lines that hold a text, whatever its case, and begin at a byte or behind it."""
+class LogSearch:
+    """Finds the lines from a byte on that contain a text, ignoring case."""
 
-    def __init__(self, wanted: str, most: int, since: int = 0) -> None:
-        self._needle = wanted.lower().encode()
-        # Bytes know only the case of ASCII.
-        self._is_ascii = wanted.isascii()
-        self._most, self._since = most, since
-        self.walk = Walk(LONGEST_HIT)
+    def __init__(self, query: str, limit: int, since: int = 0) -> None:
+        self._needle = query.lower().encode()
+        # bytes.lower() changes ASCII only.
+        self._is_ascii = query.isascii()
+        self._most, self._since = limit, since
+        self.walk = LineReader(MAX_HIT_BYTES)
         self._tail, self._is_hit = b"", False
-        self.found = Hits(0, [], True)
+        self.hits = LogHits(0, [], True)
 
     def feed(self, chunk: Chunk) -> None:
-        for piece, is_end in self.walk.through(chunk):
+        for piece, is_end in self.walk.read(chunk):
             if not self._is_hit:
-                # A match may begin in the piece before, with codes between its letters.
-                known = self._tail + piece
-                self._is_hit = self._needle in self._folded(_CODES.sub(b"", known))
-                self._tail = b"" if self._is_hit else known[-2 * len(self._needle) - CODES :]
+                # A match may begin in the previous piece, with control sequences in between.
+                text = self._tail + piece
+                self._is_hit = self._needle in self._folded(_CODES.sub(b"", text))
+                self._tail = (
+                    b"" if self._is_hit else text[-2 * len(self._needle) - MAX_CODE_BYTES :]
+                )
             if is_end:
                 self.end_line()
 
@@ -114,10 +132,10 @@ class Search:
 
     def end_line(self) -> None:
         if self._is_hit and self.walk.start >= self._since:
-            self.found.matches += 1
-            if len(self.found.lines) < self._most:
-                self.found.lines.append(
-                    Hit(self.walk.before + 1, self.walk.start, _text(self.walk.text))
+            self.hits.matches += 1
+            if len(self.hits.lines) < self._most:
+                self.hits.lines.append(
+                    LogHit(self.walk.before + 1, self.walk.start, _text(self.walk.text))
                 )
         self._tail, self._is_hit = b"", False
 
@@ -127,69 +145,71 @@ def _text(line: bytes) -> str:
 
 
 async def search(
-    services: Services, customer_id: str, found: Source, wanted: str, most: int, since: int = 0
-) -> Hits:
-    """Every line that holds the text is counted, from this byte on; the first are given."""
-    looking = Search(wanted, most, since)
-    if found.small is not None:
-        looking.feed(_whole(found.small))
+    services: Services, customer_id: str, source: LogSource, query: str, limit: int, since: int = 0
+) -> LogHits:
+    """Count all lines that contain the text, from this byte on, and return the first."""
+    log_search = LogSearch(query, limit, since)
+    if source.small is not None:
+        log_search.feed(_single_chunk(source.small))
     else:
         lane = (services.logs, customer_id)
-        await services.searches.run(*lane, _begin, found.fence, looking, since)
-        # A stretch at a time, each in the database's thread: nobody waits for a long log.
-        while await services.searches.run_on(*lane, _search_on, found.fence, looking):
+        await services.searches.run(*lane, _begin, source.fence, log_search, since)
+        # Step by step in the database thread, so that a long log delays no other request.
+        while await services.searches.run_on(*lane, _search_step, source.fence, log_search):
             pass
-    looking.end_line()
-    looking.found.complete = looking.walk.is_whole and not await _is_cut_short(
-        services, found, looking
+    log_search.end_line()
+    log_search.hits.complete = log_search.walk.is_gapless and not await _is_cut_short(
+        services, source, log_search
     )
-    return looking.found
+    return log_search.hits
 
 
-async def _is_cut_short(services: Services, found: Source, looking: Search) -> bool:
-    """Whether output is missing behind the last byte that was searched."""
-    if found.small is not None:
+async def _is_cut_short(services: Services, source: LogSource, log_search: LogSearch) -> bool:
+    """Whether output is missing after the last byte that was searched."""
+    if source.small is not None:
         return False
-    log: joblog.Log | None = await services.logs.read(joblog.find, found.fence)
-    return found.is_unknown or (log is not None and log.end > looking.walk.at)
+    log: log_store.Log | None = await services.logs.read(log_store.find, source.fence)
+    return source.is_unknown or (log is not None and log.end > log_search.walk.at)
 
 
-def _begin(tx: Tx, fence: int, looking: Search, since: int) -> None:
-    """Stand where the byte before this one is: whatever line begins behind it is met whole."""
+def _begin(tx: Tx, fence: int, log_search: LogSearch, since: int) -> None:
+    """Start at the chunk before this byte, so that every later line is read from its beginning."""
     before = tx.row(
         "select at_byte, at_line from log_chunks where fence = ? and at_byte < ?"
         " order by at_byte desc limit 1",
         *(fence, since),
     )
     if before is not None:
-        looking.walk.start = looking.walk.at = before[0]
-        looking.walk.before = before[1]
+        log_search.walk.start = log_search.walk.at = before[0]
+        log_search.walk.before = before[1]
 
 
-def _search_on(tx: Tx, fence: int, looking: Search) -> bool:
-    chunks = joblog.chunks(tx, fence, looking.walk.at)
+def _search_step(tx: Tx, fence: int, log_search: LogSearch) -> bool:
+    chunks = log_store.chunks(tx, fence, log_search.walk.at)
     for chunk in chunks:
-        looking.feed(chunk)
+        log_search.feed(chunk)
     return bool(chunks)
 
 
-def _whole(data: bytes) -> Chunk:
+def _single_chunk(data: bytes) -> Chunk:
     return Chunk(0, 0, len(data), data)
 
 
-async def lines(services: Services, found: Source, first: int, count: int) -> Lines:
-    """So many lines from this one on."""
-    if found.small is not None:
-        total = found.small.count(b"\n") + (not found.small.endswith(b"\n") and bool(found.small))
-        return _read(iter([_whole(found.small)]), first, count, total)
-    shown: Lines = await services.logs.read(_lines, found.fence, first, count)
-    return shown
+async def lines(services: Services, source: LogSource, first: int, count: int) -> LogLines:
+    """Lines by number."""
+    if source.small is not None:
+        total = source.small.count(b"\n") + (
+            not source.small.endswith(b"\n") and bool(source.small)
+        )
+        return _read(iter([_single_chunk(source.small)]), first, count, total)
+    page: LogLines = await services.logs.read(_lines, source.fence, first, count)
+    return page
 
 
-def _lines(tx: Tx, fence: int, first: int, count: int) -> Lines:
-    log = joblog.find(tx, fence)
+def _lines(tx: Tx, fence: int, first: int, count: int) -> LogLines:
+    log = log_store.find(tx, fence)
     total = 0 if log is None else max(log.lines, log.lines_seen + _is_unfinished(tx, log))
-    # A chunk that follows this many lines holds the end of the line before, at least.
+    # A chunk after this many lines contains at least the end of the line before.
     begin = tx.value(
         "select at_byte from log_chunks where fence = ? and at_line < ?"
         " order by at_byte desc limit 1",
@@ -198,46 +218,66 @@ def _lines(tx: Tx, fence: int, first: int, count: int) -> Lines:
     return _read(_from(tx, fence, begin or 0), first, count, total)
 
 
-def _is_unfinished(tx: Tx, log: joblog.Log) -> bool:
-    return log.bytes_kept > 0 and joblog.last_byte(tx, log.fence) != b"\n"
+def _is_unfinished(tx: Tx, log: log_store.Log) -> bool:
+    return log.bytes_kept > 0 and log_store.last_byte(tx, log.fence) != b"\n"
 
 
 def _from(tx: Tx, fence: int, at: int) -> Iterator[Chunk]:
-    while chunks := joblog.chunks(tx, fence, at, limit=4):
+    while chunks := log_store.chunks(tx, fence, at, limit=4):
         yield from chunks
         at = chunks[-1].at_byte + chunks[-1].size
 
 
-def _read(chunks: Iterator[Chunk], first: int, count: int, total: int) -> Lines:
-    walk = Walk(LONGEST_LINE)
-    shown = Lines(first, 0, 0, total, [])
+def _read(chunks: Iterator[Chunk], first: int, count: int, total: int) -> LogLines:
+    reader = LineReader(MAX_LINE_BYTES)
+    page = LogLines(first, 0, 0, total, [])
     size = 0
-    for n, chunk in enumerate(chunks):
-        if n == 0:
-            walk.before, walk.start, walk.at = chunk.at_line, chunk.at_byte, chunk.at_byte
-        elif chunk.at_byte > walk.at and _end(shown, walk).lines:
-            # Lines with others missing in between would have wrong numbers.
-            return shown
-        for _, is_end in walk.through(chunk):
-            if is_end and walk.before + 1 >= first:
-                size += len(_add(shown, walk).text)
-                if len(shown.lines) == count or size > MOST_BYTES:
-                    return shown
-    return _end(shown, walk)
+    for number, chunk in enumerate(chunks):
+        if number == 0:
+            reader.before, reader.start, reader.at = chunk.at_line, chunk.at_byte, chunk.at_byte
+        elif chunk.at_byte > reader.at and _end(page, reader).lines:
+            # Lines after a gap would have wrong numbers.
+            return page
+        for _, is_end in reader.read(chunk):
+            if is_end and reader.before + 1 >= first:
+                size += len(_add(page, reader).text)
+                if len(page.lines) == count or size > MAX_BYTES:
+                    return page
+    return _end(page, reader)
 
 
-def _end(shown: Lines, walk: Walk) -> Lines:
-    """A last line that no newline ends is one, too."""
-    if walk.at > walk.start and walk.before + 1 >= shown.first:
-        walk.end = walk.at
-        _add(shown, walk)
-    walk.start = walk.at
-    return shown
+def _end(page: LogLines, reader: LineReader) -> LogLines:
+    """Add a last line without a newline."""
+    if reader.at > reader.start and reader.before + 1 >= page.first:
+        reader.end = reader.at
+        _add(page, reader)
+    reader.start = reader.at
+    return page
 
 
-def _add(shown: Lines, walk: Walk) -> Walk:
-    if not shown.lines:
-        shown.first, shown.offset = walk.before + 1, walk.start
-    shown.lines.append(_text(walk.text))
-    shown.next = walk.end
-    return walk
+def _add(page: LogLines, reader: LineReader) -> LineReader:
+    if not page.lines:
+        page.first, page.offset = reader.before + 1, reader.start
+    page.lines.append(_text(reader.text))
+    page.next = reader.end
+    return reader
+
+
+async def times(services: Services, source: LogSource, first: int) -> LineTimes:
+    if source.small is None:
+        page: LineTimes = await services.logs.read(_times, source.fence, first)
+        return page
+    # A short log arrives with the report of the end.
+    at = source.job.ended_at
+    return LineTimes([] if at is None or not source.small else [LineMark(1, iso(at))], None)
+
+
+def _times(tx: Tx, fence: int, first: int) -> LineTimes:
+    """Of chunks that begin on the same line, the first counts."""
+    rows = tx.rows(
+        "select at_line + 1, min(written_at) from log_chunks where fence = ? and at_line + 1 >= ?"
+        " and written_at is not null group by at_line order by at_line limit ?",
+        *(fence, first, MAX_MARKS + 1),
+    )
+    marks = [LineMark(int(line), iso(int(at))) for line, at in rows]
+    return LineTimes(marks[:MAX_MARKS], marks[MAX_MARKS].line if len(marks) > MAX_MARKS else None)

@@ -1,6 +1,6 @@
-"""Output of scripts: chunks by byte offset in the log store, the middle cut when it is long.
+"""Output of scripts: chunks by byte offset in the log store; the middle of a long log is cut.
 
-Offsets and line numbers count the stream as produced, also across the cut.
+Offsets and line numbers count the original stream, also across the cut.
 """
 
 import zlib
@@ -13,14 +13,14 @@ from belvedere.base.errors import Unavailable
 from belvedere.db import Tx, columns
 from belvedere.db.crash import around_commit
 
-KEEP = 16 * 1024 * 1024
-KEEP_HEAD = 1024 * 1024
+MAX_KEPT_BYTES = 16 * 1024 * 1024
+HEAD_BYTES = 1024 * 1024
 # Bytes that are read at once.
 MAX_READ = 256 * 1024
-# Pieces of one log: an agent that sends byte by byte fills the store with rows instead of bytes.
+# Chunks of one log: an agent that sends byte by byte would fill the store with rows.
 MAX_CHUNKS = 256 * 1024
-# Pieces that are looked at together when the middle is cut.
-CUT_AT_ONCE = 64
+# Chunks per query when the middle is cut.
+CUT_BATCH_SIZE = 64
 
 
 class Log(msgspec.Struct):
@@ -28,7 +28,7 @@ class Log(msgspec.Struct):
 
     fence: int
     job_id: str
-    # Bytes that arrived or were skipped so far: the next offset we lack.
+    # Bytes that arrived or were skipped: the next missing offset.
     bytes_seen: int
     bytes_kept: int
     lines_seen: int
@@ -39,17 +39,17 @@ class Log(msgspec.Struct):
 
     @property
     def is_complete(self) -> bool:
-        """Never without a digest: then the agent does not know how the output ended."""
+        """Without a digest the agent does not know how the output ended."""
         return bool(self.sha256) and self.bytes_kept == self.bytes_total
 
     @property
     def end(self) -> int:
-        """Where the stream ends as produced, whether or not its last bytes arrived."""
+        """The end of the original stream, even if its last bytes did not arrive."""
         return max(self.bytes_seen, self.bytes_total or 0)
 
     @property
     def lines(self) -> int:
-        """The newlines of the stream that are known of; more than arrived where its end did not."""
+        """Known newlines of the stream, including a missing end."""
         is_cut = self.bytes_total is not None and self.bytes_total > self.bytes_seen
         return max(self.lines_seen, self.lines_total or 0) if is_cut else self.lines_seen
 
@@ -61,18 +61,18 @@ class Chunk(msgspec.Struct):
     data: bytes
 
 
-class Output(msgspec.Struct):
-    """A piece of a stream as the agent sent it."""
+class LogPiece(msgspec.Struct):
+    """A piece of a stream, sent by the agent."""
 
     fence: int
     job_id: str
     at_byte: int
     at_line: int
     data: bytes
-    # So far the sender counts on what it sent before.
+    # The server must have the stream up to here already.
     after: int = 0
     customer_id: str = ""
-    # The organization has no room for it: counted, and marked as missing.
+    # The quota of the organization is used up: counted, and marked as missing.
     is_dropped: bool = False
 
 
@@ -80,11 +80,11 @@ def find(tx: Tx, fence: int) -> Log | None:
     return tx.one(Log, f"select {columns(Log)} from logs where fence = ?", fence)
 
 
-def append(tx: Tx, pieces: list[Output]) -> Sequence[int | Exception]:
-    """Add pieces in order; what was there already is skipped. The next offset for each piece.
+def append(tx: Tx, pieces: list[LogPiece]) -> Sequence[int | Exception]:
+    """Add pieces in order; bytes that are stored already are skipped. The next offset for each.
 
-    When a piece could not be written, those behind it may be on their way already. They are
-    refused: kept, they would leave a gap for good, which looks like one of the agent's own.
+    If a piece could not be written, later ones may have been sent already. They are rejected:
+    stored, they would leave a permanent gap that looks like one of the agent's own.
     """
     logs: dict[int, Log] = {}
     refused: set[int] = set()
@@ -96,7 +96,7 @@ def append(tx: Tx, pieces: list[Output]) -> Sequence[int | Exception]:
         else:
             _add(tx, logs[piece.fence], piece)
     for log in logs.values():
-        if log.bytes_kept > KEEP or log.chunks > MAX_CHUNKS:
+        if log.bytes_kept > MAX_KEPT_BYTES or log.chunks > MAX_CHUNKS:
             _cut(tx, log)
         _save(tx, log)
     around_commit(tx, "log")
@@ -108,7 +108,7 @@ def append(tx: Tx, pieces: list[Output]) -> Sequence[int | Exception]:
     ]
 
 
-def _new(tx: Tx, piece: Output) -> Log:
+def _new(tx: Tx, piece: LogPiece) -> Log:
     tx.execute(
         "insert into logs (fence, job_id, customer_id) values (?, ?, ?)",
         piece.fence,
@@ -118,20 +118,20 @@ def _new(tx: Tx, piece: Output) -> Log:
     return Log(piece.fence, piece.job_id, 0, 0, 0, None, None, None)
 
 
-def _add(tx: Tx, log: Log, piece: Output) -> None:
+def _add(tx: Tx, log: Log, piece: LogPiece) -> None:
     skip = max(0, log.bytes_seen - piece.at_byte)
     data = piece.data[skip:]
     if log.bytes_total is not None:
-        # It ended: only what its end declared and what is still missing is taken.
+        # After the end: only missing bytes within the declared length are accepted.
         data = data[: max(0, log.bytes_total - max(piece.at_byte, log.bytes_seen))]
     if not data:
         return
     at_line = piece.at_line + piece.data[:skip].count(b"\n")
-    # A piece from further on leaves a gap: the agent's spool had to drop its middle.
+    # A later piece leaves a gap: the agent's spool had to drop its middle.
     at_byte = max(piece.at_byte, log.bytes_seen)
     log.bytes_seen = at_byte + len(data)
     log.lines_seen = at_line + data.count(b"\n")
-    if piece.is_dropped or (log.chunks >= MAX_CHUNKS and at_byte < KEEP_HEAD):
+    if piece.is_dropped or (log.chunks >= MAX_CHUNKS and at_byte < HEAD_BYTES):
         return
     tx.execute(
         "insert into log_chunks (fence, at_byte, at_line, size, data, written_at)"
@@ -149,18 +149,18 @@ def _add(tx: Tx, log: Log, piece: Output) -> None:
 
 def _cut(tx: Tx, log: Log) -> None:
     """Drop the oldest chunks after the head until the rest fits."""
-    while log.bytes_kept > KEEP or log.chunks > MAX_CHUNKS:
+    while log.bytes_kept > MAX_KEPT_BYTES or log.chunks > MAX_CHUNKS:
         rows = tx.rows(
             "select at_byte, size from log_chunks where fence = ? and at_byte >= ?"
             " order by at_byte limit ?",
             log.fence,
-            KEEP_HEAD,
-            CUT_AT_ONCE,
+            HEAD_BYTES,
+            CUT_BATCH_SIZE,
         )
         if not rows:
             return
         for at_byte, size in rows:
-            if log.bytes_kept <= KEEP and log.chunks <= MAX_CHUNKS:
+            if log.bytes_kept <= MAX_KEPT_BYTES and log.chunks <= MAX_CHUNKS:
                 return
             tx.execute("delete from log_chunks where fence = ? and at_byte = ?", log.fence, at_byte)
             log.bytes_kept -= size
@@ -179,8 +179,8 @@ def _save(tx: Tx, log: Log) -> None:
     )
 
 
-class Closing(msgspec.Struct):
-    """The end of a stream: this is all there ever was of it."""
+class LogEnd(msgspec.Struct):
+    """The end of a stream, with its length and digest."""
 
     fence: int
     job_id: str
@@ -190,8 +190,8 @@ class Closing(msgspec.Struct):
     customer_id: str = ""
 
 
-def close(tx: Tx, closing: Closing) -> None:
-    """The first end counts. Later ones change nothing, and nothing is added beyond it."""
+def close(tx: Tx, closing: LogEnd) -> None:
+    """Only the first end counts, and nothing is added beyond it."""
     tx.execute(
         "insert into logs (fence, job_id, customer_id, bytes_total, lines_total, sha256)"
         " values (?, ?, ?, ?, ?, ?) on conflict (fence) do update"
@@ -209,8 +209,8 @@ def close(tx: Tx, closing: Closing) -> None:
 def chunks(
     tx: Tx, fence: int, start: int, limit: int = 32, most_bytes: int = MAX_READ
 ) -> list[Chunk]:
-    """Chunks that hold or follow the byte `start`; at least one, and then no more than
-    `most_bytes`, because a reader may keep them as long as it does not read."""
+    """Chunks from the one that contains the byte `start`; at least one, otherwise up to
+    `most_bytes`, because a slow client keeps them in memory."""
     rows = tx.all(
         Chunk,
         f"select {columns(Chunk)} from log_chunks where fence = ? and at_byte + size > ?"
@@ -227,7 +227,7 @@ def chunks(
 
 
 def tail(tx: Tx, fence: int, size: int) -> bytes:
-    """The last `size` bytes that are kept, what is missing among them and behind them marked."""
+    """The last `size` stored bytes; gaps among and after them are marked."""
     log = find(tx, fence)
     rows = tx.rows(
         "select at_byte, data, size from log_chunks where fence = ? order by at_byte desc limit ?",
@@ -240,29 +240,29 @@ def tail(tx: Tx, fence: int, size: int) -> bytes:
         if missing <= 0:
             break
         if at_byte + length < following:
-            parts.append(mark(at_byte + length, following))
+            parts.append(gap_text(at_byte + length, following))
         parts.append(zlib.decompress(data)[-missing:])
         missing, following = missing - length, at_byte
     if not rows and following:
-        parts.append(mark(0, following))
+        parts.append(gap_text(0, following))
     return b"".join(reversed(parts))
 
 
 def last_byte(tx: Tx, fence: int) -> bytes:
-    """The last byte that is kept."""
+    """The last stored byte."""
     data = tx.value(
         "select data from log_chunks where fence = ? order by at_byte desc limit 1", fence
     )
     return b"" if data is None else zlib.decompress(data)[-1:]
 
 
-def mark(start: int, end: int) -> bytes:
-    """What stands where a piece was cut out."""
+def gap_text(start: int, end: int) -> bytes:
+    """The text in place of missing bytes."""
     return f"\n[… {end - start} bytes were cut here: {start} to {end} …]\n".encode()
 
 
-def forget(tx: Tx, job_ids: list[str]) -> None:
-    """Drop the logs and files of purged jobs: a few statements for all of them."""
+def delete(tx: Tx, job_ids: list[str]) -> None:
+    """Delete the logs and artifacts of purged jobs."""
     ids = msgspec.json.encode(job_ids).decode()
     of_these = f"job_id in {tx.dialect.in_texts}"
     tx.execute(
@@ -272,12 +272,12 @@ def forget(tx: Tx, job_ids: list[str]) -> None:
         tx.execute(f"delete from {table} where {of_these}", ids)
 
 
-def pieces(found: list[Chunk], start: int) -> Iterator[tuple[int, int, bytes]]:
+def pieces(rows: list[Chunk], start: int) -> Iterator[tuple[int, int, bytes]]:
     """(offset after, lines before, bytes), gaps marked, beginning at `start`."""
     at = start
-    for chunk in found:
+    for chunk in rows:
         if chunk.at_byte > at:
-            yield chunk.at_byte, chunk.at_line, mark(at, chunk.at_byte)
+            yield chunk.at_byte, chunk.at_line, gap_text(at, chunk.at_byte)
         skip = max(0, at - chunk.at_byte)
         lines = chunk.at_line + chunk.data[:skip].count(b"\n")
         at = chunk.at_byte + chunk.size

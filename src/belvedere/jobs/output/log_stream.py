@@ -13,203 +13,205 @@ from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.db.signals import log_written
 from belvedere.jobs import permissions, store
-from belvedere.jobs.attempts import attempts_of
+from belvedere.jobs.attempts import attempts_for_job
 from belvedere.jobs.model import JobRow
-from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.output import log_store
 
 encode = msgspec.json.Encoder().encode
-# Without a ring from the agent's own server: this often a look.
-LOOK_S = 1.0
-# Proxies close what is silent for a minute.
-PULSE_S = 15.0
+# Without a signal from the agent's server, the log is read this often.
+POLL_S = 1.0
+# Proxies close connections that are silent for a minute.
+KEEPALIVE_S = 15.0
 
 
-class Source(msgspec.Struct):
-    """Where the log of one attempt comes from at this moment."""
+class LogSource(msgspec.Struct):
+    """Where the log of one attempt is stored at this moment."""
 
     job: JobRow
     fence: int
     # Of the attempt, from 1; 0 while there is none.
     number: int
-    # Small logs lie beside the job or its attempt; None: look into the log store.
+    # Small logs are stored with the job or its attempt; None: read the log store.
     small: bytes | None
     result: dict[str, Any]
 
     @property
     def is_unknown(self) -> bool:
-        """Whether nobody knows how the attempt ended, and so whether it wrote more."""
+        """Whether the outcome is unknown, and so whether there was more output."""
         return self.result.get("ending") == "unknown"
 
 
-def source(tx: Tx, actor: Actor, job_id: str, number: int | None) -> Source:
-    """The log of one attempt, the newest unless told."""
-    job = permissions.to_see(tx, actor, job_id)
-    attempts = {row.number: row.fence for row in attempts_of(tx, job_id)}
+def find_source(tx: Tx, actor: Actor, job_id: str, number: int | None) -> LogSource:
+    """The log of one attempt, by default the newest."""
+    job = permissions.require_visible(tx, actor, job_id)
+    attempts = {row.number: row.fence for row in attempts_for_job(tx, job_id)}
     if number is not None and number not in attempts:
         raise Invalid(f"The job has no attempt {number}.", code="no_such_attempt")
     newest = max(attempts, default=0)
-    wanted = newest if number is None else number
-    fence = attempts.get(wanted, 0)
-    kept = tx.value("select report from attempts where fence = ?", fence)
-    if kept is not None:
-        report = msgspec.json.decode(kept)
-        return Source(job, fence, wanted, _bytes(report.get("log")), report)
-    heavy = store.heavy(tx, job.id)
-    result = msgspec.json.decode(heavy.result) if heavy.result else {}
-    return Source(job, fence, wanted, _bytes(heavy.log), result)
+    chosen = newest if number is None else number
+    fence = attempts.get(chosen, 0)
+    text = tx.value("select report from attempts where fence = ?", fence)
+    if text is not None:
+        report = msgspec.json.decode(text)
+        return LogSource(job, fence, chosen, _bytes(report.get("log")), report)
+    details = store.read_details(tx, job.id)
+    result = msgspec.json.decode(details.result) if details.result else {}
+    return LogSource(job, fence, chosen, _bytes(details.log), result)
 
 
 def _bytes(text: str | None) -> bytes | None:
     return None if text is None else text.encode()
 
 
-def is_ended(found: Source) -> bool:
-    return found.job.is_over or found.job.fence != found.fence
+def is_ended(source: LogSource) -> bool:
+    return source.job.is_over or source.job.fence != source.fence
 
 
-async def text(
-    services: Services, found: Source, start: int, end: int | None
+async def read_text(
+    services: Services, source: LogSource, start: int, end: int | None
 ) -> AsyncIterator[bytes]:
-    """Bytes of the stream as produced from `start` up to `end`, cuts marked."""
-    if found.small is not None:
-        yield found.small[start:end]
+    """Bytes of the original stream from `start` up to `end`, gaps marked."""
+    if source.small is not None:
+        yield source.small[start:end]
         return
     at = start
     while end is None or at < end:
-        chunks = await services.logs.read(joblog.chunks, found.fence, at)
+        chunks = await services.logs.read(log_store.chunks, source.fence, at)
         if not chunks:
-            if (gap := await _dropped(services, found, at)) is not None:
-                yield joblog.mark(at, gap.end if end is None else min(end, gap.end))
+            if (gap := await _missing_end(services, source, at)) is not None:
+                yield log_store.gap_text(at, gap.end if end is None else min(end, gap.end))
             return
-        for after, _, data in joblog.pieces(chunks, at):
+        for after, _, data in log_store.pieces(chunks, at):
             if end is not None and at >= end:
                 return
             yield data if end is None or after <= end else data[: len(data) - (after - end)]
             at = after
 
 
-async def _dropped(services: Services, found: Source, at: int) -> joblog.Log | None:
-    """The log, where its last bytes are missing: the organization had no room for them, or the
+async def _missing_end(services: Services, source: LogSource, at: int) -> log_store.Log | None:
+    """The log, if its last bytes are missing: the quota of the organization was used up, or the
     agent's disk was full."""
-    log: joblog.Log | None = await services.logs.read(joblog.find, found.fence)
-    return log if log is not None and log.end > at and is_ended(found) else None
+    log: log_store.Log | None = await services.logs.read(log_store.find, source.fence)
+    return log if log is not None and log.end > at and is_ended(source) else None
 
 
-async def live(
-    services: Services, actor: Actor, found: Source, number: int | None, current: int, at: int
+async def stream(
+    services: Services, actor: Actor, source: LogSource, number: int | None, current: int, at: int
 ) -> AsyncIterator[bytes]:
-    """Server-sent events: `output` with the next offset as id, `cut` before the mark of what is
-    missing, `attempt` when a retry begins, `end` with the totals. Without a number the stream
-    goes on from attempt to attempt."""
-    rang = asyncio.Event()
-    undo = [
-        services.signals.subscribe(log_written(found.job.id), lambda _: rang.set()),
+    """Server-sent events: `output` with the next offset as id, `cut` before the mark of missing
+    bytes, `attempt` when a retry begins, `end` with the totals. Without a number the stream
+    continues with the next attempt."""
+    changed = asyncio.Event()
+    unsubscribe = [
+        services.signals.subscribe(log_written(source.job.id), lambda _: changed.set()),
         await services.feed.listen(
-            lambda events: rang.set() if any(e.object_id == found.job.id for e in events) else None
+            lambda events: (
+                changed.set() if any(e.object_id == source.job.id for e in events) else None
+            )
         ),
     ]
-    quiet = 0.0
+    idle_s = 0.0
     try:
         while True:
-            rang.clear()
-            newest = await services.db.read(source, actor, found.job.id, number)
+            changed.clear()
+            newest = await services.db.read(find_source, actor, source.job.id, number)
             if newest.number != current:
-                async for event in _change(services, actor, newest, current, at):
+                async for event in _attempt_change(services, actor, newest, current, at):
                     yield event
                 at, current = 0, newest.number
-            sent = at
+            start = at
             async for event, after in _new_output(services, newest, at):
                 at = after
                 yield event
             if is_ended(newest):
                 yield await _end(services, newest, at)
                 return
-            quiet = 0.0 if at > sent else quiet + LOOK_S
-            if quiet >= PULSE_S:
-                quiet = 0.0
+            idle_s = 0.0 if at > start else idle_s + POLL_S
+            if idle_s >= KEEPALIVE_S:
+                idle_s = 0.0
                 yield b": still here\n\n"
-            await _wait(rang)
+            await _wait(changed)
     finally:
-        for call in undo:
+        for call in unsubscribe:
             call()
 
 
-async def _change(
-    services: Services, actor: Actor, newest: Source, old: int, at: int
+async def _attempt_change(
+    services: Services, actor: Actor, newest: LogSource, old: int, at: int
 ) -> AsyncIterator[bytes]:
-    """What is left of the attempt before, then the word that another begins."""
+    """The rest of the previous attempt, then the event that another begins."""
     if old:
-        before = await services.db.read(source, actor, newest.job.id, old)
+        before = await services.db.read(find_source, actor, newest.job.id, old)
         async for event, _ in _new_output(services, before, at):
             yield event
-        told = encode({"number": newest.number})
-        yield f"id: {_id(newest, 0)}\nevent: attempt\ndata: ".encode() + told + b"\n\n"
+        data = encode({"number": newest.number})
+        yield f"id: {_id(newest, 0)}\nevent: attempt\ndata: ".encode() + data + b"\n\n"
 
 
-def _id(found: Source, after: int) -> str:
-    """The next offset; later attempts say their number too, so that going on is unambiguous."""
-    return str(after) if found.number <= 1 else f"{found.number}/{after}"
+def _id(source: LogSource, after: int) -> str:
+    """The next offset; for later attempts with their number, so that a client can resume."""
+    return str(after) if source.number <= 1 else f"{source.number}/{after}"
 
 
-async def _wait(rang: asyncio.Event) -> None:
+async def _wait(changed: asyncio.Event) -> None:
     try:
-        # Not wait_for, which may swallow a cancel that comes with the ring.
-        async with asyncio.timeout(LOOK_S):
-            await rang.wait()
+        # Not wait_for, which may swallow a cancellation that comes with the signal.
+        async with asyncio.timeout(POLL_S):
+            await changed.wait()
     except TimeoutError:
         return
 
 
 async def _new_output(
-    services: Services, found: Source, at: int
+    services: Services, source: LogSource, at: int
 ) -> AsyncIterator[tuple[bytes, int]]:
-    """Events for what came since `at`; a character cut by a chunk's end waits for its rest."""
-    if found.small is not None:
-        if at < len(found.small):
-            end = len(found.small)
-            yield _output(found, found.small[at:].decode("utf-8", "replace"), end), end
+    """Events for the output since `at`; a character that is split between chunks waits."""
+    if source.small is not None:
+        if at < len(source.small):
+            end = len(source.small)
+            yield _output(source, source.small[at:].decode("utf-8", "replace"), end), end
         return
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     read = at
-    while chunks := await services.logs.read(joblog.chunks, found.fence, read):
-        for after, line, data in joblog.pieces(chunks, read):
-            if data == joblog.mark(read, after):
+    while chunks := await services.logs.read(log_store.chunks, source.fence, read):
+        for after, line, data in log_store.pieces(chunks, read):
+            if data == log_store.gap_text(read, after):
                 yield _cut(read, after, line), at
-            said = decoder.decode(data)
+            text = decoder.decode(data)
             read, at = after, after - len(decoder.getstate()[0])
-            if said:
-                yield _output(found, said, at), at
-    if is_ended(found) and (rest := decoder.decode(b"", final=True)):
-        yield _output(found, rest, read), read
-    if (gap := await _dropped(services, found, read)) is not None:
+            if text:
+                yield _output(source, text, at), at
+    if is_ended(source) and (rest := decoder.decode(b"", final=True)):
+        yield _output(source, rest, read), read
+    if (gap := await _missing_end(services, source, read)) is not None:
         yield _cut(read, gap.end, gap.lines), read
-        missing = joblog.mark(read, gap.end).decode()
-        yield _output(found, missing, gap.end), gap.end
+        missing = log_store.gap_text(read, gap.end).decode()
+        yield _output(source, missing, gap.end), gap.end
 
 
 def _cut(start: int, end: int, line: int) -> bytes:
-    """Before the mark of a cut: what is missing, and how many lines stand before what follows.
-    Without an id, so that whoever comes back between the two hears both again."""
-    told = encode({"from": start, "to": end, "line": line})
-    return b"event: cut\ndata: " + told + b"\n\n"
+    """Before the mark of missing bytes: their range, and the number of lines before what follows.
+    Without an id, so that a client that resumes between the two events gets both again."""
+    data = encode({"from": start, "to": end, "line": line})
+    return b"event: cut\ndata: " + data + b"\n\n"
 
 
-def _output(found: Source, said: str, after: int) -> bytes:
-    return f"id: {_id(found, after)}\nevent: output\ndata: ".encode() + encode(said) + b"\n\n"
+def _output(source: LogSource, text: str, after: int) -> bytes:
+    return f"id: {_id(source, after)}\nevent: output\ndata: ".encode() + encode(text) + b"\n\n"
 
 
-async def _end(services: Services, found: Source, at: int) -> bytes:
-    log = await services.logs.read(joblog.find, found.fence)
-    result = found.result
+async def _end(services: Services, source: LogSource, at: int) -> bytes:
+    log = await services.logs.read(log_store.find, source.fence)
+    result = source.result
     total = result.get("log_bytes", result.get("bytes_total", log.bytes_seen if log else 0))
-    kept = len(found.small) if found.small is not None else (log.bytes_kept if log else 0)
-    is_empty = total == 0 and not found.is_unknown
-    told = {
-        "lifecycle": found.job.lifecycle,
-        "state": found.job.state,
+    bytes_kept = len(source.small) if source.small is not None else (log.bytes_kept if log else 0)
+    is_empty = total == 0 and not source.is_unknown
+    data = {
+        "lifecycle": source.job.lifecycle,
+        "state": source.job.state,
         "bytes": total,
-        "kept": min(kept, total) if total else kept,
+        "kept": min(bytes_kept, total) if total else bytes_kept,
         "sha256": result.get("log_sha256", result.get("sha256", "")),
-        "complete": found.small is not None or bool(log and log.is_complete) or is_empty,
+        "complete": source.small is not None or bool(log and log.is_complete) or is_empty,
     }
-    return f"id: {_id(found, at)}\nevent: end\ndata: ".encode() + encode(told) + b"\n\n"
+    return f"id: {_id(source, at)}\nevent: end\ndata: ".encode() + encode(data) + b"\n\n"

@@ -1,4 +1,4 @@
-"""Reading one job, with everything but the log that lives in the log store."""
+"""Reads one job with everything except the log in the log store."""
 
 from typing import Any
 
@@ -9,76 +9,80 @@ from belvedere.base.clock import iso, iso_or_none
 from belvedere.db import Row, Tx
 from belvedere.jobs import permissions, specs, store
 from belvedere.jobs.approvals import plan
-from belvedere.jobs.attempts import Attempt, asking_attempts
+from belvedere.jobs.attempts import Attempt, attempts_query
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle
-from belvedere.jobs.queries import records as record
+from belvedere.jobs.queries import records
 from belvedere.jobs.queries.records import JobRecord
-from belvedere.jobs.store import Heavy
+from belvedere.jobs.store import JobDetails
 
-# As far as jobs ahead are counted.
-LONGEST_QUEUE = 10_000
+# Jobs ahead in the queue are counted up to this number.
+MAX_QUEUE_COUNTED = 10_000
 
 
 def show(tx: Tx, actor: Actor, job_id: str) -> JobRecord:
-    """One job with everything but its log, which lives in the log store."""
-    rows = tx.pipeline(store.asking_whole(actor.customer_id, job_id), asking_attempts(job_id))
-    job, heavy = store.found_whole(next(rows))
-    permissions.seen(tx, actor, job)
-    return _whole(tx, job, actor.customer_name, heavy, next(rows))
+    """One job with everything except its log in the log store."""
+    rows = tx.pipeline(
+        store.job_with_details_query(actor.customer_id, job_id), attempts_query(job_id)
+    )
+    job, details = store.job_with_details_from_rows(next(rows))
+    permissions.check_visible(tx, actor, job)
+    return _full_record(tx, job, actor.customer_name, details, next(rows))
 
 
-def whole(tx: Tx, job: JobRow, customer_name: str) -> JobRecord:
-    rows = tx.pipeline(store.asking_heavy(job.id), asking_attempts(job.id))
-    [heavy], attempts = rows
-    return _whole(tx, job, customer_name, Heavy(*heavy), attempts)
+def full_record(tx: Tx, job: JobRow, customer_name: str) -> JobRecord:
+    rows = tx.pipeline(store.details_query(job.id), attempts_query(job.id))
+    [details], attempts = rows
+    return _full_record(tx, job, customer_name, JobDetails(*details), attempts)
 
 
-def _whole(tx: Tx, job: JobRow, customer_name: str, heavy: Heavy, attempts: list[Row]) -> JobRecord:
-    found = record.light(job, customer_name, tx.now)
-    found.hostname = heavy.hostname
+def _full_record(
+    tx: Tx, job: JobRow, customer_name: str, details: JobDetails, attempts: list[Row]
+) -> JobRecord:
+    record = records.summary(job, customer_name, tx.now)
+    record.hostname = details.hostname
     if job.task_id is not None:
-        record.with_task(found, job.task_id, specs.of_job(tx, job), heavy.arguments)
+        records.add_task(record, job.task_id, specs.for_job(tx, job), details.arguments)
     elif job.type == "ScriptJob":
         # A command of an admin.
-        found.task_arguments_values = msgspec.json.decode(heavy.arguments)
-    found.output = None if heavy.output is None else msgspec.json.decode(heavy.output)
-    if found.output is not None and job.fence == 0:
-        # What a dummy or an approval gives on are its own values; masked ones stay masked.
-        found.output = found.task_arguments_values
-    if heavy.result is not None:
-        found.result = store.decode_result(heavy.result)
-        found.result["log"] = heavy.log or ""
+        record.task_arguments_values = msgspec.json.decode(details.arguments)
+    record.output = None if details.output is None else msgspec.json.decode(details.output)
+    if record.output is not None and job.fence == 0:
+        # The output of a dummy or an approval is its own values; masked ones stay masked.
+        record.output = record.task_arguments_values
+    if details.result is not None:
+        record.result = store.decode_result(details.result)
+        record.result["log"] = details.log or ""
     if job.type == APPROVAL:
-        found.will_run = plan.of_job(tx, job.id)
-    found.attempts = [record.attempt(Attempt(*row)) for row in attempts]
-    explain(tx, job, found)
-    return found
+        record.will_run = plan.for_job(tx, job.id)
+    record.attempts = [records.attempt_record(Attempt(*row)) for row in attempts]
+    add_waiting_reason(tx, job, record)
+    return record
 
 
-def named(tx: Tx, records: list[JobRecord]) -> list[JobRecord]:
-    """Hosts are called as they are called today."""
-    ids = sorted({found.host_id for found in records if found.host_id is not None})
+def add_hostnames(tx: Tx, records: list[JobRecord]) -> list[JobRecord]:
+    """Set the current names of the hosts."""
+    ids = sorted({record.host_id for record in records if record.host_id is not None})
     if ids:
         rows = tx.rows(
             f"select id, hostname from hosts where id in {tx.dialect.in_texts}",
-            store.json_list(ids),
+            store.json_array(ids),
         )
         names: dict[str | None, str] = {host_id: hostname for host_id, hostname in rows}
-        for found in records:
-            found.hostname = names.get(found.host_id)
+        for record in records:
+            record.hostname = names.get(record.host_id)
     return records
 
 
-def explain(tx: Tx, job: JobRow, found: JobRecord) -> None:
-    """Say why a ready job waits, and for whom an approval does."""
-    if job.type == WORKFLOW and not job.is_over and found.waiting_reason in (None, "queued"):
-        found.waiting_reason, found.waiting_detail = _steps_wait(tx, job)
+def add_waiting_reason(tx: Tx, job: JobRow, record: JobRecord) -> None:
+    """Set the reason why a job waits, and the approvers of an approval."""
+    if job.type == WORKFLOW and not job.is_over and record.waiting_reason in (None, "queued"):
+        record.waiting_reason, record.waiting_detail = _waiting_step(tx, job)
         return
-    if found.waiting_reason == "approval":
-        spec = specs.of_job(tx, job)
-        of = {"approvers": spec.approvers, "four_eyes": spec.four_eyes}
-        found.waiting_detail = {**(found.waiting_detail or {}), **of}
-    if found.waiting_reason != "queued" or job.host_id is None:
+    if record.waiting_reason == "approval":
+        spec = specs.for_job(tx, job)
+        decision = {"approvers": spec.approvers, "four_eyes": spec.four_eyes}
+        record.waiting_detail = {**(record.waiting_detail or {}), **decision}
+    if record.waiting_reason != "queued" or job.host_id is None:
         return
     host = tx.row(
         "select connected_at, seen_at, gone_at, enabled, draining, slots, session, hostname,"
@@ -86,54 +90,60 @@ def explain(tx: Tx, job: JobRow, found: JobRecord) -> None:
         job.host_id,
     )
     if host is not None:
-        found.waiting_reason, detail = _held_up(tx, job, host)
-        found.waiting_detail = {**detail, "ahead": _ahead(tx, job)}
+        record.waiting_reason, detail = _blocking_reason(tx, job, host)
+        record.waiting_detail = {**detail, "ahead": _count_ahead(tx, job)}
 
 
-def _steps_wait(tx: Tx, job: JobRow) -> tuple[str | None, dict[str, Any] | None]:
-    """A workflow job waits when none of its steps runs: for what the newest of them waits."""
+def _waiting_step(tx: Tx, job: JobRow) -> tuple[str | None, dict[str, Any] | None]:
+    """A workflow job waits if none of its steps runs; its reason is that of the newest step."""
     steps = tx.all(
         JobRow,
-        f"select {store.JOB} from jobs where workflow_job_id = ?"
+        f"select {store.JOB_COLUMNS} from jobs where workflow_job_id = ?"
         " and (ended_at is null or state = 'lost') order by id desc",
         job.id,
     )
     if not steps or any(_runs(tx, step) for step in steps):
         return None, None
-    newest = record.light(steps[0], "", tx.now)
-    explain(tx, steps[0], newest)
+    newest = records.summary(steps[0], "", tx.now)
+    add_waiting_reason(tx, steps[0], newest)
     return newest.waiting_reason, {"job_id": newest.id, **(newest.waiting_detail or {})}
 
 
 def _runs(tx: Tx, step: JobRow) -> bool:
-    """An agent has it; of a workflow within this one, whether a step of it runs."""
+    """Whether an agent runs it; for a nested workflow, whether one of its steps runs."""
     if step.type == WORKFLOW and step.lifecycle != Lifecycle.ONHOLD:
-        return _steps_wait(tx, step)[0] is None
+        return _waiting_step(tx, step)[0] is None
     return step.lifecycle == Lifecycle.ASSIGNED
 
 
-def _ahead(tx: Tx, job: JobRow) -> int:
-    """How many wait for the same host and came before; a long queue is only called long."""
+def _count_ahead(tx: Tx, job: JobRow) -> int:
+    """The number of earlier jobs that wait for the same host, up to a limit."""
     ahead = "select 1 as one from jobs where host_id = ? and lifecycle = 'ready' and id < ? limit ?"
     return int(
-        tx.value(f"select count(*) from ({ahead}) a", job.host_id, job.id, LONGEST_QUEUE) or 0
+        tx.value(f"select count(*) from ({ahead}) a", job.host_id, job.id, MAX_QUEUE_COUNTED) or 0
     )
 
 
-def _held_up(tx: Tx, job: JobRow, host: tuple[Any, ...]) -> tuple[str, dict[str, Any]]:
-    connected, seen, gone, enabled, draining, slots, _, hostname, full_at, lack = host
+def _blocking_reason(tx: Tx, job: JobRow, host: tuple[Any, ...]) -> tuple[str, dict[str, Any]]:
+    connected_at, seen_at, gone_at, enabled, draining, slots, _, hostname, full_at, disk_message = (
+        host
+    )
     if not enabled or draining:
         return "host_disabled" if not enabled else "host_draining", {"hostname": hostname}
-    if connected is None or gone is not None:
-        return "host_offline", {"hostname": hostname, "since": iso_or_none(gone or seen)}
+    if connected_at is None or gone_at is not None:
+        return "host_offline", {"hostname": hostname, "since": iso_or_none(gone_at or seen_at)}
     if full_at is not None:
-        return "host_disk_full", {"hostname": hostname, "since": iso(full_at), "message": lack}
+        return "host_disk_full", {
+            "hostname": hostname,
+            "since": iso(full_at),
+            "message": disk_message,
+        }
     rows = tx.rows(
         "select id, task_id from jobs where host_id = ? and lifecycle = 'assigned' order by id",
         job.host_id,
     )
-    running = [held for held, _ in rows]
-    siblings = [held for held, task_id in rows if task_id == job.task_id]
+    running = [job_id for job_id, _ in rows]
+    siblings = [job_id for job_id, task_id in rows if task_id == job.task_id]
     if job.concurrency is not None and len(siblings) >= job.concurrency:
         return "concurrency_limit", {"held_by": siblings}
     if len(running) >= slots:
@@ -142,4 +152,4 @@ def _held_up(tx: Tx, job: JobRow, host: tuple[Any, ...]) -> tuple[str, dict[str,
 
 
 def lifecycle_of(tx: Tx, actor: Actor, job_id: str) -> str:
-    return permissions.to_see(tx, actor, job_id).lifecycle
+    return permissions.require_visible(tx, actor, job_id).lifecycle

@@ -1,4 +1,4 @@
-"""A page of jobs: light records, heavy fields only where they are asked for."""
+"""Pages of jobs: summaries, large fields only on request."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -11,39 +11,38 @@ from belvedere.db import Tx, columns
 from belvedere.db.interface import Dialect
 from belvedere.jobs import permissions, specs, store
 from belvedere.jobs.model import JobRow
-from belvedere.jobs.queries import details, index_choice
-from belvedere.jobs.queries import records as record
+from belvedere.jobs.queries import details, index_choice, records
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.rest.response_budget import Budget, check_order
 
-HEAVY = frozenset({"task", "task_arguments_values", "output", "attempts"})
+DETAIL_FIELDS = frozenset({"task", "task_arguments_values", "output", "attempts"})
 LOG = "result.log"
-# A last line may be long, and a page has a thousand of them.
-LONGEST_LINE = 1_024
-AT_ONCE = 100
-# Not deleted with the history.
-_THERE = "(j.ended_at is null or j.ended_at > ? or j.state = 'lost')"
+# Characters of `lastline` in a summary: a page may have a thousand of them.
+MAX_LAST_LINE = 1_024
+BATCH_SIZE = 100
+# Not purged with the history.
+_NOT_PURGED = "(j.ended_at is null or j.ended_at > ? or j.state = 'lost')"
 
 
-class Runs(msgspec.Struct):
-    """What a job is of."""
+class JobSource(msgspec.Struct):
+    """The task and the workflow of a job."""
 
     task: str | None
     workflow: str | None
 
 
-class Running(msgspec.Struct):
-    """How many jobs of a task or workflow are not over."""
+class OpenJobCount(msgspec.Struct):
+    """The number of open jobs of a task or workflow."""
 
-    of: Runs = msgspec.field(name="_id")
+    of: JobSource = msgspec.field(name="_id")
     count: int
 
 
 class Page(msgspec.Struct):
-    """`total`: if asked. `until`: looked no further than to this id. `is_cut`: the page ends before
-    its limit because more would be too many bytes. `size`: bytes of records that were counted."""
+    """`total`: if requested. `until`: the last id that was read. `is_cut`: the page ends before its
+    limit because the response would be too large. `size`: counted bytes of records."""
 
     records: list[JobRecord]
     total: int | None
@@ -62,136 +61,141 @@ class Page(msgspec.Struct):
         self.total = None if self.total is None else self.total + (step.total or 0)
         self.until, self.is_cut, self.size = step.until, step.is_cut, step.size
 
-    def is_unfinished(self, listing: Listing, most: int | None) -> bool:
+    def is_unfinished(self, listing: Listing, count_limit: int | None) -> bool:
         """Whether there are more jobs to examine, for the page or for the total."""
         if self.until is None or self.is_cut:
             return False
-        is_counting = self.total is not None and (most is None or self.total <= most)
+        is_counting = self.total is not None and (count_limit is None or self.total <= count_limit)
         return is_counting or len(self.records) < (listing.limit or 0)
 
 
-def page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int | None]:
-    """Jobs that the actor may see, newest first unless asked otherwise; the total if asked."""
-    found = looked(tx, actor, listing, None, None)
-    return found.records, found.total
+def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int | None]:
+    """Jobs that the actor may see, by default newest first; the total if requested."""
+    page = read_page(tx, actor, listing, None, None)
+    return page.records, page.total
 
 
-def looked(
-    tx: Tx, actor: Actor, listing: Listing, most: int | None, look: int | None, size: int = 0
+def read_page(
+    tx: Tx,
+    actor: Actor,
+    listing: Listing,
+    count_limit: int | None,
+    search_limit: int | None,
+    size: int = 0,
 ) -> Page:
-    """The same, counted no further than to one more than `most`, among no more than `look` jobs.
-    `size`: bytes of records that earlier steps have read."""
-    seen, seen_params = permissions.visible(actor, tx.dialect)
+    """The same; counts up to `count_limit` + 1 and reads at most `search_limit` jobs. `size`: bytes
+    of records that earlier steps have read."""
+    visible, visible_params = permissions.visible_filter(actor, tx.dialect)
     until = tx.value("select purged_until from customers where id = ?", actor.customer_id)
-    way = index_choice.way(tx, actor.customer_id, listing, look)
-    asked = clauses(way.rest)
-    ordered = asked.page.replace(" order by ", f" order by {way.order}", 1)
-    of = f"from jobs j where {way.text} and {_THERE} and {seen}{asked.where}"
-    params = (*way.params, until, *seen_params, *asked.params)
+    plan = index_choice.choose_index(tx, actor.customer_id, listing, search_limit)
+    filters = clauses(plan.rest)
+    ordered = filters.page.replace(" order by ", f" order by {plan.order}", 1)
+    source = f"from jobs j where {plan.text} and {_NOT_PURGED} and {visible}{filters.where}"
+    params = (*plan.params, until, *visible_params, *filters.params)
     jobs = tx.all(
         JobRow,
-        f"select {columns(JobRow, 'j.')} {of}{ordered}",
+        f"select {columns(JobRow, 'j.')} {source}{ordered}",
         *params,
-        *asked.page_params,
+        *filters.page_params,
     )
-    total = int(tx.value(f"select count(*) {of}", *params)) if listing.count else None
-    if most is not None:
-        counted = f"select count(*) from (select 1 as one {of} limit ?) o"
-        total = int(tx.value(counted, *params, most + 1))
-    if not is_heavy(listing):
-        return Page(details.named(tx, _light(tx, actor, jobs)), total, way.until)
+    total = int(tx.value(f"select count(*) {source}", *params)) if listing.count else None
+    if count_limit is not None:
+        counted = f"select count(*) from (select 1 as one {source} limit ?) o"
+        total = int(tx.value(counted, *params, count_limit + 1))
+    if not includes_details(listing):
+        return Page(details.add_hostnames(tx, _summaries(tx, actor, jobs)), total, plan.until)
     budget = Budget()
     budget.spent = size
-    found = Page(_heavy_records(tx, actor, jobs, listing, budget), total, way.until)
-    found.size = budget.spent
-    if len(found.records) < len(jobs):
+    page = Page(_detailed_records(tx, actor, jobs, listing, budget), total, plan.until)
+    page.size = budget.spent
+    if len(page.records) < len(jobs):
         check_order(listing)
-        found.cut(len(found.records), listing.after)
-    return found
+        page.cut(len(page.records), listing.after)
+    return page
 
 
-def is_heavy(listing: Listing) -> bool:
-    """Whether it includes what may be large."""
-    return bool(listing.include & (HEAVY | {LOG}))
+def includes_details(listing: Listing) -> bool:
+    """Whether the list includes large fields."""
+    return bool(listing.include & (DETAIL_FIELDS | {LOG}))
 
 
-def size_of(found: JobRecord) -> int:
-    return len(msgspec.json.encode(found))
+def encoded_size(record: JobRecord) -> int:
+    return len(msgspec.json.encode(record))
 
 
-def _heavy_records(
+def _detailed_records(
     tx: Tx, actor: Actor, jobs: Sequence[JobRow], listing: Listing, budget: Budget
 ) -> list[JobRecord]:
-    """As many as an answer may have bytes; the next one is read to see that it does not fit."""
+    """As many as fit into a response; one more is read to see that it does not fit."""
     records = list[JobRecord]()
     for job in jobs:
-        found = _heavy(tx, actor, job, listing.include)
-        if not budget.takes(size_of(found)):
+        record = _detailed_record(tx, actor, job, listing.include)
+        if not budget.takes(encoded_size(record)):
             break
-        records.append(found)
+        records.append(record)
     return records
 
 
-def running(tx: Tx, actor: Actor, listing: Listing) -> list[Running]:
-    """How many of the open jobs there are of each."""
-    seen, params = permissions.visible(actor, tx.dialect)
-    asked = clauses(listing)
+def count_open(tx: Tx, actor: Actor, listing: Listing) -> list[OpenJobCount]:
+    """The number of open jobs of each task and workflow."""
+    visible, params = permissions.visible_filter(actor, tx.dialect)
+    filters = clauses(listing)
     rows = tx.rows(
-        f"select j.task_id, j.workflow_id, count(*) from jobs j where {index_choice.OPEN_ONES}"
-        f" and j.expires_at > 0 and j.customer_id || '' = ? and {seen}{asked.where}"
+        f"select j.task_id, j.workflow_id, count(*) from jobs j where {index_choice.IS_OPEN_JOB}"
+        f" and j.expires_at > 0 and j.customer_id || '' = ? and {visible}{filters.where}"
         " group by j.task_id, j.workflow_id order by j.workflow_id, j.task_id",
-        *(actor.customer_id, *params, *asked.params),
+        *(actor.customer_id, *params, *filters.params),
     )
-    return [Running(Runs(task, workflow), count) for task, workflow, count in rows]
+    return [OpenJobCount(JobSource(task, workflow), count) for task, workflow, count in rows]
 
 
-def _heavy(tx: Tx, actor: Actor, job: JobRow, heavy: frozenset[str]) -> JobRecord:
-    found = details.whole(tx, job, actor.customer_name)
-    for name in HEAVY - heavy:
-        setattr(found, name, msgspec.UNSET)
-    if LOG not in heavy and isinstance(found.result, dict):
-        found.result = _short(found.result)
-    return found
+def _detailed_record(tx: Tx, actor: Actor, job: JobRow, included: frozenset[str]) -> JobRecord:
+    record = details.full_record(tx, job, actor.customer_name)
+    for name in DETAIL_FIELDS - included:
+        setattr(record, name, msgspec.UNSET)
+    if LOG not in included and isinstance(record.result, dict):
+        record.result = _short(record.result)
+    return record
 
 
-def _light(tx: Tx, actor: Actor, jobs: Sequence[JobRow]) -> list[JobRecord]:
+def _summaries(tx: Tx, actor: Actor, jobs: Sequence[JobRow]) -> list[JobRecord]:
     runas = {
         job_id: spec.script_runas
-        for job_id, spec in specs.of_jobs(tx, [job for job in jobs if job.task_id]).items()
+        for job_id, spec in specs.for_jobs(tx, [job for job in jobs if job.task_id]).items()
     }
     results = _results(tx, [job.id for job in jobs if job.is_over])
-    found = []
+    summaries = []
     for job in jobs:
-        one = record.light(job, actor.customer_name, tx.now, runas.get(job.id, ""))
-        one.result = results.get(job.id, msgspec.UNSET)
-        found.append(one)
-    return found
+        summary = records.summary(job, actor.customer_name, tx.now, runas.get(job.id, ""))
+        summary.result = results.get(job.id, msgspec.UNSET)
+        summaries.append(summary)
+    return summaries
 
 
 def _results(tx: Tx, job_ids: list[str]) -> dict[str, dict[str, Any]]:
-    """How each ended, without its log; a few at a time, so that memory stays small."""
-    found = {}
-    for start in range(0, len(job_ids), AT_ONCE):
+    """The result of each job without its log, in batches to limit memory."""
+    results = {}
+    for start in range(0, len(job_ids), BATCH_SIZE):
         rows = tx.rows(
             f"select id, result from jobs where result is not null and id in {tx.dialect.in_texts}",
-            store.json_list(job_ids[start : start + AT_ONCE]),
+            store.json_array(job_ids[start : start + BATCH_SIZE]),
         )
         for job_id, text in rows:
-            found[job_id] = _short(store.decode_result(text))
-    return found
+            results[job_id] = _short(store.decode_result(text))
+    return results
 
 
 def _short(result: dict[str, Any]) -> dict[str, Any]:
-    kept = {name: value for name, value in result.items() if name != "log"}
-    if len(kept.get("lastline", "")) > LONGEST_LINE:
-        kept["lastline"] = kept["lastline"][:LONGEST_LINE]
-    return kept
+    short = {name: value for name, value in result.items() if name != "log"}
+    if len(short.get("lastline", "")) > MAX_LAST_LINE:
+        short["lastline"] = short["lastline"][:MAX_LAST_LINE]
+    return short
 
 
 @cache
 def listable(dialect: Dialect) -> Listable:
-    """What the list of jobs can be asked for."""
-    # That of what ran: the workflow's covers its steps.
+    """The fields by which lists of jobs can be filtered."""
+    # The ACL of a workflow applies to its steps.
     acl = (
         "exists (select 1 from acl a where a.customer_id = j.customer_id"
         " and a.object = case when j.workflow_id is null then 'task' else 'workflow' end"
@@ -213,17 +217,17 @@ def listable(dialect: Dialect) -> Listable:
             **{name: Field(f"j.{name}") for name in texts},
             **{name: Field(f"j.{column}", Kind.TIME) for name, column in times.items()},
             "_type": Field("j.type"),
-            # As model.py's `may_have_run` says it.
+            # The same as `may_have_run` in model.py.
             "ran": Field(
                 "(case when j.lifecycle = 'assigned' and j.ran = 'no' then 'maybe' else j.ran end)"
             ),
             "notify": Field("j.notify", Kind.BOOL),
-            # What a person types to find one.
+            # For the search field.
             "text": Field("(j.name || ' ' || j.id || ' ' || j.username || ' ' || j.email)"),
             "acl": Field(acl),
             "task_arguments_values.N": Field(_nth_argument(dialect)),
         },
-        includes=HEAVY | {LOG, "result"},
+        includes=DETAIL_FIELDS | {LOG, "result"},
         newest_first=True,
         most=1_000,
     )

@@ -1,4 +1,4 @@
-"""Which script a job ran, beside the one with which its task last went well."""
+"""The script that a job ran, and that of the last successful job of its task."""
 
 import msgspec
 
@@ -9,12 +9,12 @@ from belvedere.files.store import content_of
 from belvedere.jobs import permissions, store
 from belvedere.jobs.model import JobRow
 
-# So many jobs are looked through for a good one.
-LOOKED_AT = 2_000
-LONGEST = 256 * 1024
+# Jobs that are searched for a successful one.
+MAX_JOBS_SEARCHED = 2_000
+MAX_SOURCE_BYTES = 256 * 1024
 
 
-class Ran(msgspec.Struct):
+class ScriptRun(msgspec.Struct):
     """The script of one job. `source` only for managers and above, and only of a text up to
     256 KiB."""
 
@@ -22,7 +22,7 @@ class Ran(msgspec.Struct):
     script_id: str | None
     filename: str | None
     sha256: str | None
-    # Of the file; null when that version is not kept any more.
+    # Of the file; null if that version was deleted.
     version: int | None
     task_version: int | None
     ended_at: str | None
@@ -30,45 +30,46 @@ class Ran(msgspec.Struct):
 
 
 class Provenance(msgspec.Struct):
-    """`last_good`: the last job of the task before this one that ended well. `same`: both ran the
-    same bytes."""
+    """`last_good`: the last successful job of the task before this one. `same`: both ran the same
+    script."""
 
-    job: Ran
-    last_good: Ran | None
+    job: ScriptRun
+    last_good: ScriptRun | None
     same: bool
 
 
-def provenance(tx: Tx, actor: Actor, job_id: str) -> Provenance:
-    job = permissions.to_see(tx, actor, job_id)
+def find_provenance(tx: Tx, actor: Actor, job_id: str) -> Provenance:
+    job = permissions.require_visible(tx, actor, job_id)
     good = _last_good(tx, actor, job)
     return Provenance(
-        _ran(tx, actor, job),
-        None if good is None else _ran(tx, actor, good),
+        _script_run(tx, actor, job),
+        None if good is None else _script_run(tx, actor, good),
         good is not None and good.script_sha256 == job.script_sha256,
     )
 
 
 def _last_good(tx: Tx, actor: Actor, job: JobRow) -> JobRow | None:
-    """Among the newest before it; whose task never goes well is not searched to the beginning."""
+    """Among the newest jobs before it only: a task that never succeeds may have a long history."""
     if job.task_id is None:
         return None
-    seen, params = permissions.visible(actor, tx.dialect)
+    visible, params = permissions.visible_filter(actor, tx.dialect)
     return tx.one(
         JobRow,
-        f"select {columns(JobRow, 'j.')} from (select {store.JOB} from jobs where task_id = ?"
-        " and id < ? order by id desc limit ?) j join customers c on c.id = j.customer_id"
+        f"select {columns(JobRow, 'j.')} from (select {store.JOB_COLUMNS} from jobs"
+        " where task_id = ? and id < ? order by id desc limit ?) j"
+        " join customers c on c.id = j.customer_id"
         f" where j.customer_id = ? and j.state in ('success', 'normal') and {store.UNPURGED}"
-        f" and {seen} order by j.id desc limit 1",
-        *(job.task_id, job.id, LOOKED_AT, actor.customer_id, *params),
+        f" and {visible} order by j.id desc limit 1",
+        *(job.task_id, job.id, MAX_JOBS_SEARCHED, actor.customer_id, *params),
     )
 
 
-def _ran(tx: Tx, actor: Actor, job: JobRow) -> Ran:
+def _script_run(tx: Tx, actor: Actor, job: JobRow) -> ScriptRun:
     version = tx.value(
         "select max(version) from file_versions where file_id = ? and sha256 = ?",
         *(job.script_id or "", job.script_sha256 or ""),
     )
-    return Ran(
+    return ScriptRun(
         job.id,
         job.script_id,
         job.script_filename,
@@ -82,7 +83,7 @@ def _ran(tx: Tx, actor: Actor, job: JobRow) -> Ran:
 
 def _source(tx: Tx, sha256: str | None) -> str | None:
     data = None if sha256 is None else content_of(tx, sha256)
-    if data is None or len(data) > LONGEST:
+    if data is None or len(data) > MAX_SOURCE_BYTES:
         return None
     try:
         return data.decode()

@@ -1,4 +1,4 @@
-"""A job as the interface shows it."""
+"""Records of jobs in responses."""
 
 from typing import Any
 
@@ -6,21 +6,21 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import iso, iso_or_none
-from belvedere.jobs.approvals.plan import Planned
+from belvedere.jobs.approvals.plan import PlannedTask
 from belvedere.jobs.attempts import Attempt
 from belvedere.jobs.model import APPROVAL, RESTORED, WORKFLOW, JobRow, Lifecycle
 from belvedere.tasks.definition.argument_values import masked
 from belvedere.tasks.model import TaskSpec, mask_arguments
 
 
-class UserRecord(msgspec.Struct):
+class JobUserRecord(msgspec.Struct):
     id: str
     username: str
     email: str
 
 
 class TaskInJob(msgspec.Struct):
-    """What of the task a job shows."""
+    """The fields of the task in the record of a job."""
 
     id: str
     task_arguments: list[Any]
@@ -40,14 +40,14 @@ class AttemptRecord(msgspec.Struct):
 
 
 class JobRecord(msgspec.Struct):
-    """A job. Lists leave the heavy fields out unless `include[...]` asks for them."""
+    """A job. Lists omit the large fields unless `include[...]` requests them."""
 
     id: str
     type_: str = msgspec.field(name="_type")
     name: str
     task_id: str | None
     host_id: str | None
-    # A host object in the answer to creation, the host's id elsewhere.
+    # A host object in the response to a creation, else the id of the host.
     host: Any
     hostname: str | None
     script_id: str | None
@@ -60,7 +60,7 @@ class JobRecord(msgspec.Struct):
     customer_id: str
     customer_name: str
     user_id: str
-    user: UserRecord
+    user: JobUserRecord
     workflow_id: str | None
     workflow_job_id: str | None
     timeout: int
@@ -89,13 +89,13 @@ class JobRecord(msgspec.Struct):
     task_arguments_values: list[Any] | UnsetType = UNSET
     output: Any = UNSET
     result: dict[str, Any] | UnsetType = UNSET
-    # Of an approval: what runs once it is given.
-    will_run: list[Planned] | UnsetType = UNSET
+    # For an approval: what runs after it.
+    will_run: list[PlannedTask] | UnsetType = UNSET
     attempts: list[AttemptRecord] | UnsetType = UNSET
 
 
 class InputRecord(msgspec.Struct):
-    """The values that a job was given, with their definitions."""
+    """The values of a job's arguments, with their definitions."""
 
     id: str
     task_arguments_values: list[Any]
@@ -103,9 +103,9 @@ class InputRecord(msgspec.Struct):
     task: TaskInJob | None | UnsetType = UNSET
 
 
-def light(job: JobRow, customer_name: str, now: int, runas: str = "") -> JobRecord:
-    """The record as lists show it."""
-    reason, detail = waiting(job, now)
+def summary(job: JobRow, customer_name: str, now: int, runas: str = "") -> JobRecord:
+    """The record in lists."""
+    reason, detail = waiting_reason(job, now)
     return JobRecord(
         id=job.id,
         type_=job.type,
@@ -124,7 +124,7 @@ def light(job: JobRow, customer_name: str, now: int, runas: str = "") -> JobReco
         customer_id=job.customer_id,
         customer_name=customer_name,
         user_id=job.user_id,
-        user=UserRecord(job.user_id, job.username, job.email),
+        user=JobUserRecord(job.user_id, job.username, job.email),
         workflow_id=job.workflow_id,
         workflow_job_id=job.workflow_job_id,
         timeout=job.timeout,
@@ -152,8 +152,8 @@ def light(job: JobRow, customer_name: str, now: int, runas: str = "") -> JobReco
     )
 
 
-def waiting(job: JobRow, now: int) -> tuple[str | None, dict[str, Any] | None]:
-    """Why a job does not run, as far as its own row tells."""
+def waiting_reason(job: JobRow, now: int) -> tuple[str | None, dict[str, Any] | None]:
+    """Why a job does not run, as far as its row shows."""
     if job.is_over:
         return ("lost", {"reason": job.reason}) if job.is_lost else (None, None)
     match job.lifecycle:
@@ -181,8 +181,8 @@ def waiting(job: JobRow, now: int) -> tuple[str | None, dict[str, Any] | None]:
     return None, None
 
 
-def with_task(record: JobRecord, task_id: str, spec: TaskSpec, arguments: str) -> JobRecord:
-    """Add the definition and the values given; what is masked there is masked here."""
+def add_task(record: JobRecord, task_id: str, spec: TaskSpec, arguments: str) -> JobRecord:
+    """Add the task's definition and the values; masked arguments are masked."""
     record.script_runas = spec.script_runas
     record.task = TaskInJob(
         id=task_id,
@@ -198,7 +198,7 @@ def with_task(record: JobRecord, task_id: str, spec: TaskSpec, arguments: str) -
     return record
 
 
-def attempt(row: Attempt) -> AttemptRecord:
+def attempt_record(row: Attempt) -> AttemptRecord:
     return AttemptRecord(
         number=row.number,
         fence=row.fence,

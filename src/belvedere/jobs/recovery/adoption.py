@@ -1,11 +1,11 @@
-"""Attempts that an agent holds and a restored database does not know: their jobs get them back."""
+"""Adds attempts that are in an agent's journal but not in the restored database to their jobs."""
 
 from collections.abc import Sequence
 
 from belvedere.db import Tx
 from belvedere.jobs import events, specs, store
 from belvedere.jobs.attempts import Attempt, attempts_by_fence, end_attempt, insert_attempts
-from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
+from belvedere.jobs.model import JobRow, JobState, Lifecycle, check_transition
 from belvedere.jobs.recovery import hold
 from belvedere.protocol import Entry
 
@@ -13,8 +13,8 @@ from belvedere.protocol import Entry
 def unknown(
     tx: Tx, host_id: str, entries: Sequence[Entry], forgotten_up_to: int
 ) -> tuple[list[Entry], list[int]]:
-    """Entries from before the database lost commits that have no attempt here, and fences that
-    another host got since, because their numbers were given out again."""
+    """Entries that are older than the restore and have no attempt in the database, and fences that
+    were assigned to another host since, because their numbers were used again."""
     old = [entry for entry in entries if entry.fence <= forgotten_up_to]
     attempts = attempts_by_fence(tx, [entry.fence for entry in old]) if old else {}
     reused = [fence for fence, attempt in attempts.items() if attempt.host_id != host_id]
@@ -22,8 +22,8 @@ def unknown(
 
 
 def adopt(tx: Tx, host_id: str, journal_id: str, entries: Sequence[Entry]) -> None:
-    """Bind them to their jobs, the oldest first: the newest attempt of a job is the one that
-    counts. What has no job here (made after the backup) runs on, and its result is dropped."""
+    """Add them to their jobs, oldest first, so that the newest attempt of a job counts. A script
+    without a job here (created after the backup) continues, and its result is dropped."""
     jobs = store.lock_many(tx, sorted({entry.job_id for entry in entries if entry.job_id}))
     for entry in sorted(entries, key=lambda entry: entry.fence):
         job = jobs.get(entry.job_id)
@@ -48,23 +48,23 @@ def _correct(tx: Tx, job: JobRow) -> None:
     job.version += 1
     job.updated_at = tx.now
     store.save(tx, [job])
-    events.note(tx, "reachable", [job])
+    events.append(tx, "reachable", [job])
 
 
 def _assign(tx: Tx, job: JobRow, fence: int, journal_id: str) -> None:
     if job.lifecycle == Lifecycle.READY:
-        check_move(job, "assign", Lifecycle.ASSIGNED, State.IN_PROGRESS)
+        check_transition(job, "assign", Lifecycle.ASSIGNED, JobState.IN_PROGRESS)
     else:
-        # The agent holds a later attempt: how the one that we know ended was lost.
+        # The agent has a later attempt: the end of the known one was lost.
         end_attempt(tx, job, "lost")
         job.ran = job.may_have_run
-    store.step(job, Lifecycle.ASSIGNED, State.IN_PROGRESS, tx.now)
+    store.apply_transition(job, Lifecycle.ASSIGNED, JobState.IN_PROGRESS, tx.now)
     job.fence, job.attempts, job.reason = fence, job.attempts + 1, None
     job.assigned_at, job.started_at, job.unreachable_at = tx.now, None, None
-    job.deadline_at = tx.now + job.timeout + specs.grace_ms(specs.of_job(tx, job))
+    job.deadline_at = tx.now + job.timeout + specs.grace_ms(specs.for_job(tx, job))
     store.save(tx, [job])
     insert_attempts(tx, [_attempt(tx, job, journal_id, "live")])
-    events.tell(tx, "assigned", [job])
+    events.publish(tx, "assigned", [job])
 
 
 def _expect(tx: Tx, job: JobRow, fence: int, journal_id: str) -> None:
@@ -74,7 +74,7 @@ def _expect(tx: Tx, job: JobRow, fence: int, journal_id: str) -> None:
     job.updated_at = tx.now
     store.save(tx, [job])
     insert_attempts(tx, [_attempt(tx, job, journal_id, "lost")])
-    events.note(tx, "reachable", [job])
+    events.append(tx, "reachable", [job])
 
 
 def _attempt(tx: Tx, job: JobRow, journal_id: str, state: str) -> Attempt:

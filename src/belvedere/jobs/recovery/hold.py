@@ -9,23 +9,31 @@ from belvedere.db import Tx
 from belvedere.db.signals import host_ready
 from belvedere.jobs import events, permissions, store
 from belvedere.jobs.lifecycle.timeouts import end_waiting
-from belvedere.jobs.model import IS_OPEN, RESTORED, WORKFLOW, JobRow, Lifecycle, State, check_move
+from belvedere.jobs.model import (
+    IS_OPEN,
+    RESTORED,
+    WORKFLOW,
+    JobRow,
+    JobState,
+    Lifecycle,
+    check_transition,
+)
 
-BATCH = 500
-# So many are released by one request.
+BATCH_SIZE = 500
+# Jobs that one request releases.
 MAX_RELEASED = 1_000
 _HELD = f"{IS_OPEN} and lifecycle = 'onhold' and reason = '{RESTORED}'"
 
 
 def hold(tx: Tx, host_id: str | None = None) -> int:
-    """Everything that waits for a host, or for this one. On hold, so that no claim sees them."""
+    """Put all ready jobs, or those of this host, on hold, so that they are not claimed."""
     only, params = ("host_id is not null", ()) if host_id is None else ("host_id = ?", (host_id,))
     count = 0
     while jobs := tx.all(
         JobRow,
-        f"select {store.JOB} from jobs where {only} and lifecycle = 'ready'"
+        f"select {store.JOB_COLUMNS} from jobs where {only} and lifecycle = 'ready'"
         f" order by id limit ?{tx.dialect.lock_rows}",
-        *(*params, BATCH),
+        *(*params, BATCH_SIZE),
     ):
         _hold(tx, jobs)
         count += len(jobs)
@@ -34,28 +42,28 @@ def hold(tx: Tx, host_id: str | None = None) -> int:
 
 def _hold(tx: Tx, jobs: Sequence[JobRow]) -> None:
     for job in jobs:
-        check_move(job, "hold", Lifecycle.ONHOLD, State.IN_PROGRESS)
-        store.step(job, Lifecycle.ONHOLD, State.IN_PROGRESS, tx.now)
+        check_transition(job, "hold", Lifecycle.ONHOLD, JobState.IN_PROGRESS)
+        store.apply_transition(job, Lifecycle.ONHOLD, JobState.IN_PROGRESS, tx.now)
         job.reason = RESTORED
         if job.ran == "no":
             job.ran = "maybe"
     store.save(tx, jobs)
-    events.tell(tx, "held", jobs)
+    events.publish(tx, "held", jobs)
 
 
 def end_queued_workflows(tx: Tx) -> int:
-    """Workflow jobs that wait for their turn: it may have come since the backup. They have no step
-    that could be held, and would begin by themselves."""
+    """Queued workflow jobs may have started since the backup. They have no steps that could be
+    held, and would start by themselves."""
     jobs = tx.all(
         JobRow,
-        f"select {store.JOB} from jobs where {IS_OPEN} and lifecycle = 'onhold'"
+        f"select {store.JOB_COLUMNS} from jobs where {IS_OPEN} and lifecycle = 'onhold'"
         f" and type = '{WORKFLOW}' order by id{tx.dialect.lock_rows}",
     )
     for job in jobs:
         end_waiting(job, RESTORED, tx.now)
         job.ran = "maybe"
     store.save(tx, jobs)
-    events.tell(tx, "expired", jobs)
+    events.publish(tx, "expired", jobs)
     return len(jobs)
 
 
@@ -70,19 +78,19 @@ def release_proved(tx: Tx, host_id: str) -> int:
 
 
 def make_ready(tx: Tx, job: JobRow) -> None:
-    """A held job, locked, may run."""
-    check_move(job, "release", Lifecycle.READY, State.IN_PROGRESS)
-    store.step(job, Lifecycle.READY, State.IN_PROGRESS, tx.now)
+    """Make a held, locked job ready."""
+    check_transition(job, "release", Lifecycle.READY, JobState.IN_PROGRESS)
+    store.apply_transition(job, Lifecycle.READY, JobState.IN_PROGRESS, tx.now)
     job.reason = None
     store.save(tx, [job])
-    events.tell(tx, "released", [job])
+    events.publish(tx, "released", [job])
     tx.signals.add(host_ready(job.host_id))
 
 
 def release(tx: Tx, actor: Actor, job_id: str) -> JobRow:
-    """An admin decides that a held job shall run, although it may have run before."""
+    """An admin lets a held job run, although it may have run before."""
     require(actor, Level.ADMIN)
-    job = permissions.to_run(tx, actor, job_id)
+    job = permissions.require_runnable(tx, actor, job_id)
     if not job.is_held:
         raise Conflict(
             f"The job is {job.lifecycle} and not held after a restore; there is nothing to"

@@ -1,5 +1,5 @@
-"""How it is noticed that the database has lost commits, and what is done then: it was restored from
-a backup, or another PostgreSQL took over."""
+"""Detects that the database has lost commits, by a restore of a backup or a failover of PostgreSQL,
+and holds the jobs that may have run."""
 
 import logging
 
@@ -16,8 +16,8 @@ from belvedere.jobs.recovery import hold
 from belvedere.protocol import Hello
 
 log = logging.getLogger("belvedere.restore")
-# The report of an agent raises the epoch at most this often, and by at most so many: a hostile
-# agent must not use up the numbers.
+# An agent's journal raises the epoch at most this often, and by at most this many: a hostile agent
+# must not use up the numbers.
 MIN_RAISE_INTERVAL: Millis = 10 * MINUTE
 MAX_EPOCHS_AHEAD = 16
 _EPOCH, _RAISED, _RESTORED = "fence_epoch", "fence_raised_at", "restored"
@@ -28,14 +28,14 @@ class Restore(msgspec.Struct):
     """The last restore, for doctor."""
 
     at: Millis
-    # epoch: somebody raised it. journal: an agent has accepted what the database does not know.
+    # epoch: an admin raised it. journal: an agent has accepted a fence that the database lacks.
     evidence: str
     held_jobs: int
     host_id: str = ""
 
 
 def was_restored(tx: Tx) -> bool:
-    """Whether the epoch was raised since a server last ran: somebody restored the database."""
+    """Whether the epoch was raised since a server last ran (`belvedere mark-restored`)."""
     epoch = epoch_of(newest_fence(tx))
     stored = installation.read(tx, _EPOCH)
     if stored is not None:
@@ -48,9 +48,9 @@ def was_restored(tx: Tx) -> bool:
 
 
 def record_timeline(tx: Tx, timeline: str) -> bool:
-    """Store PostgreSQL's timeline; whether it was another one until now. Then no number of a lost
-    attempt is given out again, and no agent gets a job before its journal was compared. The first
-    server that notices the failover does it for all of them."""
+    """Store PostgreSQL's timeline; True if it has changed. Then no fence of a lost attempt is used
+    again, and no agent gets a job before its journal was compared. The first server that detects
+    the failover does this for all of them."""
     stored = installation.lock(tx, _TIMELINE)
     if stored == timeline:
         return False
@@ -60,14 +60,14 @@ def record_timeline(tx: Tx, timeline: str) -> bool:
     is_restored = was_restored(tx)
     fence = raise_epoch(tx)
     if not is_restored:
-        # Raised by the server itself: its next start must not take it for a restore.
+        # Raised by the server: its next start must not treat it as a restore.
         installation.write(tx, _EPOCH, str(epoch_of(fence)))
     restored.mark_failover(tx, fence)
     return True
 
 
-def settle(tx: Tx) -> Restore | None:
-    """Before any agent connects: hold what may have run since the backup. One server does it."""
+def hold_after_restore(tx: Tx) -> Restore | None:
+    """Before any agent connects: hold the jobs that may have run since the backup."""
     installation.lock(tx, _EPOCH)
     if not was_restored(tx):
         return None
@@ -75,11 +75,11 @@ def settle(tx: Tx) -> Restore | None:
     restored.mark(tx, fence)
     count = hold.hold(tx) + hold.end_queued_workflows(tx)
     installation.write(tx, _EPOCH, str(epoch_of(fence)))
-    return _note(tx, Restore(tx.now, "epoch", count))
+    return _record(tx, Restore(tx.now, "epoch", count))
 
 
 def check_hello(tx: Tx, host_id: str, hello: Hello, before: Known) -> int:
-    """The fence that shows that the database is older than this journal, else 0."""
+    """The fence that proves that the database is older than this journal, else 0."""
     fence = highest_fence(hello)
     is_settled = fence <= before.restored_fence and not before.is_failover
     if is_settled:
@@ -100,7 +100,7 @@ def check_hello(tx: Tx, host_id: str, hello: Hello, before: Known) -> int:
 
 
 def _is_counted(tx: Tx, host_id: str, fence: int, before: Known) -> bool:
-    """Whether the database knows that the host was given this fence."""
+    """Whether the database has assigned this fence to the host."""
     if fence <= max(before.accepted_fence, before.given_fence):
         return True
     row = tx.row("select 1 from attempts where fence = ? and host_id = ?", fence, host_id)
@@ -110,7 +110,7 @@ def _is_counted(tx: Tx, host_id: str, fence: int, before: Known) -> bool:
 def _is_known(tx: Tx, host_id: str, fence: int, before: Known) -> bool:
     if _is_counted(tx, host_id, fence, before):
         return True
-    # Never counted yet (a database of an earlier version): its attempt may have been deleted.
+    # Not recorded yet (a database of an earlier version): its attempt may have been deleted.
     is_counted = before.accepted_fence or before.given_fence
     return not is_counted and fence <= newest_fence(tx) and not before.is_failover
 
@@ -138,23 +138,23 @@ def _check_rate(tx: Tx) -> None:
         )
 
 
-def settle_host(tx: Tx, host_id: str, fence: int) -> Restore:
-    """The host has accepted this fence and the database does not know it: it was restored without
-    `belvedere mark-restored`, or a failover lost it. Only this host's jobs are held; each host
-    brings its own evidence."""
+def hold_for_host(tx: Tx, host_id: str, fence: int) -> Restore:
+    """The host has accepted a fence that the database lacks: it was restored without `belvedere
+    mark-restored`, or a failover lost commits. Only the jobs of this host are held; other hosts
+    have their own journals."""
     newest = newest_fence(tx)
     if fence >= newest:
         newest = raise_epoch(tx, fence)
         installation.write(tx, _RAISED, str(tx.now))
-        # Raised by the server itself: its next start must not take it for another restore.
+        # Raised by the server: its next start must not treat it as another restore.
         installation.write(tx, _EPOCH, str(epoch_of(newest)))
     restored.mark(tx, newest, host_id)
     restored.note_compared(tx, host_id)
-    return _note(tx, Restore(tx.now, "journal", hold.hold(tx, host_id), host_id))
+    return _record(tx, Restore(tx.now, "journal", hold.hold(tx, host_id), host_id))
 
 
 def compare(tx: Tx, host_id: str, hello: Hello, before: Known) -> int:
-    """Release what is held for a host that has certainly accepted nothing since the backup."""
+    """Release the held jobs of a host that has certainly accepted nothing since the backup."""
     if not before.is_due:
         return 0
     restored.note_compared(tx, host_id)
@@ -164,7 +164,7 @@ def compare(tx: Tx, host_id: str, hello: Hello, before: Known) -> int:
     return hold.release_proved(tx, host_id) if _is_counted(tx, host_id, fence, before) else 0
 
 
-def _note(tx: Tx, event: Restore) -> Restore:
+def _record(tx: Tx, event: Restore) -> Restore:
     installation.write(tx, _RESTORED, msgspec.json.encode(event).decode())
     tx.after_commit(lambda: _log(event))
     return event
@@ -180,6 +180,6 @@ def _log(event: Restore) -> None:
     )
 
 
-def last(tx: Tx) -> Restore | None:
+def last_restore(tx: Tx) -> Restore | None:
     value = installation.read(tx, _RESTORED)
     return None if value is None else msgspec.json.decode(value, type=Restore)

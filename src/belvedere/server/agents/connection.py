@@ -243,7 +243,7 @@ class AgentConnection:
             self._started.add(started.fence)
             self.accepted = max(self.accepted, started.fence)
             start = (self.host_id, started.fence, started.ago_ms)
-            self._ignore_result(self.runtime.db.write_batched(resync.started, start))
+            self._ignore_result(self.runtime.db.write_batched(resync.record_started, start))
 
     def _receive_end(self, ended: Ended) -> None:
         report = ended.report
@@ -268,11 +268,11 @@ class AgentConnection:
             self.spawn(self._finish_streamed(ended, job_id))
 
     def _finish(self, ended: Ended) -> None:
-        item = finish.Reported(self.host_id, ended.fence, ended.report)
+        item = finish.ReceivedReport(self.host_id, ended.fence, ended.report)
         future = self.runtime.db.write_batched(finish.finish, item)
         future.add_done_callback(lambda done: self._finished(ended.fence, done))
 
-    def _finished(self, fence: int, done: "asyncio.Future[finish.Outcome]") -> None:
+    def _finished(self, fence: int, done: "asyncio.Future[finish.ReportOutcome]") -> None:
         if done.cancelled() or done.exception() is not None:
             # Not acknowledged, so the agent repeats it after the database is back.
             self.close(4503, "the server could not store the end of a job; reconnect")
@@ -293,7 +293,7 @@ class AgentConnection:
             # Some output may not be stored: the agent repeats all of it, with this end.
             return
         report, fence, logs = ended.report, ended.fence, self.runtime.logs
-        closing = joblog.Closing(
+        closing = joblog.LogEnd(
             fence,
             job_id,
             report.bytes_total,

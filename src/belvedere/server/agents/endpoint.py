@@ -161,7 +161,7 @@ async def _run_connection(
         socket.deliver_to(handle)
     # After the welcome, which the first task is about to send.
     connection.monitor_sync.on_signal()
-    runtime.db.write_batched(claim.wake, connection.host_id)
+    runtime.db.write_batched(claim.signal_hosts, connection.host_id)
     log.info("agent connected host=%s session=%s", connection.host_id, connection.session)
     try:
         done, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)

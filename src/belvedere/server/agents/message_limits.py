@@ -6,7 +6,7 @@ import msgspec
 
 from belvedere.base.errors import Invalid
 from belvedere.base.text import json_text
-from belvedere.jobs.output.artifacts import MOST_FILES
+from belvedere.jobs.output.artifacts import MAX_FILES
 from belvedere.monitors.evaluation import rollups, samples
 from belvedere.protocol import Hello, Report, Sample, Samples
 
@@ -124,6 +124,6 @@ def _cut(report: Report) -> None:
         report.signal = json_text.clean(report.signal[:MAX_WORD])
     survivors = [number for number in report.survivors[:MAX_SURVIVORS] if 0 <= number < MAX_NUMBER]
     report.survivors = survivors
-    report.files = report.files[:MOST_FILES]
+    report.files = report.files[:MAX_FILES]
     skipped = [pair for pair in report.files_skipped[:MAX_SKIPPED] if len(pair) == 2]
     report.files_skipped = [[name[:MAX_WORD], reason[:MAX_WORD]] for name, reason in skipped]

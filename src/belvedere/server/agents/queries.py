@@ -18,7 +18,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 def open_session(
     tx: Tx, host_id: str, hello: Hello, address: str
-) -> tuple[int, resync.Reunion, dict[int, str], dict[int, str]] | Conflict:
+) -> tuple[int, resync.ResyncResult, dict[int, str], dict[int, str]] | Conflict:
     """Open a session. Returns its number, what to stop and cancel, the jobs of the open attempts,
     and the jobs of all attempts of this host that the hello names. A refusal is returned, not
     raised, where the transaction must be committed."""
@@ -35,11 +35,11 @@ def open_session(
         return refusal
     registration.delete(tx, host_id)
     if unknown_fence:
-        restore.settle_host(tx, host_id, unknown_fence)
+        restore.hold_for_host(tx, host_id, unknown_fence)
     else:
         restore.compare(tx, host_id, hello, before)
     forgotten = _forgotten_up_to(tx, host_id, hello, before)
-    resync_result = resync.reunite(
+    resync_result = resync.resync_host(
         tx, host_id, hello.journal_id, hello.entries, doubtful_until, forgotten
     )
     fences = [entry.fence for entry in hello.entries]

@@ -10,11 +10,11 @@ from belvedere.base.clock import SECOND, Millis
 from belvedere.db import Tx
 from belvedere.db.crash import around_commit
 from belvedere.db.signals import Topic
+from belvedere.jobs.attempts import ClaimResult, ReadyJob
 from belvedere.jobs.lifecycle import claim, create
 from belvedere.jobs.lifecycle.claim import Claimed
-from belvedere.jobs.lifecycle.create import Created, NewJob
+from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest
 from belvedere.jobs.lifecycle.order import order_of
-from belvedere.jobs.taking import Ready, Taken
 from belvedere.protocol import Order
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class AgentRegistry:
         if claimed:
             self._send_after_commit(tx, connection, self._orders(connection, claimed))
 
-    def create(self, tx: Tx, requests: list[NewJob]) -> Sequence[Created | Exception]:
+    def create(self, tx: Tx, requests: list[JobRequest]) -> Sequence[CreatedJob | Exception]:
         """Create jobs; a job that a connected agent can run at once is inserted as assigned."""
         claimed_orders: ClaimedOrders = []
         answers = create.create(tx, requests, partial(self._claim_new, claimed_orders))
@@ -88,8 +88,10 @@ class AgentRegistry:
             self._send_after_commit(tx, connection, orders)
         return answers
 
-    def _claim_new(self, claimed_orders: ClaimedOrders, tx: Tx, ready: Sequence[Ready]) -> Taken:
-        claims = Taken()
+    def _claim_new(
+        self, claimed_orders: ClaimedOrders, tx: Tx, ready: Sequence[ReadyJob]
+    ) -> ClaimResult:
+        claims = ClaimResult()
         for host_id in sorted({job.host_id or "" for job, _ in ready}):
             connection = self._by_host.get(host_id)
             if connection is not None and connection.takes_work:
@@ -102,14 +104,14 @@ class AgentRegistry:
         connection: "AgentConnection",
         claimed_orders: ClaimedOrders,
         tx: Tx,
-        ready: Sequence[Ready],
-    ) -> Taken:
-        claimed, claims = claim.claim_new(tx, connection.host_id, connection.session, ready)
+        ready: Sequence[ReadyJob],
+    ) -> ClaimResult:
+        claimed, claims = claim.claim_unwritten(tx, connection.host_id, connection.session, ready)
         try:
             orders = self._orders(connection, claimed)
         except Exception:
             log.exception("order could not be created; its job waits for the next claim")
-            return Taken()
+            return ClaimResult()
         if orders:
             claimed_orders.append((connection, orders))
         return claims

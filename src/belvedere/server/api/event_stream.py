@@ -216,7 +216,7 @@ def _may_see(tx: Tx, actor: Actor, event: Event, decisions: dict[tuple[str, str]
             actor, access.acl_of(tx, actor.customer_id, *acl_object)
         )
     if not decisions[acl_object] and data.get("type") == APPROVAL:
-        return permissions.sees(tx, actor, event.object_id)
+        return permissions.may_see(tx, actor, event.object_id)
     return decisions[acl_object]
 
 

@@ -47,12 +47,12 @@ CONSUMERS = (
     EventConsumer(
         "jobs of deleted hosts expire",
         frozenset({"host.deleted"}),
-        lambda tx, _, event: timeouts.abandon(tx, "host_id", event.object_id),
+        lambda tx, _, event: timeouts.expire_for(tx, "host_id", event.object_id),
     ),
     EventConsumer(
         "jobs of deleted tasks expire",
         frozenset({"task.deleted"}),
-        lambda tx, _, event: timeouts.abandon(tx, "task_id", event.object_id),
+        lambda tx, _, event: timeouts.expire_for(tx, "task_id", event.object_id),
     ),
     EventConsumer(
         "approvals of what has changed are void",
@@ -61,7 +61,7 @@ CONSUMERS = (
             | {"workflow.changed", "workflow.deleted", "workflow.triggers_changed"}
             | {"file.changed", "file.deleted", "host.deleted"}
         ),
-        lambda tx, _, event: timeouts.look_again(tx, event.object_id),
+        lambda tx, _, event: timeouts.recheck_approvals(tx, event.object_id),
     ),
     EventConsumer(
         "triggers start tasks and workflows",

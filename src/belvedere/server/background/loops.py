@@ -69,16 +69,16 @@ async def signal_waiting_hosts(runtime: ServerRuntime) -> None:
     """In case a signal was lost: work still starts within a second or two."""
     if not len(runtime.agents):
         return
-    for host_id in await runtime.db.read(claim.waiting_hosts):
+    for host_id in await runtime.db.read(claim.hosts_with_ready_jobs):
         if runtime.agents.for_host(host_id) is not None:
-            await runtime.db.write_batched(claim.wake, host_id)
+            await runtime.db.write_batched(claim.signal_hosts, host_id)
 
 
 async def send_cancels(runtime: ServerRuntime) -> None:
     """The same for cancel requests."""
     if not len(runtime.agents):
         return
-    for host_id, fence in await runtime.db.read(claim.to_cancel):
+    for host_id, fence in await runtime.db.read(claim.cancel_requests):
         connection = runtime.agents.for_host(host_id)
         if connection is not None:
             connection.cancel([fence])
@@ -142,9 +142,9 @@ def _marks_due(tx: Tx) -> tuple[bool, bool]:
 async def mark_overdue_lost(runtime: ServerRuntime) -> None:
     late = {attempt.fence: attempt for attempt in await runtime.db.read(timeouts.overdue)}
     seconds = runtime.overdue.update(late)
-    lost = [fence for fence in late if seconds[fence] * 1_000 >= late[fence].patience]
+    lost = [fence for fence in late if seconds[fence] * 1_000 >= late[fence].grace]
     if lost:
-        await run_deadline(runtime, timeouts.lose, lost)
+        await run_deadline(runtime, timeouts.mark_lost, lost)
 
 
 async def expire(runtime: ServerRuntime) -> None:
@@ -155,15 +155,15 @@ async def expire(runtime: ServerRuntime) -> None:
 
 async def purge_history(runtime: ServerRuntime) -> None:
     """Retention, in small batches that let other writes in between."""
-    for operation in (timeouts.forget_keys, retention.purge):
+    for operation in (timeouts.purge_old_keys, retention.purge):
         while await runtime.db.write(operation):
             await asyncio.sleep(0)
     names = [consumer.name for consumer in consumers.CONSUMERS]
-    while await runtime.db.write(retention.forget_events, names):
+    while await runtime.db.write(retention.purge_old_events, names):
         await asyncio.sleep(0)
-    while job_ids := await runtime.db.read(retention.dropped):
-        await runtime.logs.write(retention.forget_logs, job_ids)
-        await runtime.db.write(retention.logs_forgotten, job_ids)
+    while job_ids := await runtime.db.read(retention.jobs_with_leftover_logs):
+        await runtime.logs.write(retention.delete_logs, job_ids)
+        await runtime.db.write(retention.confirm_logs_deleted, job_ids)
 
 
 async def recheck_history(runtime: ServerRuntime) -> None:

@@ -16,7 +16,7 @@ from belvedere.events import Event
 from belvedere.jobs import starters
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.lifecycle import create
-from belvedere.jobs.lifecycle.create import NewJob
+from belvedere.jobs.lifecycle.create import JobRequest
 from belvedere.triggers import store
 from belvedere.triggers.store import Trigger
 from belvedere.workflows import start as workflows
@@ -30,7 +30,7 @@ def start(tx: Tx, event: Event) -> None:
     customer = service.find(tx, event.customer_id)
     if not customer.enabled:
         return
-    people = starters.of_source(tx, customer.id, data["job_id"]) if "job_id" in data else ()
+    people = starters.for_source(tx, customer.id, data["job_id"]) if "job_id" in data else ()
     actor = trigger_actor(customer.id, customer.name, starters=people)
     arguments = _arguments(tx, customer.id, data)
     for trigger in store.for_source(
@@ -72,7 +72,7 @@ def _unapproved(tx: Tx, customer_id: str, data: dict[str, Any], trigger: Trigger
 
 
 def _start_task(tx: Tx, actor: Actor, task_id: str, arguments: list[Any]) -> Refused | None:
-    request = NewJob(actor, task_id, arguments, origin="trigger_by", by_index=True)
+    request = JobRequest(actor, task_id, arguments, origin="trigger_by", by_index=True)
     result = create.create(tx, [request])[0]
     if isinstance(result, Exception) and not isinstance(result, Refused):
         raise result

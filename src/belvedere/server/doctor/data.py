@@ -122,7 +122,7 @@ def parked(installation: Installation) -> Iterable[Finding]:
 def restores(installation: Installation) -> Iterable[Finding]:
     """Jobs that are held because they may have run after the backup."""
     count = installation.db.look(hold.count)
-    last = installation.db.look(restore.last)
+    last = installation.db.look(restore.last_restore)
     when = "" if last is None else f" It was restored at {iso(last.at)}."
     if count:
         yield notice(
@@ -171,7 +171,7 @@ def _with_gaps(tx: Tx) -> tuple[int, list[str]]:
         "from logs where bytes_total is not null"
         " and bytes_kept < case when bytes_total > ? then ? else bytes_total end"
     )
-    limits = (joblog.KEEP, joblog.KEEP - CHUNK)
+    limits = (joblog.MAX_KEPT_BYTES, joblog.MAX_KEPT_BYTES - CHUNK)
     count = int(tx.value(f"select count(*) {where}", *limits))
     rows = tx.rows(f"select job_id {where} order by fence desc limit ?", *limits, MAX_LISTED)
     return count, [job_id for (job_id,) in rows]
@@ -222,7 +222,7 @@ def find_orphaned_logs(
 def _orphaned_logs(db: ReadOnlyDatabase, logs: ReadOnlyDatabase) -> list[str]:
     orphans: list[str] = []
     after = ""
-    while job_ids := logs.look(consistency.logged, after, BATCH):
-        orphans += db.look(consistency.strays, job_ids)
+    while job_ids := logs.look(consistency.jobs_with_logs, after, BATCH):
+        orphans += db.look(consistency.orphaned_logs, job_ids)
         after = job_ids[-1]
     return orphans

@@ -72,14 +72,14 @@ def _request_title(job: JobRow) -> str:
 def _would_run(tx: Tx, job: JobRow) -> str:
     """The jobs that an approval releases, as one line."""
     jobs = [
-        f"{planned.name} on {planned.hostname or 'no host'}" for planned in plan.of_job(tx, job.id)
+        f"{planned.name} on {planned.hostname or 'no host'}" for planned in plan.for_job(tx, job.id)
     ]
     return f"Approving runs: {', '.join(jobs)}." if jobs else ""
 
 
 def _tags(tx: Tx, job: JobRow) -> list[str]:
     if job.task_id is not None and job.task_version is not None:
-        return specs.of_job(tx, job).tags
+        return specs.for_job(tx, job).tags
     return tags_of(tx.value("select tags from workflows where id = ?", job.workflow_id))
 
 
@@ -112,14 +112,14 @@ def _note(batch: NoticeBatch, event: Event, data: dict[str, Any], job: JobRow) -
         text=body,
         page="jobs",
         about=(job.task_id, job.workflow_id, job.workflow_job_id),
-        tags=specs.of_job(batch.tx, job).tags,
+        tags=specs.for_job(batch.tx, job).tags,
         people=batch.people(job.customer_id, lambda member: is_recipient(member, to)),
     )
 
 
 def note_of(tx: Tx, job: JobRow) -> tuple[str, str, frozenset[str]]:
     """Subject, body and recipients: from the arguments, or from the task where they are empty."""
-    spec = specs.of_job(tx, job)
+    spec = specs.for_job(tx, job)
     stored = tx.value("select arguments from jobs where id = ?", job.id)
     values = sealed_values.mask_values(msgspec.json.decode(stored or "[]"))
     arguments = [str(value or "") for value in values]

@@ -100,7 +100,7 @@ def _request(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
     if job is None or job.type != APPROVAL or job.lifecycle != Lifecycle.ONHOLD or not job.notify:
         return
     batch = NoticeBatch(tx, runtime.settings.base_url, ())
-    runs = _runs(plan.of_job(tx, job.id))
+    runs = _runs(plan.for_job(tx, job.id))
     title = message_text.one_line(f"{job.name} waits for your approval")
     for member in batch.members(event.customer_id):
         if permissions.may_decide(tx, member, job):
@@ -116,7 +116,7 @@ def _request(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
 def _instructions(tx: Tx, runtime: ServerRuntime, job: JobRow, user_id: str) -> str:
     if not runtime.settings.url:
         return _BY_COMMAND.format(id=job.id)
-    tokens = vote_links.make(tx, runtime.keyring, job, user_id)
+    tokens = vote_links.create_links(tx, runtime.keyring, job, user_id)
     base = f"{runtime.settings.base_url}/-/approval/"
     return _BY_LINK.format(**{action: base + token for action, token in tokens.items()})
 
@@ -125,7 +125,9 @@ def _runs(approved: Plan) -> str:
     if not approved:
         return "Nothing else runs when you approve."
     descriptions = [
-        "\n  ".join([f"- {message_text.one_line(planned.name)}", *map(_line, page.lines(planned))])
+        "\n  ".join(
+            [f"- {message_text.one_line(planned.name)}", *map(_line, page.describe_task(planned))]
+        )
         for planned in approved
     ]
     return "When you approve, this runs:\n" + "\n".join(descriptions)
@@ -139,7 +141,7 @@ def _note(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
     job = tx.one(JobRow, f"select {columns(JobRow)} from jobs where id = ?", event.object_id)
     if job is None or job.type != "NotificationJob" or not job.notify:
         return
-    if not specs.of_job(tx, job).notification_types.get("email"):
+    if not specs.for_job(tx, job).notification_types.get("email"):
         return
     subject, body, to = jobs.note_of(tx, job)
     batch = NoticeBatch(tx, runtime.settings.base_url, ())

@@ -17,7 +17,7 @@ from belvedere.base.errors import Conflict, Fault, Forbidden, Refused
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.jobs import idempotency as once
-from belvedere.jobs.idempotency import Key, Once
+from belvedere.jobs.idempotency import IdempotencyKey, ScopedKey
 from belvedere.triggers import store as triggers
 from belvedere.triggers.sources import SOURCES
 from belvedere.triggers.store import Trigger
@@ -57,11 +57,11 @@ class Call(msgspec.Struct):
     payload: list[Any] | Refused
     secret: str = ""
     # The caller's own id of the delivery, with the digest of the body.
-    once: Once | None = None
+    once: IdempotencyKey | None = None
     replay_of: str | None = None
 
     @property
-    def key(self) -> Key:
+    def key(self) -> ScopedKey:
         """The delivery id with its caller: two callers may use the same id."""
         assert self.once is not None
         who = (
@@ -88,7 +88,7 @@ class _CallBatch:
     hooks: dict[tuple[str, str], WebhookRow | None] = field(default_factory=dict)
     cache: TargetCache = field(default_factory=dict)
     ready: list[tuple[str, PreparedTarget]] = field(default_factory=list)
-    started: dict[Key, tuple[Once, list[StartedJob]]] = field(default_factory=dict)
+    started: dict[ScopedKey, tuple[IdempotencyKey, list[StartedJob]]] = field(default_factory=dict)
     deliveries: list[tuple[Delivery, str]] = field(default_factory=list)
 
 
@@ -99,7 +99,7 @@ def trigger(tx: Tx, calls: list[Call]) -> Sequence[CallResult | Exception]:
     answers = [_answer(tx, call, batch) for call in calls]
     for kind, target in TARGETS.items():
         target.write(tx, [ready for target_kind, ready in batch.ready if target_kind == kind])
-    once.remember(
+    once.store_keys(
         tx, [(key, o, [job.id for job in jobs]) for key, (o, jobs) in batch.started.items()]
     )
     inbox.insert(tx, batch.deliveries)
@@ -208,7 +208,9 @@ def _use_sender_id(call: Call, hook: WebhookRow, payload: list[Any]) -> None:
     may change when it repeats the delivery."""
     delivery_id = senders.delivery_id(hook.signature, call.headers, payload)
     if delivery_id is not None:
-        call.once = Once(ROUTE, delivery_id, hashlib.sha256(delivery_id.encode()).hexdigest())
+        call.once = IdempotencyKey(
+            ROUTE, delivery_id, hashlib.sha256(delivery_id.encode()).hexdigest()
+        )
 
 
 def _challenge_result(call: Call, hook: WebhookRow, payload: list[Any]) -> CallResult | None:
@@ -232,9 +234,9 @@ def _find_replay(tx: Tx, call: Call, batch: _CallBatch) -> CallResult | None:
     if call.once is None:
         return None
     if (earlier := batch.started.get(call.key)) is not None:
-        once.check_same(earlier[0].body_digest, call.once)
+        once.check_same_body(earlier[0].body_digest, call.once)
         return CallResult(earlier[1], replayed=True)
-    job_ids = once.made_before(tx, call.key, call.once)
+    job_ids = once.find_replay(tx, call.key, call.once)
     if job_ids is None:
         return None
     return CallResult(_started_jobs(tx, job_ids), replayed=True)

@@ -5,7 +5,7 @@ from belvedere.db import Tx
 from belvedere.jobs import events
 from belvedere.jobs import store as jobs
 from belvedere.jobs.lifecycle.timeouts import end_waiting
-from belvedere.jobs.model import JobRow, Lifecycle, State, check_move
+from belvedere.jobs.model import JobRow, JobState, Lifecycle, check_transition
 from belvedere.workflow_specs import store, workflow_jobs
 from belvedere.workflow_specs.model import WorkflowRow
 from belvedere.workflows.engine import step_jobs, step_store
@@ -32,10 +32,10 @@ def admit_next(tx: Tx, customer_id: str, workflow_id: str) -> None:
 
 
 def _start(tx: Tx, job: JobRow) -> None:
-    check_move(job, "admit", Lifecycle.READY, State.IN_PROGRESS)
-    jobs.step(job, Lifecycle.READY, State.IN_PROGRESS, tx.now)
+    check_transition(job, "admit", Lifecycle.READY, JobState.IN_PROGRESS)
+    jobs.apply_transition(job, Lifecycle.READY, JobState.IN_PROGRESS, tx.now)
     jobs.save(tx, [job])
-    events.tell(tx, "ready", [job])
+    events.publish(tx, "ready", [job])
     workflow_job = workflow_jobs.find(tx, job.id)
     node = store.version_of(tx, workflow_job.workflow_id, workflow_job.version).graph.node(
         workflow_job.start
@@ -52,4 +52,4 @@ def expire_waiting(tx: Tx, row: WorkflowRow) -> None:
     for job in waiting:
         end_waiting(job, "workflow_deleted", tx.now)
     jobs.save(tx, waiting)
-    events.tell(tx, "expired", waiting)
+    events.publish(tx, "expired", waiting)

@@ -16,8 +16,8 @@ from belvedere.db.crash import around_commit
 from belvedere.events import Event
 from belvedere.jobs import events, specs
 from belvedere.jobs import store as jobs
-from belvedere.jobs.lifecycle.create import Tasks
-from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle, State, check_move
+from belvedere.jobs.lifecycle.create import TaskCache
+from belvedere.jobs.model import WORKFLOW, JobRow, JobState, Lifecycle, check_transition
 from belvedere.tasks.model import Retry
 from belvedere.workflow_specs import store, workflow_jobs
 from belvedere.workflow_specs.model import (
@@ -33,9 +33,9 @@ from belvedere.workflows.engine import admission, decision, step_jobs, step_stor
 from belvedere.workflows.engine.requests import StepRequest
 from belvedere.workflows.engine.visits import visits_from_steps
 
-GOOD_STATES = (State.NORMAL, State.SUCCESS)
+GOOD_STATES = (JobState.NORMAL, JobState.SUCCESS)
 # What a node retries, besides `lost`. A rejected approval or a cancelled job is intended.
-RETRYABLE = (State.FAILURE, State.TIMEOUT, State.ERROR)
+RETRYABLE = (JobState.FAILURE, JobState.TIMEOUT, JobState.ERROR)
 MAX_RETRY_DELAY: Millis = DAY
 
 
@@ -57,7 +57,7 @@ def advance(tx: Tx, workflow_job_id: str) -> None:
         _continue(tx, job, workflow_job, spec.graph, steps)
     elif not any(step.state == StepState.OPEN for step in steps):
         # A cancelled workflow job does not wait for the outcome of a lost step.
-        _end(tx, job, Lifecycle.TERMINATED, State.CANCELED, "canceled")
+        _end(tx, job, Lifecycle.TERMINATED, JobState.CANCELED, "canceled")
     around_commit(tx, "advance")
 
 
@@ -113,7 +113,7 @@ def _output(tx: Tx, step: StepRow, step_job: JobRow) -> str | None:
         return _sealed(tx, step_job, step_store.output_of(tx, step_job.id))
     if _passes_values_on(tx, step_job):
         return step.given
-    output = jobs.heavy(tx, step_job.id).output
+    output = jobs.read_details(tx, step_job.id).output
     if output is None or step_job.fence:
         return output
     # The job's own arguments, some of them masked: opened, then sealed as one text.
@@ -129,7 +129,7 @@ def _sealed(tx: Tx, step_job: JobRow, values: list[Any]) -> str:
 def _passes_values_on(tx: Tx, step_job: JobRow) -> bool:
     return (
         step_job.type in step_jobs.PASSES_VALUES_ON
-        and not specs.of_job(tx, step_job).task_arguments
+        and not specs.for_job(tx, step_job).task_arguments
     )
 
 
@@ -155,7 +155,7 @@ def _retry(tx: Tx, job: JobRow, node: Node, step: StepRow, step_job: JobRow) -> 
 def _is_retryable(retry: Retry, step_job: JobRow) -> bool:
     """Not a job that was refused or that waited for a person: it never had an attempt."""
     if step_job.type == WORKFLOW:
-        return step_job.state == State.FAILURE
+        return step_job.state == JobState.FAILURE
     is_failure = step_job.state in RETRYABLE or (step_job.is_lost and retry.on_lost)
     return is_failure and step_job.attempts > 0
 
@@ -176,7 +176,7 @@ def _continue(
 ) -> None:
     outcome = decision.decide(graph, workflow_job.start, visits_from_steps(steps))
     outputs = {(step.node_id, step.visit): step.output for step in steps}
-    tasks: Tasks = {}
+    tasks: TaskCache = {}
     prepared = []
     for start in outcome.starts:
         values = [
@@ -192,7 +192,7 @@ def _continue(
     if outcome.is_over:
         job.reason = _exhausted_reason(outcome.exhausted)
         state, trigger_name = (
-            (State.FAILURE, "failure") if outcome.has_failed else (State.NORMAL, "success")
+            (JobState.FAILURE, "failure") if outcome.has_failed else (JobState.NORMAL, "success")
         )
         _end(tx, job, Lifecycle.FINISHED, state, trigger_name)
 
@@ -208,21 +208,21 @@ def _exhausted_reason(exhausted: list[Edge]) -> str | None:
 
 
 def _start(tx: Tx, job: JobRow) -> None:
-    check_move(job, "start", Lifecycle.STARTED, State.IN_PROGRESS)
-    jobs.step(job, Lifecycle.STARTED, State.IN_PROGRESS, tx.now)
+    check_transition(job, "start", Lifecycle.STARTED, JobState.IN_PROGRESS)
+    jobs.apply_transition(job, Lifecycle.STARTED, JobState.IN_PROGRESS, tx.now)
     job.started_at = tx.now
     job.ran = "yes"
     jobs.save(tx, [job])
-    events.tell(tx, "started", [job])
+    events.publish(tx, "started", [job])
 
 
-def _end(tx: Tx, job: JobRow, lifecycle: Lifecycle, state: State, trigger_name: str) -> None:
+def _end(tx: Tx, job: JobRow, lifecycle: Lifecycle, state: JobState, trigger_name: str) -> None:
     if job.lifecycle == Lifecycle.READY:
         _start(tx, job)
-    check_move(job, "end" if lifecycle is Lifecycle.FINISHED else "stop", lifecycle, state)
-    jobs.step(job, lifecycle, state, tx.now)
+    check_transition(job, "end" if lifecycle is Lifecycle.FINISHED else "stop", lifecycle, state)
+    jobs.apply_transition(job, lifecycle, state, tx.now)
     job.trigger_name, job.ended_at = trigger_name, tx.now
     jobs.save(tx, [job])
-    events.tell(tx, "finished", [job])
+    events.publish(tx, "finished", [job])
     assert job.workflow_id is not None
     admission.admit_next(tx, job.customer_id, job.workflow_id)

@@ -6,7 +6,7 @@ from typing import Any
 from belvedere.db import Tx
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.approvals.plan import Plan
-from belvedere.jobs.lifecycle.create import Created
+from belvedere.jobs.lifecycle.create import CreatedJob
 from belvedere.tasks.store import Runnable, runnable
 from belvedere.workflow_specs import store, workflow_jobs
 from belvedere.workflow_specs.graph_cycles import nodes_on_cycles
@@ -14,7 +14,7 @@ from belvedere.workflow_specs.model import ALWAYS, Graph, Node
 from belvedere.workflows.engine import step_store
 
 
-def plan_after(tx: Tx, node: Node, step_values: list[Any], created: Created) -> Plan:
+def plan_after(tx: Tx, node: Node, step_values: list[Any], created: CreatedJob) -> Plan:
     """Each step with its values if they are known already: those that the approval passes on."""
     job, spec = created.job, created.task.spec
     assert job.workflow_job_id is not None
@@ -28,11 +28,13 @@ def plan_after(tx: Tx, node: Node, step_values: list[Any], created: Created) -> 
     steps: Plan = []
     for target, task, is_next in _reachable(tx, job.customer_id, graph, node.id, started):
         if task is None:
-            steps += plan.of_workflow(tx, job.customer_id, target.workflow_id, target.id)
+            steps += plan.for_workflow(tx, job.customer_id, target.workflow_id, target.id)
             continue
         has_values = is_next and len(_sources(graph, target.id)) == 1
         known_values = values if has_values else None
-        steps.append(plan.planned(tx, task, known_values, plan.hidden_in(spec), node_id=target.id))
+        steps.append(
+            plan.plan_task(tx, task, known_values, plan.masked_positions(spec), node_id=target.id)
+        )
     return steps
 
 

@@ -7,7 +7,7 @@ from belvedere.base.errors import Conflict, Forbidden
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.jobs import starters
-from belvedere.jobs.model import WORKFLOW, JobRow, Lifecycle, State
+from belvedere.jobs.model import WORKFLOW, JobRow, JobState, Lifecycle
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import WorkflowRow
 from belvedere.workflow_specs.nesting import MAX_DEPTH
@@ -46,7 +46,7 @@ def check_start(tx: Tx, request: StepRequest) -> tuple[WorkflowRow, RunContext]:
 def _starters(tx: Tx, parent: RunContext | JobRow) -> tuple[str, ...]:
     if isinstance(parent, RunContext):
         return parent.starters
-    return () if parent.user_id else starters.of_source(tx, parent.customer_id, parent.id)
+    return () if parent.user_id else starters.for_source(tx, parent.customer_id, parent.id)
 
 
 def check_enabled(row: WorkflowRow) -> None:
@@ -101,32 +101,13 @@ def new_job_row(
         type=WORKFLOW,
         name=row.name,
         lifecycle=Lifecycle.READY.value,
-        state=State.IN_PROGRESS.value,
-        version=1,
-        fence=0,
-        attempts=0,
+        state=JobState.IN_PROGRESS.value,
         origin=origin,
         user_id=context.user_id,
         username=context.username,
         email=context.email,
         notify=1,
-        ran="no",
-        reason=None,
-        trigger_name=None,
-        timeout=0,
-        concurrency=None,
-        not_before_at=0,
         expires_at=now + expires,
-        cancel_requested_at=None,
-        canceled_by=None,
-        unreachable_at=None,
-        reconciled=0,
-        resolved_by=None,
-        restarted_from=None,
         created_at=now,
         updated_at=now,
-        assigned_at=None,
-        started_at=None,
-        ended_at=None,
-        deadline_at=None,
     )

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from belvedere.base.clock import Millis
-from belvedere.jobs.lifecycle.create import Created, NewJob
+from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest
 from belvedere.jobs.model import JobRow
 from belvedere.workflow_specs.model import Node, WorkflowJobRow, WorkflowRow
 from belvedere.workflows.engine.visits import VisitKey
@@ -56,7 +56,7 @@ class StepJob(msgspec.Struct):
     """The job of a node, checked and not yet written: of its task, or of its workflow."""
 
     request: StepRequest
-    task_job: tuple[NewJob, Created] | None = None
+    task_job: tuple[JobRequest, CreatedJob] | None = None
     run: WorkflowRun | None = None
 
     @property

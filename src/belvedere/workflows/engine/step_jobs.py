@@ -12,8 +12,8 @@ from belvedere.jobs import events, starters
 from belvedere.jobs import store as jobs
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.lifecycle import create
-from belvedere.jobs.lifecycle.create import Created, NewJob, Tasks
-from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle, State
+from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest, TaskCache
+from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, JobState, Lifecycle
 from belvedere.workflow_specs import store, workflow_jobs
 from belvedere.workflow_specs.model import Node, StepRow, WorkflowJobRow, WorkflowRow, decode
 from belvedere.workflows.engine import approval_scope, nested, step_store
@@ -23,7 +23,7 @@ from belvedere.workflows.engine.requests import RunContext, StepJob, StepRequest
 PASSES_VALUES_ON = (APPROVAL, "NotificationJob")
 
 
-def prepare(tx: Tx, request: StepRequest, tasks: Tasks) -> StepJob:
+def prepare(tx: Tx, request: StepRequest, tasks: TaskCache) -> StepJob:
     """A job that can be created; every check that can fail is made here."""
     if not request.node.workflow_id:
         return StepJob(request, task_job=_task(tx, _job_request(request), tasks))
@@ -40,7 +40,7 @@ def prepare_run(
     row: WorkflowRow,
     context: RunContext,
     request: StepRequest,
-    tasks: Tasks,
+    tasks: TaskCache,
     start: Node | None = None,
 ) -> WorkflowRun:
     """A workflow job with its first step, which gets the values of the job."""
@@ -66,7 +66,7 @@ def repeat_request(tx: Tx, parent: JobRow, node: Node, earlier: JobRow) -> StepR
         values = json_text.parse(workflow_job.given or "[]")
         by_index = bool(workflow_job.by_index)
         return StepRequest(parent, node, values, by_index=by_index, restarted_from=earlier.id)
-    arguments = jobs.heavy(tx, earlier.id).arguments
+    arguments = jobs.read_details(tx, earlier.id).arguments
     values = plan.clear_values(tx, earlier, arguments)
     version = earlier.task_version
     return StepRequest(
@@ -74,7 +74,7 @@ def repeat_request(tx: Tx, parent: JobRow, node: Node, earlier: JobRow) -> StepR
     )
 
 
-def _job_request(request: StepRequest) -> NewJob:
+def _job_request(request: StepRequest) -> JobRequest:
     """The workflow's ACL also covers its tasks, inside the workflow."""
     parent = request.parent
     actor = Actor(
@@ -87,39 +87,39 @@ def _job_request(request: StepRequest) -> NewJob:
         email=parent.email,
         starters=parent.starters if isinstance(parent, RunContext) else (),
     )
-    return NewJob(
+    return JobRequest(
         actor=actor,
         task_id=request.node.task_id,
-        given=request.values,
+        values=request.values,
         origin=request.origin,
         by_index=request.by_index,
         workflow_id=parent.workflow_id,
         workflow_job_id=parent.id,
-        kept=request.stored_arguments,
+        fitted_values=request.stored_arguments,
         restarted_from=request.restarted_from,
         delay=request.delay,
     )
 
 
-def _task(tx: Tx, item: NewJob, tasks: Tasks) -> tuple[NewJob, Created]:
+def _task(tx: Tx, item: JobRequest, tasks: TaskCache) -> tuple[JobRequest, CreatedJob]:
     """A task that asks a person uses values that fit, and otherwise asks for all of them."""
     try:
         return item, create.prepare(tx, item, tasks)
     except Invalid:
         if not _asks_person(item, tasks):
             raise
-        without_values = msgspec.structs.replace(item, given=None)
+        without_values = msgspec.structs.replace(item, values=None)
         return without_values, create.prepare(tx, without_values, tasks)
 
 
-def _asks_person(item: NewJob, tasks: Tasks) -> bool:
+def _asks_person(item: JobRequest, tasks: TaskCache) -> bool:
     task = tasks.get((item.actor.customer_id, item.task_id))
     if task is None or item.origin == "user":
         return False
     return task[0].type == "dummy" or task[0].spec.user_inputs
 
 
-def prepare_or_fail(tx: Tx, request: StepRequest, tasks: Tasks) -> StepJob:
+def prepare_or_fail(tx: Tx, request: StepRequest, tasks: TaskCache) -> StepJob:
     """The same for a workflow job under way: a step that cannot start has the state error, with the
     reason."""
     try:
@@ -128,7 +128,7 @@ def prepare_or_fail(tx: Tx, request: StepRequest, tasks: Tasks) -> StepJob:
             plan.check_step(tx, request.parent.id, request.node.id, step_job.task_job[1].task)
         else:
             workflow = (request.parent.customer_id, request.node.workflow_id)
-            plan.check_run(tx, request.parent.id, request.node.id, *workflow)
+            plan.check_workflow(tx, request.parent.id, request.node.id, *workflow)
         return step_job
     except Refused as refusal:
         return _failed_step(tx, request, refusal)
@@ -138,7 +138,7 @@ def _failed_step(tx: Tx, request: StepRequest, refusal: Refused) -> StepJob:
     if request.node.workflow_id:
         return StepJob(request, run=_failed_run(tx, request, refusal))
     job_request = _job_request(request)
-    created = create.stillborn(tx, job_request, refusal)
+    created = create.create_failed(tx, job_request, refusal)
     assert created is not None, "a task's row outlives its deletion"
     return StepJob(request, task_job=(job_request, created))
 
@@ -153,7 +153,7 @@ def _failed_run(tx: Tx, request: StepRequest, refusal: Refused) -> WorkflowRun:
     )
     job = nested.new_job_row(context, row, request.origin, tx.now, 0)
     job.workflow_job_id, job.restarted_from = parent.id, request.restarted_from
-    job.lifecycle, job.state = Lifecycle.FINISHED.value, State.ERROR.value
+    job.lifecycle, job.state = Lifecycle.FINISHED.value, JobState.ERROR.value
     job.trigger_name, job.reason, job.ended_at = "failure", refusal.message, tx.now
     values = json_text.compact(request.values)
     start = decode(row.spec).start
@@ -174,7 +174,9 @@ def create_jobs(tx: Tx, step_jobs: list[StepJob]) -> None:
     for step_job, (item, created) in task_jobs:
         if created.job.type == APPROVAL:
             request = step_job.request
-            item.follows = approval_scope.plan_after(tx, request.node, request.values, created)
+            item.workflow_plan = approval_scope.plan_after(
+                tx, request.node, request.values, created
+            )
     create.write(tx, [created for _, created in task_jobs])
     for step_job in step_jobs:
         if step_job.run is not None:
@@ -189,8 +191,8 @@ def begin_run(tx: Tx, run: WorkflowRun, people: tuple[str, ...] = ()) -> None:
         run.workflow_job.given = json_text.compact(run.first_step.request.values)
     jobs.insert(tx, [(run.job, "[]", None)])
     if people:
-        starters.remember(tx, run.job.id, people)
-    events.tell(tx, "created", [run.job])
+        starters.store_names(tx, run.job.id, people)
+    events.publish(tx, "created", [run.job])
     workflow_jobs.insert(tx, run.workflow_job)
     if run.first_step is not None and not waits:
         write_steps(tx, [run.first_step])

@@ -58,8 +58,8 @@ def jobs_of(tx: Tx, steps: Sequence[StepRow]) -> dict[str, JobRow]:
     """Their latest jobs. Not locked: the caller only checks whether they have ended."""
     rows = tx.all(
         JobRow,
-        f"select {jobs.JOB} from jobs where id in {tx.dialect.in_texts}",
-        jobs.json_list([step.job_id for step in steps]),
+        f"select {jobs.JOB_COLUMNS} from jobs where id in {tx.dialect.in_texts}",
+        jobs.json_array([step.job_id for step in steps]),
     )
     return {job.id: job for job in rows}
 

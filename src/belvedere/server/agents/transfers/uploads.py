@@ -104,14 +104,14 @@ class Uploads:
         self._reached[fence] = max(after, at_byte + len(data))
         job_id = connection.jobs[fence]
         dropped = not connection.runtime.storage.take(connection.customer_id, len(data))
-        piece = joblog.Output(
+        piece = joblog.LogPiece(
             fence, job_id, at_byte, at_line, data, after, connection.customer_id, dropped
         )
         future = connection.runtime.logs.write_batched(joblog.append, piece)
         self._writing[fence] = future
         future.add_done_callback(lambda done: self._on_stored(piece, done))
 
-    def _on_stored(self, piece: joblog.Output, done: "asyncio.Future[int]") -> None:
+    def _on_stored(self, piece: joblog.LogPiece, done: "asyncio.Future[int]") -> None:
         if self._has_failed(piece.fence, done):
             return
         self._durable[piece.fence] = done.result()
@@ -119,21 +119,21 @@ class Uploads:
         self._connection.runtime.signals.emit((log_written(piece.job_id),))
 
     def _store_file(self, fence: int, number: int, at_byte: int, data: bytes) -> None:
-        if number >= artifacts.MOST_FILES or at_byte + len(data) > artifacts.MOST_BYTES:
+        if number >= artifacts.MAX_FILES or at_byte + len(data) > artifacts.MAX_BYTES:
             raise CloseConnection(4400, "More or larger files than one job may have.")
         connection = self._connection
         if not connection.runtime.storage.take(connection.customer_id, len(data)):
             # The report of the end shows that the file is incomplete.
             self._grant(len(data))
             return
-        piece = artifacts.Piece(
+        piece = artifacts.ArtifactPiece(
             fence, connection.jobs[fence], number, at_byte, data, connection.customer_id
         )
         future = connection.runtime.logs.write_batched(artifacts.append, piece)
         self._writing[fence] = future
         future.add_done_callback(lambda done: self._on_file_stored(piece, done))
 
-    def _on_file_stored(self, piece: artifacts.Piece, done: "asyncio.Future[int]") -> None:
+    def _on_file_stored(self, piece: artifacts.ArtifactPiece, done: "asyncio.Future[int]") -> None:
         if not self._has_failed(piece.fence, done):
             self._grant(len(piece.data))
 

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { address, api, ok, type Shape, untypedQuery } from '../../client'
 import { apiErrorOf } from '../../errors'
 
-export type Script = Shape<'FilesFileRecord'>
+export type Script = Shape<'FileRecord'>
 
 /** All stored scripts and files; managers only. */
 export const scriptsQuery = queryOptions({

@@ -6,7 +6,7 @@ import { useJobText } from '../../jobText'
 import { type Fact, Facts } from './Facts'
 import { valueText } from './valueText'
 
-type Planned = Shape<'Planned'>
+type Planned = Shape<'PlannedTask'>
 
 /** Exactly what runs when somebody says yes. */
 export function ApprovalPreview({ planned }: { planned: Planned[] }) {

@@ -5,23 +5,23 @@ from types import SimpleNamespace
 from typing import Any
 
 from belvedere.db import Database
+from belvedere.jobs.output import log_lines
 from belvedere.jobs.output import log_store as joblog
-from belvedere.jobs.output import logtimes
-from belvedere.jobs.output.log_store import Output
-from belvedere.jobs.output.logtimes import Times
+from belvedere.jobs.output.log_lines import LineTimes
+from belvedere.jobs.output.log_store import LogPiece
 from manual_clock import HandClock
 
 FENCE, JOB = 7, "a" * 24
 
 
-def times(logs: Database, first: int = 1) -> Times:
+def times(logs: Database, first: int = 1) -> LineTimes:
     found: Any = SimpleNamespace(small=None, fence=FENCE)
     services: Any = SimpleNamespace(logs=logs)
-    return asyncio.run(logtimes.times(services, found, first))
+    return asyncio.run(log_lines.times(services, found, first))
 
 
 def add(logs: Database, at: int, line: int, data: bytes) -> None:
-    logs.write_blocking(joblog.append, [Output(FENCE, JOB, at, line, data)])
+    logs.write_blocking(joblog.append, [LogPiece(FENCE, JOB, at, line, data)])
 
 
 def test_it_works(logs: Database) -> None:
@@ -46,11 +46,11 @@ def test_what_was_cut_out_has_no_mark(logs: Database) -> None:
 def test_older_pieces_do_not_know(logs: Database) -> None:
     add(logs, 0, 0, b"one\n")
     logs.write_blocking(lambda tx: tx.execute("update log_chunks set written_at = null"))
-    assert times(logs) == Times([], None)
+    assert times(logs) == LineTimes([], None)
 
 
 def test_many_marks_come_in_pages(logs: Database, monkeypatch: Any) -> None:
-    monkeypatch.setattr(logtimes, "MOST", 2)
+    monkeypatch.setattr(log_lines, "MAX_MARKS", 2)
     for n in range(3):
         add(logs, n, n, b"\n")
     page = times(logs)

@@ -1,7 +1,7 @@
-"""An order as an agent of the original reads it.
+"""Orders for TheEye agents.
 
-It has weaknesses that are guarded here: it needs a command and arguments that are strings, it
-keeps scripts by their file name only, and it says nothing of a job that it does not understand.
+Such an agent needs a command and arguments that are strings, caches scripts by their file name
+only, and reports nothing about a job that it does not understand.
 """
 
 import base64
@@ -22,18 +22,18 @@ from belvedere.secrets import references
 from belvedere.secrets.environment import opened
 from belvedere.tasks.definition import masking
 
-# Where a task asks for no particular status, anything below 400 is good.
-ANY_GOOD = "[123][0-9][0-9]"
+# If a task expects no particular status, every status below 400 is a success.
+ANY_SUCCESS_STATUS = "[123][0-9][0-9]"
 
 
-class Script(msgspec.Struct):
+class LegacyScript(msgspec.Struct):
     id: str
     filename: str
     md5: str
 
 
-class OldJob(msgspec.Struct, omit_defaults=True):
-    """What of a job such an agent reads, and a little more."""
+class LegacyJob(msgspec.Struct, omit_defaults=True):
+    """The fields of a job for a TheEye agent."""
 
     id: str
     type_: str = msgspec.field(name="_type")
@@ -45,7 +45,7 @@ class OldJob(msgspec.Struct, omit_defaults=True):
     customer_name: str = ""
     timeout: int | None = None
     agent_logging: bool = False
-    script: Script | None = None
+    script: LegacyScript | None = None
     script_id: str | None = None
     script_runas: str | None = None
     task_arguments_values: list[str] | None = None
@@ -53,20 +53,20 @@ class OldJob(msgspec.Struct, omit_defaults=True):
     task: dict[str, Any] | None = None
 
 
-class OldJobs(msgspec.Struct):
-    """The answer to a poll."""
+class LegacyJobs(msgspec.Struct):
+    """The response to a poll."""
 
-    jobs: list[OldJob]
-
-
-def update_of(job_id: str, host_id: str) -> OldJob:
-    """Read your configuration again."""
-    return OldJob(job_id, "AgentUpdateJob", "agent:config:update", host_id=host_id)
+    jobs: list[LegacyJob]
 
 
-def job_of(tx: Tx, claimed: Claimed, base_url: str, keys: Keyring) -> OldJob:
+def config_update_job(job_id: str, host_id: str) -> LegacyJob:
+    """Makes the agent read its configuration again."""
+    return LegacyJob(job_id, "AgentUpdateJob", "agent:config:update", host_id=host_id)
+
+
+def legacy_job(tx: Tx, claimed: Claimed, base_url: str, keys: Keyring) -> LegacyJob:
     job, spec = claimed.job, claimed.spec
-    found = OldJob(
+    legacy = LegacyJob(
         job.id,
         job.type,
         job.name,
@@ -75,48 +75,48 @@ def job_of(tx: Tx, claimed: Claimed, base_url: str, keys: Keyring) -> OldJob:
         customer_name=claimed.customer_name,
         timeout=job.timeout,
     )
-    # It cannot hide anything: it gets what may be seen.
-    seen = [row for row in claimed.secrets if not row.is_secret]
+    # The agent cannot mask output, so it gets no secrets.
+    plain_rows = [row for row in claimed.secrets if not row.is_secret]
     if job.type == "ScraperJob":
-        given = opened(keys, seen, job.task_id)
-        known = {**given.of_customer, **given.of_task}
+        environment = opened(keys, plain_rows, job.task_id)
+        values = {**environment.of_customer, **environment.of_task}
         config = msgspec.to_builtins(spec)
-        found.task = request_of(references.resolved(config, known), job.timeout)
-        return found
-    order = order_of(msgspec.structs.replace(claimed, secrets=seen), 0, base_url, keys)
+        legacy.task = legacy_request(references.resolved(config, values), job.timeout)
+        return legacy
+    order = order_of(msgspec.structs.replace(claimed, secrets=plain_rows), 0, base_url, keys)
     content = files.content_of(tx, order.sha256) or b""
-    # The job's own id: what is fetched by it is the version that the job was made with.
-    found.script_id = job.id
-    found.script = Script(job.id, cached_name(order.sha256, order.filename), md5_of(content))
-    found.script_runas = command(order.runas, content)
-    found.task_arguments_values = _arguments(tx, order)
-    found.env = order.env
-    return found
+    # The job's id: the agent fetches the version of the script that the job was created with.
+    legacy.script_id = job.id
+    legacy.script = LegacyScript(job.id, cached_name(order.sha256, order.filename), md5_of(content))
+    legacy.script_runas = command(order.runas, content)
+    legacy.task_arguments_values = _arguments(tx, order)
+    legacy.env = order.env
+    return legacy
 
 
-def cannot(claimed: Claimed) -> str:
-    """Why this agent must not get the job; empty when it may."""
+def unsupported_reason(claimed: Claimed) -> str:
+    """Why a TheEye agent cannot run the job; empty if it can."""
     if claimed.spec.os_user:
         return "it cannot run as another user"
     task_id = claimed.job.task_id
     if any(row.is_secret and row.task_id == task_id for row in claimed.secrets):
         return "it cannot hide secrets in output, and this task has secrets of its own"
     names = references.names_in(masking.request_of(claimed.spec))
-    if names - _seen_by(claimed):
+    if names - _plain_variables(claimed):
         return "it cannot hide secrets in output, and this task refers to one"
     return ""
 
 
-def _seen_by(claimed: Claimed) -> set[str]:
-    """The variables that the job's task may use."""
-    mine = ("", claimed.job.task_id)
-    return {row.name for row in claimed.secrets if row.task_id in mine and not row.is_secret}
+def _plain_variables(claimed: Claimed) -> set[str]:
+    """The names of non-secret variables that the job's task may use."""
+    task_ids = ("", claimed.job.task_id)
+    return {row.name for row in claimed.secrets if row.task_id in task_ids and not row.is_secret}
 
 
-def request_of(config: dict[str, Any], timeout_ms: int) -> dict[str, Any]:
-    """A web request as that agent reads it: of a task, or of a monitor."""
+def legacy_request(config: dict[str, Any], timeout_ms: int) -> dict[str, Any]:
+    """A web request of a task or a monitor, for a TheEye agent."""
     pattern = config.get("pattern", "")
-    wanted = config.get("status_code") or ANY_GOOD
+    status_code = config.get("status_code") or ANY_SUCCESS_STATUS
     return {
         "url": config["url"],
         "method": config.get("method", "GET"),
@@ -125,8 +125,8 @@ def request_of(config: dict[str, Any], timeout_ms: int) -> dict[str, Any]:
         "json": config.get("json", False),
         "gzip": config.get("gzip", False),
         "timeout": timeout_ms,
-        # It looks for the expression anywhere; we mean the whole status.
-        "status_code": f"^(?:{wanted})$",
+        # The agent searches for the expression; it must match the whole status.
+        "status_code": f"^(?:{status_code})$",
         "parser": "pattern" if pattern else "",
         "pattern": pattern,
         "register_body": config.get("register_body", False),
@@ -135,7 +135,7 @@ def request_of(config: dict[str, Any], timeout_ms: int) -> dict[str, Any]:
 
 
 def cached_name(sha256: str, filename: str) -> str:
-    """Another content has another name, for the agent compares nothing else."""
+    """A name that depends on the content, because the agent compares names only."""
     plain = re.sub(r"[^A-Za-z0-9._-]", "_", filename).lstrip(".") or "script"
     return f"{sha256[:16]}-{plain[-100:]}"
 
@@ -145,7 +145,7 @@ def md5_of(content: bytes) -> str:
 
 
 def command(runas: list[str], content: bytes) -> str:
-    """Never empty, and always with the script in its place."""
+    """The command line of the script; never empty, always with the script's path."""
     words = ["python3" if word == "%python%" else word for word in runas]
     if not words:
         words = [] if content.startswith((b"#!", b"\x7fELF")) else ["bash"]
@@ -155,7 +155,7 @@ def command(runas: list[str], content: bytes) -> str:
 
 
 def _arguments(tx: Tx, order: Order) -> list[str]:
-    """Files travel as data URLs, which it turns into files again."""
+    """Files are sent as data URLs, which the agent writes to files."""
     words = list(order.arguments)
     for blob in order.blobs:
         content = files.content_of(tx, blob.sha256) or b""

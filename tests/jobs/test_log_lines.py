@@ -3,7 +3,7 @@
 import hypothesis
 import hypothesis.strategies as st
 
-from belvedere.jobs.output.log_lines import LONGEST_HIT, Search, _read
+from belvedere.jobs.output.log_lines import MAX_HIT_BYTES, LogSearch, _read
 from belvedere.jobs.output.log_store import Chunk
 
 
@@ -16,12 +16,12 @@ def chunks(data: bytes, cuts: list[int]) -> list[Chunk]:
 
 
 def found(data: bytes, cuts: list[int], wanted: str) -> list[tuple[int, int, str]]:
-    looking = Search(wanted, 1_000)
+    looking = LogSearch(wanted, 1_000)
     for chunk in chunks(data, cuts):
         looking.feed(chunk)
     looking.end_line()
-    assert looking.found.matches == len(looking.found.lines)
-    return [(hit.line, hit.offset, hit.text) for hit in looking.found.lines]
+    assert looking.hits.matches == len(looking.hits.lines)
+    return [(hit.line, hit.offset, hit.text) for hit in looking.hits.lines]
 
 
 def test_it_works() -> None:
@@ -53,7 +53,7 @@ def test_it_finds_what_is_there_wherever_it_was_cut(
 )
 def test_it_goes_on_from_any_byte(text: str, cuts: list[int], since: int) -> None:
     data = text.encode()
-    looking = Search("a", 1_000, since)
+    looking = LogSearch("a", 1_000, since)
     kept = chunks(data, cuts)
     before = [chunk for chunk in kept if chunk.at_byte < since][-1:]
     for chunk in before:
@@ -63,7 +63,7 @@ def test_it_goes_on_from_any_byte(text: str, cuts: list[int], since: int) -> Non
     for chunk in (*before, *(chunk for chunk in kept if chunk.at_byte >= since)):
         looking.feed(chunk)
     looking.end_line()
-    hits = [(hit.line, hit.offset, hit.text) for hit in looking.found.lines]
+    hits = [(hit.line, hit.offset, hit.text) for hit in looking.hits.lines]
     assert hits == [hit for hit in found(data, cuts, "a") if hit[1] >= since]
 
 
@@ -87,19 +87,19 @@ def test_it_reads_the_lines_that_are_there(
 
 
 def test_a_line_without_an_end_takes_no_memory() -> None:
-    looking = Search("needle", 10)
+    looking = LogSearch("needle", 10)
     for n in range(200):
         looking.feed(Chunk(n * 65_536, 0, 65_536, b"x" * 65_536))
     looking.feed(Chunk(200 * 65_536, 0, 6, b"needle"))
     looking.end_line()
-    assert looking.found.matches == 1
-    assert len(looking.found.lines[0].text) == LONGEST_HIT
+    assert looking.hits.matches == 1
+    assert len(looking.hits.lines[0].text) == MAX_HIT_BYTES
 
 
 def test_what_is_missing_ends_a_line() -> None:
-    looking = Search("ab", 10)
+    looking = LogSearch("ab", 10)
     looking.feed(Chunk(0, 0, 3, b"xxa"))
     looking.feed(Chunk(100, 7, 5, b"b\nab\n"))
     looking.end_line()
-    assert [(hit.line, hit.offset) for hit in looking.found.lines] == [(9, 102)]
-    assert not looking.walk.is_whole
+    assert [(hit.line, hit.offset) for hit in looking.hits.lines] == [(9, 102)]
+    assert not looking.walk.is_gapless
