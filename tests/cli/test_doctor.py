@@ -42,5 +42,5 @@ def test_programs_get_json(stranger: Belvedere, data: Path) -> None:
 def test_a_folder_without_a_database_is_told(stranger: Belvedere, tmp_path: Path) -> None:
     ran = stranger("doctor", "--data", str(tmp_path))
     assert ran.status == 1
-    assert "There is no database" in ran.err
+    assert "No database at" in ran.err
     assert list(tmp_path.iterdir()) == []

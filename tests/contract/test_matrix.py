@@ -78,6 +78,8 @@ class Town:
             address=f"172.16.{self._number // 250}.{self._number % 250}",
             hangs_up=True,
             check=self.world.conformity,
+            # As the console's own pages send it; without it a sign-in asks first.
+            headers={"Sec-Fetch-Site": "same-origin"},
         )
         here, _ = doors.home(self.estate, cell.principal)
         target = doors.address(

@@ -43,7 +43,7 @@ async def test_it_works(world: World, at: Provider, stranger: Client) -> None:
     provider_id, olga = await switched_off(world, at)
     refused = await stranger.post(LOGIN, {"email": "uma@acme.test", "password": PASSWORD})
     assert (refused.status, refused.code) == (403, "passwords_off")
-    assert "organization acme takes no passwords" in refused.json["message"]
+    assert "organization acme does not accept passwords" in refused.json["message"]
     # Sessions by password are over, those through the provider and programs go on.
     assert (await uma.get("/acme/task")).status == 401
     assert (await olga.get("/acme/task")).status == 200

@@ -79,7 +79,7 @@ async def test_a_full_lane_is_refused_with_what_to_do(
         await asyncio.sleep(0)
     refused = await vic.get("/acme/job")
     assert (refused.status, refused.code) == (429, "too_many_searches")
-    assert refused.headers["retry-after"] == "2" and "repeat" in refused.json["message"]
+    assert refused.headers["retry-after"] == "2" and "try again" in refused.json["message"]
     searches.released.set()
     assert [one.status for one in await asyncio.gather(*waiting)] == [200, 200]
 

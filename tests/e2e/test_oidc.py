@@ -73,7 +73,10 @@ class Browser:
     def _step(self, url: str, host: str) -> str:
         parts = urlsplit(url)
         jar = self.cookies.setdefault(host, {})
-        sent = {"Cookie": "; ".join(f"{k}={v}" for k, v in jar.items())} if jar else {}
+        # Each page leads to the next one, as the console's own link does.
+        sent = {"Sec-Fetch-Site": "same-origin"}
+        if jar:
+            sent["Cookie"] = "; ".join(f"{k}={v}" for k, v in jar.items())
         line = HTTPConnection(host, timeout=30)
         try:
             line.request("GET", f"{parts.path}?{parts.query}", headers=sent)

@@ -335,8 +335,10 @@ def test_one_key_at_two_servers_makes_one_job(shop: Workshop, beside: Database) 
     task_id = shop.task()
     offices = [Office(shop, shop.db, slots=100), Office(shop, beside)]
     for number in range(10):
-        once = IdempotencyKey("POST /job", f"k{number}", "same")
-        answers = at_once([partial(office.ask, task_id, once=once) for office in offices * 3])
+        key = IdempotencyKey("POST /job", f"k{number}", "same")
+        answers = at_once(
+            [partial(office.ask, task_id, idempotency_key=key) for office in offices * 3]
+        )
         assert len({made.job.id for [made] in answers}) == 1
     assert len(offices[0].link.given) + len(offices[1].link.given) == 10
     sound(shop)

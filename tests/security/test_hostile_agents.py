@@ -348,7 +348,7 @@ async def test_a_start_is_written_once(
 
         def counted(verb: Any, item: Any) -> Any:
             nonlocal written
-            written += verb.__name__ == "started"
+            written += verb.__name__ == "record_started"
             return join(verb, item)
 
         monkeypatch.setattr(world.runtime.db, "write_batched", counted)

@@ -100,7 +100,7 @@ def test_neither_a_task_nor_a_check_can_choose_the_servers_user(up: World) -> No
     site = Site(up, up.local_agent())
     refused = site.run("#!/bin/sh\nid -un\n", os_user="root")
     assert refused["state"] != "normal"
-    assert "run as 'nobody' only" in json.dumps(refused)
+    assert "run only as 'nobody'" in json.dumps(refused)
     host_id = up.connected(site.agent)["id"]
     source = base64.b64encode(b'#!/bin/sh\ntest "$(id -un)" = nobody\n').decode()
     script = up.api.post("/file", {"filename": "check.sh", "data": source})
