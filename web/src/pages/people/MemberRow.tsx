@@ -18,7 +18,8 @@ function useChange(member: Member) {
   const t = useText()
   const params = { path: { id: member.id } }
   return useMutation({
-    mutationFn: (body: Shape<'MemberChange'>) => ok(api.PATCH('/api/member/{id}', { params, body })),
+    mutationFn: (body: Shape<'MemberChange'>) =>
+      ok(api.PATCH('/api/member/{id}', { params, body })),
     onError: showError,
     onSuccess: () => showSuccess(t.changed),
     onSettled: () => client.invalidateQueries({ queryKey: ['member'] }),
