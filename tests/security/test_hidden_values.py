@@ -9,19 +9,21 @@ import pytest
 
 from belvedere.access.crypto.sealed_values import open_object
 from belvedere.base.text import argument_masking
+from belvedere.db import Tx
+from belvedere.db.migrate import migrate
 from belvedere.db.signals import checks_changed
 from belvedere.jobs.approvals import plan
 from belvedere.notifications import store
 from belvedere.notifications.model import ChannelRow
 from belvedere.protocol import Watch
 from belvedere.server.background import consumers
-from belvedere.server.encryption import sealing
 from belvedere.tasks.store import runnable
 from contract.browser_journey import BODY, Traveller, add, provider_of
 from contract.client import Client
 from contract.running import create, show
 from contract.world import World
 from egress.fake_pool import FakeCouriers
+from security.test_sealed import seal_old_rows
 from security.test_secrets import approved_task, scraper_task
 
 WORD = "hunter22"
@@ -96,6 +98,37 @@ async def test_the_mask_of_a_channels_address_means_unchanged(world: World, ada:
     for url in ("https://other.test/***", "slack://***", "https://***@hooks.test/x"):
         assert is_refused(await ada.patch(path, {"url": url}), "url"), url
         assert is_refused(await channel(world, url), "url"), url
+
+
+OLD_ADDRESSES = [
+    (f"https://u:{WORD}@hooks.test/***", "https://hooks.test/***"),
+    (f"http://u:{WORD}@x:y@hooks.test:8080/***", "http://hooks.test:8080/***"),
+    ("https://hooks.test/***", "https://hooks.test/***"),
+    ("slack://***", "slack://***"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), OLD_ADDRESSES)
+async def test_the_upgrade_masks_credentials_in_addresses_of_channels(
+    world: World, ada: Client, old: str, new: str
+) -> None:
+    made = (await channel(world)).json
+    db, name = world.runtime.db, "0101_channel_credentials"
+
+    def as_before(tx: Tx) -> None:
+        tx.execute("update channels set shown = ? where id = ?", old, made["id"])
+        text = msgspec.json.encode({"shown": old}).decode()
+        tx.execute("update audit set before = ?, after = ? where object = 'channel'", text, text)
+        tx.execute("delete from migrations where name = ?", f"migrations/{name}")
+
+    seal_old_rows(db)
+    db.write_blocking(as_before)
+    assert name in migrate(db)[0]
+    assert (await ada.get(f"/notify/channel/{made['id']}")).json["url"] == new
+    seal_old_rows(db)
+    for table in ("channels", "audit"):
+        rows = db.write_blocking(lambda tx, table: tx.rows(f"select * from {table}"), table)
+        assert rows and WORD not in str(rows)
 
 
 async def test_the_mask_as_a_secret_of_a_provider_means_unchanged(world: World) -> None:
@@ -174,9 +207,7 @@ async def test_rows_of_earlier_versions_are_hidden_as_well(world: World, ada: Cl
         tx.execute("update audit set after = ? where object_id = ?", text, monitor)
 
     world.runtime.db.write_blocking(as_before)
-    while places := world.runtime.db.write_blocking(sealing.pending):
-        for place in places:
-            world.runtime.db.write_blocking(sealing.seal_batch, place)
+    seal_old_rows(world.runtime.db)
     for table in ("monitors", "audit"):
         rows = world.runtime.db.write_blocking(
             lambda tx, name: tx.rows(f"select * from {name}"), table

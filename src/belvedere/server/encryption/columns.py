@@ -87,7 +87,7 @@ def _plan(tx: Tx, text: str, row: Row) -> str:
 
 def _clean_audit(tx: Tx, text: str, row: Row) -> str:
     """Definitions that older versions audited with their credentials."""
-    if row[1] not in ("task", "monitor"):
+    if row[1] not in ("task", "monitor", "channel"):
         return text
     fields = msgspec.json.decode(text)
     cleaned = request_masking.mask(fields)
