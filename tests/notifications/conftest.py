@@ -25,10 +25,19 @@ class AnyRoom(LaneUsage):
 
     @property
     def free(self) -> int:
+        return self.most - self.sending.total()
+
+    @property
+    def share(self) -> int:
         return self.most
 
-    def share_of(self, customer_id: str) -> int:
-        return self.most
+    def has_room(self, customer_id: str) -> bool:
+        return self.free > 0
+
+    def copy(self) -> "AnyRoom":
+        room = AnyRoom(self.kind)
+        room.most = self.most
+        return room
 
 
 def claim(db: Database, most: int) -> list[Message]:

@@ -11,9 +11,11 @@ from functools import partial
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import Any
 
+import msgspec
 import pytest
 
 from belvedere.access import Actor, Keyring, audit
+from belvedere.access.customers import service as customers
 from belvedere.access.request import AnyRequest
 from belvedere.base.fair_queue import Lane, LaneFull
 from belvedere.db import Database, Tx
@@ -142,17 +144,86 @@ async def test_a_slow_receiver_delays_no_other_organization(
             await until(lambda: slow.got == Kind.CHANNEL.share)
 
 
+def organization(db: Database, keys: Keyring, cast: Cast, name: str) -> Actor:
+    """An admin of a further organization."""
+    create = partial(customers.create_customer, reserved=frozenset())
+    created = db.write_blocking(create, keys, name, f"owner@{name}.test")
+    return msgspec.structs.replace(cast.eve, customer_id=created.customer.id)
+
+
+async def test_two_organizations_with_slow_receivers_do_not_delay_a_third(
+    db: Database, keys: Keyring, cast: Cast
+) -> None:
+    """Each of acme and globex has as many calls under way as it may; the third organization sends
+    as many at once as if it were alone."""
+    third = organization(db, keys, cast, "initech")
+    with holding_sink() as slow, holding_sink() as other:
+        for actor in (cast.ada, cast.eve):
+            channels(db, keys, actor, slow.url, 8)
+            tell(db, actor, "first", "second")
+        async with couriers() as made:
+            await dispatcher.send_due(db, keys, made)
+            await until(lambda: slow.got == 2 * Kind.CHANNEL.share)
+            channels(db, keys, third, other.url, 8)
+            tell(db, third, "of initech")
+            await dispatcher.send_due(db, keys, made)
+            await until(lambda: other.got == Kind.CHANNEL.share)
+            assert slow.got == 2 * Kind.CHANNEL.share
+
+
+async def test_two_slow_providers_delay_no_other_organizations_sign_in(
+    db: Database, keys: Keyring, cast: Cast
+) -> None:
+    third = organization(db, keys, cast, "initech")
+    with holding_sink() as slow, http_sink() as quick:
+        async with couriers() as made:
+            held = [_ask(made, actor, slow) for actor in (cast.ada, cast.eve) for _ in range(10)]
+            await until(lambda: slow.got == 2 * Kind.SIGN_IN.share)
+            assert (await _ask(made, third, quick)).status == 200
+            for task in held:
+                task.cancel()
+            await asyncio.gather(*held, return_exceptions=True)
+
+
+@pytest.mark.parametrize("kind", [Kind.CHANNEL, Kind.SIGN_IN])
+def test_the_last_places_are_for_organizations_without_a_running_call(kind: Kind) -> None:
+    """Three organizations take what they can, then everybody tries: only others get a place."""
+    usage = LaneUsage(kind)
+    for customer_id in ("a", "b", "c") * 5:
+        if usage.has_room(customer_id):
+            usage.begin(customer_id)
+    assert usage.sending == Counter(a=2, b=2, c=2) and usage.free == kind.reserved == 2
+    started = []
+    for customer_id in ("a", "d", "d", "b", "e", "f"):
+        if usage.has_room(customer_id):
+            usage.begin(customer_id)
+            started.append(customer_id)
+    assert started == ["d", "e"] and usage.free == 0
+
+
+def test_the_outbox_leaves_the_last_places_to_others(
+    db: Database, keys: Keyring, cast: Cast
+) -> None:
+    """Six places are taken, one of them by acme: its next message waits, that of globex goes."""
+    for actor in (cast.ada, cast.eve):
+        channels(db, keys, actor, "http://127.0.0.1/hook", 4)
+        tell(db, actor, "x fails")
+    usage = LaneUsage(Kind.CHANNEL, Counter({cast.acme.id: 1, "others": 5}))
+    (claimed,) = db.write_blocking(outbox.claim_fairly, [usage])
+    assert [message.customer_id for message in claimed] == [cast.globex.id]
+
+
 async def test_sign_in_does_not_wait_for_notifications(
     db: Database, keys: Keyring, cast: Cast
 ) -> None:
-    """Both organizations use up all places for channels; their own sign-in goes on, too."""
+    """Both organizations use up their places for channels; their own sign-in goes on, too."""
     with holding_sink() as slow, http_sink() as provider:
         for actor in (cast.ada, cast.eve):
             channels(db, keys, actor, slow.url, 4)
             tell(db, actor, "x fails")
         async with couriers() as made:
             await dispatcher.send_due(db, keys, made)
-            await until(lambda: slow.got == Kind.CHANNEL.places)
+            await until(lambda: slow.got == 2 * Kind.CHANNEL.share)
             for actor in (cast.ada, cast.eve):
                 asked = Parcel(url=provider.url, method="GET")
                 outcome = await made.of(actor.customer_id).carry(asked)
@@ -197,8 +268,16 @@ def _ask(made: EgressPool, actor: Actor, sink: Holding | Sink) -> "asyncio.Task[
     return asyncio.create_task(made.of(actor.customer_id).carry(parcel))
 
 
+@dataclass(frozen=True)
+class FourPlaces:
+    places: int = 4
+    share: int = 2
+    queue: int = 20
+    reserved: int = 0
+
+
 async def test_places_that_become_free_go_round_the_organizations() -> None:
-    lane, order = Lane(Kind.CHANNEL), []
+    lane, order = Lane(FourPlaces()), []
     go_on: dict[str, asyncio.Event] = {}
 
     async def call(name: str) -> None:

@@ -1,7 +1,9 @@
 """A lane limits how many calls run at once, in total and for each organization.
 
 One organization cannot delay another: it gets at most its share of the places of a lane, and a
-place that becomes free goes to the next organization in turn.
+place that becomes free goes to the next organization in turn. Reserved places are only for
+organizations that have no call running, so that a few organizations with slow calls cannot take
+all places.
 """
 
 import asyncio
@@ -28,6 +30,17 @@ class LaneLimits(Protocol):
     def queue(self) -> int:
         """Calls of one organization that may wait for a place."""
 
+    @property
+    def reserved(self) -> int:
+        """Places for the first call of an organization only."""
+
+
+def has_room(limits: LaneLimits, running: Counter[str], customer_id: str) -> bool:
+    """Whether another call of the organization may start."""
+    own_calls = running[customer_id]
+    places = limits.places - (limits.reserved if own_calls else 0)
+    return own_calls < limits.share and running.total() < places
+
 
 class Lane:
     def __init__(self, limits: LaneLimits) -> None:
@@ -52,7 +65,7 @@ class Lane:
             self._leave(customer_id)
 
     async def _enter(self, customer_id: str, is_admitted: bool) -> None:
-        if self._has_room(customer_id) and customer_id not in self._waiting:
+        if has_room(self.limits, self.running, customer_id) and customer_id not in self._waiting:
             self.running[customer_id] += 1
             return
         queue = self._waiting.setdefault(customer_id, deque())
@@ -70,10 +83,6 @@ class Lane:
                 self._remove(customer_id, turn)
             raise
 
-    def _has_room(self, customer_id: str) -> bool:
-        is_free = self.running.total() < self.limits.places
-        return is_free and self.running[customer_id] < self.limits.share
-
     def _leave(self, customer_id: str) -> None:
         self.running[customer_id] -= 1
         if not self.running[customer_id]:
@@ -82,9 +91,8 @@ class Lane:
             self._start(next_customer)
 
     def _next(self) -> str | None:
-        return next(
-            (customer_id for customer_id in self._waiting if self._has_room(customer_id)), None
-        )
+        waiting = self._waiting
+        return next((c for c in waiting if has_room(self.limits, self.running, c)), None)
 
     def _start(self, customer_id: str) -> None:
         queue = self._waiting.pop(customer_id)

@@ -32,6 +32,7 @@ class SearchLimits:
     places: int = SEARCH_THREADS
     share: int = 2
     queue: int = 50
+    reserved: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class LongSearchLimits:
     places: int = SEARCH_THREADS - 1
     share: int = 1
     queue: int = 10
+    reserved: int = 0
 
 
 def search_timeout() -> Unavailable:

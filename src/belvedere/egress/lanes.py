@@ -5,6 +5,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
 
+from belvedere.base.fair_queue import has_room
+
 
 class Kind(Enum):
     """What is sent; each has its own places."""
@@ -30,14 +32,22 @@ class Kind(Enum):
         """Calls of one organization that may wait for a place."""
         return _LIMITS[self][2]
 
+    @property
+    def reserved(self) -> int:
+        """Places that only an organization without a running call may take."""
+        return _LIMITS[self][3]
 
+
+# Receivers of sign-in and channels belong to the organizations and may be slow on purpose. Two
+# organizations with their full share leave a full share to a third one, and three leave a place
+# to each of two others.
 _LIMITS = {
-    Kind.SIGN_IN: (4, 2, 20),
-    Kind.MAIL: (2, 1, 20),
-    Kind.CHANNEL: (4, 2, 20),
+    Kind.SIGN_IN: (8, 2, 20, 2),
+    Kind.MAIL: (2, 1, 20, 0),
+    Kind.CHANNEL: (8, 2, 20, 2),
     # Users start these at any rate, without the outbox.
-    Kind.TEST: (4, 1, 20),
-    Kind.CHECK: (2, 1, 20),
+    Kind.TEST: (4, 1, 20, 0),
+    Kind.CHECK: (2, 1, 20, 0),
 }
 
 
@@ -54,8 +64,16 @@ class LaneUsage:
     def free(self) -> int:
         return max(0, self.kind.places - self.sending.total())
 
-    def share_of(self, customer_id: str) -> int:
-        return max(0, self.kind.share - self.sending[customer_id])
+    @property
+    def share(self) -> int:
+        return self.kind.share
+
+    def has_room(self, customer_id: str) -> bool:
+        return has_room(self.kind, self.sending, customer_id)
+
+    def copy(self) -> "LaneUsage":
+        """For planning: what would be sent is counted here and not yet in the lane itself."""
+        return LaneUsage(self.kind, Counter(self.sending), self.last)
 
     def begin(self, customer_id: str) -> None:
         self.sending[customer_id] += 1

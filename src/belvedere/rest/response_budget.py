@@ -24,6 +24,7 @@ class HeavyReads:
     places: int = 4
     share: int = 2
     queue: int = 100
+    reserved: int = 0
 
 
 class Budget:

@@ -31,6 +31,7 @@ class CheckLimits:
     places: int = MAX_PARALLEL
     share: int = MAX_PARALLEL
     queue: int = MAX_WAITING - MAX_PARALLEL
+    reserved: int = 0
 
 
 class PasswordChecker:

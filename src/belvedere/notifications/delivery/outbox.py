@@ -126,16 +126,27 @@ def claim_fairly(tx: Tx, lanes: Sequence[LaneUsage]) -> list[list[Message]]:
 
 
 def _next_messages(tx: Tx, lane: LaneUsage) -> list[Message]:
-    """The first message of each organization, then the second of each, up to the free places."""
-    queues: list[list[Message]] = []
+    """The first message of each organization, then the second of each, as far as there is room."""
+    planned, selected, queues = lane.copy(), [], []
     for customer_id in _customers_due(tx, lane):
-        limit = min(lane.share_of(customer_id), lane.free)
-        if limit and (messages_due := _due_for(tx, lane.kind, customer_id, limit)):
-            queues.append(messages_due)
-        if len(queues) == lane.free:
+        if not planned.free:
             break
-    turns = [message for turn in zip_longest(*queues) for message in turn if message is not None]
-    return turns[: lane.free]
+        if planned.has_room(customer_id):
+            messages_due = _due_for(tx, lane.kind, customer_id, lane.share)
+            selected += _plan(planned, messages_due[:1])
+            queues.append(messages_due[1:])
+    later = [message for turn in zip_longest(*queues) for message in turn if message is not None]
+    return selected + _plan(planned, later)
+
+
+def _plan(planned: LaneUsage, candidates: list[Message]) -> list[Message]:
+    """The messages that still have room, counted."""
+    selected = []
+    for message in candidates:
+        if planned.has_room(message.customer_id):
+            planned.begin(message.customer_id)
+            selected.append(message)
+    return selected
 
 
 def _customers_due(tx: Tx, lane: LaneUsage) -> list[str]:
