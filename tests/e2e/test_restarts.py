@@ -159,7 +159,7 @@ def test_long_silence_is_noticed_and_harms_nothing(site: Site, fail: str) -> Non
     script.go_on()
     script.has_ended()
     site.agent.process.send_signal(signal.SIGCONT)
-    until(lambda: "No connection" in site.agent.said(), 60)
+    until(lambda: "no connection" in site.agent.said(), 60)
     site.world.proxy.mend()
     assert not script.check()["unreachable_since"]
 

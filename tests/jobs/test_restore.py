@@ -128,12 +128,14 @@ def hello(highest: int, *entries: Entry, **more: object) -> Hello:
     return Hello("web-1", "0.1.0", "m", JOURNAL, "b", 16, list(entries), highest=highest, **said)  # type: ignore[arg-type]
 
 
-def check(shop: Workshop, said: Hello) -> int:
+def check(shop: Workshop, said: Hello, host_id: str = "") -> int:
+    host_id = host_id or shop.host_id
+
     def work(tx: Tx) -> int:
-        before = restored.known(tx, shop.host_id)
-        fence = restore.check_hello(tx, shop.host_id, said, before)
+        before = restored.known(tx, host_id)
+        fence = restore.check_hello(tx, host_id, said, before)
         if fence:
-            restore.hold_for_host(tx, shop.host_id, fence)
+            restore.hold_for_host(tx, host_id, fence)
         return fence
 
     return shop.db.write_blocking(work)
@@ -148,6 +150,27 @@ def test_a_fence_that_was_never_given_out_shows_a_restore(shop: Workshop) -> Non
     assert installation.epoch_of(raised) == installation.epoch_of(newest) + 1
     # The next start does not take it for another restore.
     assert shop.db.write_blocking(restore.hold_after_restore) is None
+
+
+def test_a_fence_that_another_host_got_shows_a_restore(shop: Workshop) -> None:
+    """The host had accepted nothing before the backup, and its fence was assigned again before it
+    reconnected."""
+    other = shop.host("web-2")
+    fence = shop.assigned().fence
+    assert check(shop, hello(fence), other) == fence
+
+
+def test_a_host_whose_fences_are_counted_has_accepted_no_unknown_one(shop: Workshop) -> None:
+    """The attempt that used the fence again was deleted from the history."""
+    other, job = shop.host("web-2"), shop.assigned()
+    shop.end(job.fence)
+    shop.db.write_blocking(retention.delete_jobs, [job.id])
+    shop.db.write_blocking(_set_keeper, other)
+    assert check(shop, hello(job.fence), other) == job.fence
+
+
+def _set_keeper(tx: Tx, host_id: str) -> None:
+    tx.execute("update hosts set keeper_id = 'keeper-1' where id = ?", host_id)
 
 
 def test_a_fence_whose_end_is_known_shows_nothing(shop: Workshop) -> None:

@@ -25,7 +25,8 @@ CAUSES = {
     "host_rebooted": {"rebooted"},
     # A hello whose number could not be written counts as one of an older journal after a reboot.
     "journal_lost": {"journal_lost", "rolled_back", "disk_full", "server_restored"},
-    "agent_unreachable": {"keeper_killed", "rebooted", "journal_lost"},
+    # The result that replaced the loss may have been committed after the backup.
+    "agent_unreachable": {"keeper_killed", "rebooted", "journal_lost", "server_restored"},
 }
 
 

@@ -110,9 +110,11 @@ def _is_counted(tx: Tx, host_id: str, fence: int, before: Known) -> bool:
 def _is_known(tx: Tx, host_id: str, fence: int, before: Known) -> bool:
     if _is_counted(tx, host_id, fence, before):
         return True
-    # Not recorded yet (a database of an earlier version): its attempt may have been deleted.
-    is_counted = before.accepted_fence or before.given_fence
-    return not is_counted and fence <= newest_fence(tx) and not before.is_failover
+    # A database of an earlier version does not count: the attempt may have been deleted.
+    is_counting = before.accepted_fence or before.given_fence or before.keeper_id
+    if is_counting or before.is_failover or fence > newest_fence(tx):
+        return False
+    return tx.row("select 1 from attempts where fence = ?", fence) is None
 
 
 def _has_lost_end(tx: Tx, host_id: str, fence: int, hello: Hello) -> bool:
