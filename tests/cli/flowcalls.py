@@ -85,6 +85,11 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     (f"workflow cancel release {FLOW_JOB_ID}", ("PUT", f"{_JOB}/cancel", {}, None), "ready"),
     (f"workflow restart release {FLOW_JOB_ID}", ("PUT", f"{_JOB}/restart", {}, None), "ready"),
     (
+        f"workflow restart release {FLOW_JOB_ID} --from-start",
+        ("PUT", f"{_JOB}/restart", {"from": "start"}, None),
+        "ready",
+    ),
+    (
         "workflow credentials release",
         ("GET", f"{_FLOW}/credentials", {}, None),
         "/secret/5ec2e7/job?customer=acme",

@@ -274,6 +274,27 @@ async def test_restart_goes_on_from_the_failed_step(world: World, ada: Client, v
     assert (good.status, good.code) == (409, "nothing_failed")
 
 
+async def test_a_succeeded_job_runs_again_from_the_start(
+    world: World, ada: Client, vic: Client, eve: Client
+) -> None:
+    flow = await taking_two(world, ada)
+    job = (await ada.post(f"/acme/workflows/{flow['id']}/job", ["x", "y"])).json
+    target = f"/acme/workflows/{flow['id']}/job/{job['id']}/restart?from=start"
+    assert (await ada.put(target)).code == "wrong_lifecycle"
+    async with world.agent() as agent:
+        await step(world, agent)
+    assert (await vic.put(target)).status == 403
+    assert (await eve.put(target)).status == 403
+    key = {"idempotency-key": "again"}
+    again = await ada.put(target, headers=key)
+    assert (again.status, again.json["restarted_from"]) == (200, job["id"])
+    assert (await ada.put(target, headers=key)).json["id"] == again.json["id"]
+    (first,) = await steps(ada, flow, again.json, "?include[task_arguments_values]=1")
+    assert first["task_arguments_values"] == ["x", "y"]
+    wrong = await ada.put(target.replace("from=start", "from=middle"))
+    assert (wrong.status, wrong.code) == (400, "invalid_query")
+
+
 async def test_a_job_says_what_it_waits_for(world: World, ada: Client) -> None:
     ask = await world.task("ask", type="approval", approvers=["max"])
     flow = await made(world, ada, graph={"nodes": [{"id": "a", "task_id": ask}]})

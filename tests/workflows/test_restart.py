@@ -2,7 +2,7 @@
 
 import pytest
 
-from belvedere.base.errors import Conflict
+from belvedere.base.errors import Conflict, Invalid
 from workflows.workflow_steps import Yard
 
 ONE = [{"type": "input", "label": "x"}]
@@ -90,3 +90,46 @@ def test_what_went_well_or_goes_on_is_refused(yard: Yard) -> None:
     with pytest.raises(Conflict) as refused:
         yard.restart(job)
     assert refused.value.code == "nothing_failed"
+
+
+def test_a_succeeded_job_runs_again_with_its_values(yard: Yard) -> None:
+    old = yard.run(yard.flow("a-b", tasks={"a": {"task_arguments": ONE}}), ["mine"])
+    yard.ends("a")
+    yard.ends("b")
+    new = yard.run_again(old)
+    assert (new.restarted_from, yard.names(), yard.values("a")) == (old.id, ["a"], ["mine"])
+    yard.ends("a")
+    yard.ends("b")
+    assert yard.stands(new.id) == "finished/normal"
+
+
+def test_a_workflow_as_first_step_gets_its_values_again(yard: Yard) -> None:
+    inner = yard.flow("x-y", tasks={"x": {"task_arguments": ONE}})
+    old = yard.run(yard.flow("a-b", flows={"a": inner}), ["mine"])
+    for name in "xyb":
+        yard.ends(name)
+    yard.run_again(old)
+    assert (yard.names(), yard.values("x")) == (["release", "x"], ["mine"])
+
+
+def test_a_job_that_never_started_runs_again_with_its_values(yard: Yard) -> None:
+    flow = yard.flow("a-b", tasks={"a": {"task_arguments": ONE}}, multitasking=False)
+    first = yard.run(flow, ["first"])
+    old = yard.run(flow, ["second"])
+    yard.cancel(old)
+    yard.ends("a")
+    yard.ends("b")
+    assert yard.stands(first.id) == "finished/normal"
+    yard.run_again(old)
+    assert (yard.names(), yard.values("a")) == (["a"], ["second"])
+
+
+def test_values_are_checked_if_the_first_task_was_replaced(yard: Yard) -> None:
+    old = yard.run(yard.flow("a-b", tasks={"a": {"task_arguments": ONE}}), ["mine"])
+    yard.ends("a")
+    yard.ends("b")
+    choice = [{"type": "select", "label": "x", "options": [{"id": "a", "label": "a"}]}]
+    other = yard.task(name="other", task_arguments=choice)
+    yard.replace_task(old, "a", other)
+    with pytest.raises(Invalid):
+        yard.run_again(old)

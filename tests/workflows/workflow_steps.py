@@ -8,8 +8,9 @@ from belvedere.access.actor import Actor
 from belvedere.events import cursors
 from belvedere.jobs import store
 from belvedere.jobs.model import JobRow
-from belvedere.workflow_specs.model import StepRow, WorkflowRow
-from belvedere.workflows import control, service, start
+from belvedere.workflow_specs import store as specs
+from belvedere.workflow_specs.model import StepRow, WorkflowRow, decode
+from belvedere.workflows import control, rerun, service, start
 from belvedere.workflows.bodies import WorkflowBody
 from belvedere.workflows.engine import advance
 from belvedere.workflows.engine import step_store as steps
@@ -128,3 +129,25 @@ class Yard(Workshop):
     def restart(self, job: JobRow) -> JobRow:
         new = self.db.write_blocking(control.restart, self.cast.ada, job.workflow_id or "", job.id)
         return self.job(new)
+
+    def run_again(self, job: JobRow) -> JobRow:
+        """All steps, as a new job."""
+        workflow_id = job.workflow_id or ""
+        request = self.db.write_blocking(
+            rerun.request_for, self.cast.ada, workflow_id, job.id, None
+        )
+        (prepared,) = self.db.write_blocking(start.run, [request])
+        if isinstance(prepared, Exception):
+            raise prepared
+        return self.job(prepared.job.id)
+
+    def replace_task(self, job: JobRow, node_id: str, task_id: str) -> None:
+        """The node of this job's workflow runs another task from now on."""
+        row = self.db.write_blocking(specs.find, job.customer_id, job.workflow_id or "")
+        graph = decode(row.spec).graph
+        nodes = [
+            msgspec.structs.replace(node, task_id=task_id) if node.id == node_id else node
+            for node in graph.nodes
+        ]
+        body = WorkflowBody(graph=msgspec.structs.replace(graph, nodes=nodes))
+        self.db.write_blocking(service.change, self.cast.ada, row.id, body, replaces=False)

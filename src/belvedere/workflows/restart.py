@@ -91,7 +91,8 @@ def _reusable(graph: Graph, start: str, old: JobRow, visits: list[Visit]) -> lis
     failed = decision.unhandled(graph, ended) or _latest_failures(ended)
     if old.lifecycle == Lifecycle.FINISHED and (old.state != JobState.FAILURE or not failed):
         raise Conflict(
-            "The job has no failed step to resume from; run the workflow again.",
+            "The job has no failed step to resume from. Run it again from the start: from=start, or"
+            " --from-start on the command line.",
             code="nothing_failed",
         )
     return decision.supported(graph, start, [visit for visit in ended if visit.key not in failed])

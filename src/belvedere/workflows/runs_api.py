@@ -25,13 +25,15 @@ from belvedere.rest.listing import Condition
 from belvedere.rest.route import Handler, Reply, Route
 from belvedere.rest.run_arguments import RunArguments
 from belvedere.workflow_specs import store
-from belvedere.workflows import control, run_inputs, service, start
+from belvedere.workflows import control, rerun, run_inputs, service, start
 from belvedere.workflows.records import StepRecord, to_step_record
 from belvedere.workflows.run_inputs import WorkflowInput
 from belvedere.workflows.start import PreparedWorkflowJob, WorkflowJobRequest
 
 JOBS = "/workflows/{id}/job"
 JOB = f"{JOBS}/{{workflow_job_id}}"
+# What a restart runs again: the failed steps, or all steps from the start.
+RESTART_FROM = ("failed", "start")
 
 
 class RunWorkflow(msgspec.Struct):
@@ -93,6 +95,12 @@ async def _run(
         # A caller with the secret key cannot choose where the workflow starts.
         start=arguments.task or None if secret is None else None,
     )
+    return await _start(request, actor, job_request, wait_s)
+
+
+async def _start(
+    request: AnyRequest, actor: Actor, job_request: WorkflowJobRequest, wait_s: float | None = None
+) -> Reply:
     prepared: PreparedWorkflowJob = await request.services.db.write_batched(start.run, job_request)
     headers = run_requests.replay_headers(prepared.is_replayed)
     if wait_s is not None:
@@ -172,11 +180,18 @@ async def cancel(request: Request[None]) -> JobRecord:
     return await _job_record(request, job_id)
 
 
-async def restart(request: Request[None]) -> JobRecord:
-    job_id = await request.services.db.write(
-        control.restart, request.actor, request.path["id"], request.path["workflow_job_id"]
-    )
-    return await _job_record(request, job_id)
+async def restart(request: Request[None]) -> Reply:
+    path = (request.path["id"], request.path["workflow_job_id"])
+    first = request.first("from") or RESTART_FROM[0]
+    if first not in RESTART_FROM:
+        message = f"from must be {' or '.join(RESTART_FROM)}, not {first[:64]!r}."
+        raise Invalid(message, code="invalid_query")
+    if first == "start":
+        once = await run_requests.idempotency_key(request)
+        job_request = await request.services.db.read(rerun.request_for, request.actor, *path, once)
+        return await _start(request, request.actor, job_request)
+    job_id = await request.services.db.write(control.restart, request.actor, *path)
+    return Reply(await _job_record(request, job_id))
 
 
 async def delete_jobs(request: Request[None]) -> dict[str, int]:
@@ -262,9 +277,13 @@ ROUTES: tuple[Route, ...] = (
         f"{JOB}/restart",
         "user",
         restart,
-        "Resume from the failed steps, as a new job",
+        "Resume from the failed steps, or run all steps again, as a new job",
         answer=JobRecord,
-        codes=("wrong_lifecycle", "nothing_failed", "workflow_disabled", "workflow_busy"),
+        codes=(
+            *("wrong_lifecycle", "nothing_failed", "workflow_busy", "invalid_query"),
+            *_RUN_CODES,
+        ),
+        query=(("from", "`failed` (default): resume from the failed steps; `start`: run again"),),
         known=False,
     ),
     Route(

@@ -38,6 +38,9 @@ class WorkflowJobRequest(msgspec.Struct):
     by_index: bool = False
     # Start with this node, or with the node of this task or workflow.
     start: str | None = None
+    # Of a job that is run again: the task version that its arguments fit, and the stored arguments.
+    stored_arguments: tuple[int | None, str] | None = None
+    restarted_from: str | None = None
 
 
 class PreparedWorkflowJob(msgspec.Struct):
@@ -76,9 +79,15 @@ def prepare(tx: Tx, request: WorkflowJobRequest, tasks: TaskCache) -> PreparedWo
     node = _start(decode(row.spec), request.start)
     context = _run_context(request, row, new_id())
     step_request = StepRequest(
-        context, node, request.values or [], request.origin, request.by_index
+        context,
+        node,
+        request.values or [],
+        request.origin,
+        request.by_index,
+        stored_arguments=request.stored_arguments,
     )
     run = step_jobs.prepare_run(tx, row, context, step_request, tasks, start=node)
+    run.job.restarted_from = request.restarted_from
     return PreparedWorkflowJob(request, run.job, run)
 
 

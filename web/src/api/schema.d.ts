@@ -4701,7 +4701,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Resume from the failed steps, as a new job
+         * Resume from the failed steps, or run all steps again, as a new job
          * @description Level: user.
          */
         put: operations["put_workflows_id_job_workflow_job_id_restart"];
@@ -19408,6 +19408,8 @@ export interface operations {
     put_workflows_id_job_workflow_job_id_restart: {
         parameters: {
             query?: {
+                /** @description `failed` (default): resume from the failed steps; `start`: run again */
+                from?: string;
                 /** @description the organization's name */
                 customer?: string;
             };

@@ -1,6 +1,7 @@
+import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { press, until, World } from './world'
+import { picture, press, until, World } from './world'
 
 let world: World
 let ids: string[]
@@ -238,6 +239,46 @@ test('a step runs a whole workflow, and its job is a click away in both directio
   // The job of the inner one leads back to that of the outer one.
   await page.getByRole('link', { name: 'of a workflow' }).click()
   await page.waitForURL(new RegExp(`/jobs/${job.id}`))
+})
+
+test('an ended run can run again, and resumes only where a step failed', async () => {
+  const marker = join(world.server.folder, 'second-time')
+  const flaky = await world.script(
+    'flaky',
+    `#!/bin/bash\nif [ -e '${marker}' ]; then exit 0; else touch '${marker}'; exit 1; fi`,
+  )
+  const flow = await world.api('POST', '/workflows', {
+    name: 'again',
+    start: 'fetch',
+    graph: {
+      nodes: [
+        { id: 'fetch', task_id: ids[0] },
+        { id: 'flaky', task_id: flaky.id },
+      ],
+      edges: [{ source: 'fetch', target: 'flaky' }],
+    },
+  })
+  const failed = await world.api('POST', `/workflows/${flow.id}/job`, {})
+  const page = await world.page(`/jobs/${failed.id}`)
+  const again = page.getByRole('button', { name: 'Run again' })
+  const resume = page.getByRole('button', { name: 'Resume from failed step' })
+  await again.waitFor()
+  await picture(page, 'workflow-job-failed')
+  await resume.click()
+  await page.waitForURL((url) => !url.pathname.includes(failed.id))
+  // The resumed run succeeds: there is nothing to resume, and all of it can run again.
+  await again.waitFor()
+  expect(await resume.count()).toBe(0)
+  const resumed = page.url()
+  await again.click()
+  await page.waitForURL((url) => url.href !== resumed)
+  await again.waitFor()
+  await page.goto(world.at(`/workflows/${flow.id}/jobs`))
+  await expect.poll(() => again.count()).toBe(3)
+  expect(await resume.count()).toBe(1)
+  await picture(page, 'workflow-runs')
+  await again.first().click()
+  await expect.poll(() => page.getByRole('listitem').count()).toBe(4)
 })
 
 test('no page sinned', () => {

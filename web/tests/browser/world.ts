@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
 import { CUSTOMER, type Options, OWNER, Server } from './server'
@@ -232,4 +233,10 @@ export async function until<T>(
     if (Date.now() > end) throw new Error(`${what} did not happen`)
     await new Promise((done) => setTimeout(done, 50))
   }
+}
+
+/** With SCREENS=<folder>, the page as it is now becomes a file there, to be looked at. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.SCREENS
+  if (folder) await page.screenshot({ path: join(folder, `${name}.png`) })
 }

@@ -85,7 +85,11 @@ def cancel(args: Args) -> object:
 
 def restart(args: Args) -> object:
     client = connect(args)
-    return client.put(f"{_path(client, args)}/job/{args.job}/restart")
+    path = f"{_path(client, args)}/job/{args.job}/restart"
+    if not args.from_start:
+        return client.put(path)
+    headers = {"Idempotency-Key": new_id()}
+    return client.request("PUT", path, query={"from": "start"}, headers=headers).body
 
 
 def credentials(args: Args) -> object:
@@ -259,10 +263,18 @@ COMMANDS = (
     Command(
         "restart",
         restart,
-        "Resume from the failed steps, as a new job.",
+        "Resume from the failed steps, as a new job; with --from-start run all steps again.",
         "belvedere workflow restart release 65a0000000000000000000d1",
         workflow_rendering.started,
-        options=(WORKFLOW, JOB),
+        options=(
+            WORKFLOW,
+            JOB,
+            option(
+                "--from-start",
+                action="store_true",
+                help="run all steps again, with the same arguments",
+            ),
+        ),
     ),
     Command(
         "credentials",

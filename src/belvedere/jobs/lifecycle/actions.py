@@ -160,7 +160,10 @@ def restart(
     if not job.is_over:
         raise Conflict("Only a job that has ended can be restarted.", code="wrong_lifecycle")
     if job.task_id is None:
-        raise Invalid("A job of this type cannot be restarted.", code="not_restartable")
+        message = (
+            "Only jobs of tasks can be restarted here; restart a workflow job with its workflow."
+        )
+        raise Invalid(message, code="not_restartable")
     stored = store.read_details(tx, job.id).arguments
     return JobRequest(
         actor=actor,

@@ -49,7 +49,13 @@ def prepare_run(
     first_step = prepare(
         tx,
         StepRequest(
-            context, node, request.values, request.origin, request.by_index, delay=request.delay
+            context,
+            node,
+            request.values,
+            request.origin,
+            request.by_index,
+            stored_arguments=request.stored_arguments,
+            delay=request.delay,
         ),
         tasks,
     )

@@ -178,6 +178,14 @@ function expected(action: JobAction, job: Job): Partial<Job> {
   return isRunning ? { cancel_requested: true } : { lifecycle: 'canceled', state: 'canceled' }
 }
 
+/** A new job of the same workflow: with all steps, or with the failed ones. */
+export function restartWorkflowJob(job: Job, from: 'start' | 'failed'): Promise<Job> {
+  const path = { id: job.workflow_id ?? '', workflow_job_id: job.id }
+  return ok(
+    api.PUT('/workflows/{id}/job/{workflow_job_id}/restart', { params: { path, query: { from } } }),
+  )
+}
+
 /** Decides at once on the screen; the server's answer wins. */
 export function useJobAction() {
   const client = useQueryClient()
@@ -202,13 +210,15 @@ export function isWorkflow(job: Pick<Job, '_type'>): boolean {
   return job._type === 'WorkflowJob'
 }
 
-type Move = 'cancel' | 'restart' | 'input' | 'resolve' | 'synced' | 'release'
+type Move = 'cancel' | 'restart' | 'resume' | 'input' | 'resolve' | 'synced' | 'release'
 
 /** Levels apart: what the job's own state lets anybody do. */
 export function movesOf(job: Job): Set<Move> {
   const moves = new Set<Move>()
   if (!isOver(job) && !job.cancel_requested) moves.add('cancel')
   if (isOver(job) && (job.task_id || isWorkflow(job))) moves.add('restart')
+  const hasEndedWell = job.lifecycle === 'finished' && job.state !== 'failure'
+  if (isWorkflow(job) && isOver(job) && !hasEndedWell) moves.add('resume')
   if (job.lifecycle === 'onhold' && job.waiting_reason === 'input') moves.add('input')
   if (job.lifecycle === 'syncing') moves.add('synced')
   const isSilent = job.lifecycle === 'assigned' && job.unreachable_since !== null

@@ -1,7 +1,15 @@
 import { ActionIcon, Button, Group, Menu, Tooltip } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import { Ban, Check, ChevronDown, MessageSquareReply, RotateCcw, X } from 'lucide-react'
+import {
+  Ban,
+  Check,
+  ChevronDown,
+  MessageSquareReply,
+  RotateCcw,
+  StepForward,
+  X,
+} from 'lucide-react'
 import { useState } from 'react'
 import { pendingQuery } from '../../../api/queries/inbox'
 import { isWorkflow, type Job, movesOf, useJobAction } from '../../../api/queries/job'
@@ -61,12 +69,24 @@ export function JobActions({ job }: { job: Job }) {
           </Button>
         </Allowed>
       ) : null}
+      {moves.has('resume') ? (
+        <Allowed may={may}>
+          <Button
+            variant="default"
+            leftSection={<StepForward size={14} />}
+            disabled={!may || restart.isPending}
+            onClick={() => restart.mutate({ job, from: 'failed' })}
+          >
+            {t.resume}
+          </Button>
+        </Allowed>
+      ) : null}
       {moves.has('restart') ? (
         <Again
           job={job}
           may={may}
           busy={restart.isPending}
-          onAgain={() => restart.mutate({ job })}
+          onAgain={() => restart.mutate({ job, from: 'start' })}
           onOther={() => setDialog('restart')}
         />
       ) : null}
@@ -162,7 +182,7 @@ function Again({ job, may, busy, onAgain, onOther }: AgainProps) {
         loading={busy}
         onClick={onAgain}
       >
-        {isWorkflow(job) ? t.resume : t.restart}
+        {t.restart}
       </Button>
     </Allowed>
   )

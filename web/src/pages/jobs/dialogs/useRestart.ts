@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, ok } from '../../../api/client'
-import { isWorkflow, type Job } from '../../../api/queries/job'
+import { isWorkflow, type Job, restartWorkflowJob } from '../../../api/queries/job'
 import { useAppNavigate } from '../../../ui/AppLink'
 import { showError } from '../../../ui/toast'
 
@@ -8,15 +8,12 @@ interface RestartRequest {
   job: Job
   /** Other values than the last time. */
   values?: unknown[]
+  /** Of a workflow: all steps, or the failed ones. */
+  from?: 'start' | 'failed'
 }
 
-function send({ job, values }: RestartRequest): Promise<Job> {
-  if (isWorkflow(job) && job.workflow_id) {
-    const path = { id: job.workflow_id, workflow_job_id: job.id }
-    return ok(
-      api.PUT('/workflows/{id}/job/{workflow_job_id}/restart', { params: { path } } as never),
-    )
-  }
+function send({ job, values, from = 'start' }: RestartRequest): Promise<Job> {
+  if (isWorkflow(job)) return restartWorkflowJob(job, from)
   return ok(
     api.PUT('/job/{id}/restart', {
       params: { path: { id: job.id } },

@@ -1,8 +1,9 @@
-import { Button, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
-import { Ban, ListChecks, RotateCcw } from 'lucide-react'
+import { Ban, ListChecks, RotateCcw, StepForward } from 'lucide-react'
 import { api, ok, type Shape } from '../../../api/client'
 import { runsQuery, type Workflow } from '../../../api/queries/automation/workflow'
+import { movesOf, restartWorkflowJob } from '../../../api/queries/job'
 import { isOver, jobLook, jobStateText } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
 import { EmptyState } from '../../../ui/layout/EmptyState'
@@ -53,12 +54,12 @@ function RunRow({ workflow, run }: { workflow: Workflow; run: Shape<'JobRecord'>
     onSettled: settle,
   })
   const restart = useMutation({
-    mutationFn: () => ok(api.PUT('/workflows/{id}/job/{workflow_job_id}/restart', { params })),
+    mutationFn: (from: 'start' | 'failed') => restartWorkflowJob(run, from),
     onError: showError,
     onSuccess: () => showSuccess(t.restarted),
     onSettled: settle,
   })
-  const isBad = isOver(run) && run.state !== 'normal' && run.state !== 'success'
+  const moves = movesOf(run)
   return (
     <div role="listitem" className="row flow-runs" data-row>
       <StateIcon look={jobLook(run)} title={jobStateText(run)} />
@@ -86,19 +87,29 @@ function RunRow({ workflow, run }: { workflow: Workflow; run: Shape<'JobRecord'>
         >
           {t.cancelRun}
         </Button>
-      ) : isBad ? (
-        <Button
-          size="compact-xs"
-          variant="default"
-          leftSection={<RotateCcw size={12} />}
-          disabled={!mayRun}
-          loading={restart.isPending}
-          onClick={() => restart.mutate()}
-        >
-          {t.restart}
-        </Button>
       ) : (
-        <span />
+        <Group gap={6} justify="flex-end">
+          {moves.has('resume') ? (
+            <Button
+              size="compact-xs"
+              variant="default"
+              leftSection={<StepForward size={12} />}
+              disabled={!mayRun || restart.isPending}
+              onClick={() => restart.mutate('failed')}
+            >
+              {t.resume}
+            </Button>
+          ) : null}
+          <Button
+            size="compact-xs"
+            variant="default"
+            leftSection={<RotateCcw size={12} />}
+            disabled={!mayRun || restart.isPending}
+            onClick={() => restart.mutate('start')}
+          >
+            {t.restart}
+          </Button>
+        </Group>
       )}
     </div>
   )
