@@ -10,27 +10,7 @@ from belvedere.db import Database, Tx
 from belvedere.events import cursors
 from belvedere.server.api import event_stream
 from people import Cast
-
-
-class Listened:
-    """A transaction that remembers what it was asked."""
-
-    def __init__(self, tx: Tx) -> None:
-        self._tx = tx
-        self.asked: list[tuple[str, tuple[object, ...]]] = []
-
-    def __getattr__(self, name: str) -> object:
-        found = getattr(self._tx, name)
-        if name not in ("row", "rows", "all"):
-            return found
-
-        def ask(*said: object) -> object:
-            sql, params = (said[1], said[2:]) if name == "all" else (said[0], said[1:])
-            self.asked.append((str(sql), params))
-            return found(*said)
-
-        return ask
-
+from statements import RecordingTx
 
 READS: dict[str, Callable[[Any], object]] = {
     "after": lambda tx: events.after(tx, 0, 7),
@@ -49,9 +29,9 @@ def test_it_works(db: Database, cast: Cast, read: str) -> None:
             for way in ("seqscan", "bitmapscan", "sort"):
                 tx.execute(f"set local enable_{way} = off")
         explain = "explain query plan" if tx.dialect.name == "sqlite" else "explain"
-        listened = Listened(tx)
-        READS[read](listened)
-        asked = [(sql, params) for sql, params in listened.asked if "from events" in sql]
+        recording = RecordingTx(tx)
+        READS[read](recording)
+        asked = [(sql, params) for sql, params in recording.statements if "from events" in sql]
         assert asked
         return [str(tx.rows(f"{explain} {sql}", *params)) for sql, params in asked]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from belvedere.access.services import Services
-from belvedere.base.clock import iso
+from belvedere.base.clock import Millis, iso
 from belvedere.db import Tx
 from belvedere.jobs.output import log_store
 from belvedere.jobs.output.log_store import Chunk
@@ -18,6 +18,8 @@ from belvedere.jobs.output.log_stream import LogSource
 
 MAX_HITS = 1_000
 MAX_MARKS = 10_000
+# Chunks that are read for them: many may begin on the same line.
+MAX_MARK_CHUNKS = 40_000
 MAX_LINES, MAX_BYTES = 5_000, 2 << 20
 # Bytes of a line that are returned.
 MAX_HIT_BYTES, MAX_LINE_BYTES = 1_000, 64 * 1024
@@ -210,12 +212,8 @@ def _lines(tx: Tx, fence: int, first: int, count: int) -> LogLines:
     log = log_store.find(tx, fence)
     total = 0 if log is None else max(log.lines, log.lines_seen + _is_unfinished(tx, log))
     # A chunk after this many lines contains at least the end of the line before.
-    begin = tx.value(
-        "select at_byte from log_chunks where fence = ? and at_line < ?"
-        " order by at_byte desc limit 1",
-        *(fence, first - 1),
-    )
-    return _read(_from(tx, fence, begin or 0), first, count, total)
+    begin = log_store.find_line(tx, fence, first - 1)
+    return _read(_from(tx, fence, begin), first, count, total)
 
 
 def _is_unfinished(tx: Tx, log: log_store.Log) -> bool:
@@ -274,10 +272,16 @@ async def times(services: Services, source: LogSource, first: int) -> LineTimes:
 
 def _times(tx: Tx, fence: int, first: int) -> LineTimes:
     """Of chunks that begin on the same line, the first counts."""
+    begin = log_store.find_line(tx, fence, first - 1)
     rows = tx.rows(
-        "select at_line + 1, min(written_at) from log_chunks where fence = ? and at_line + 1 >= ?"
-        " and written_at is not null group by at_line order by at_line limit ?",
-        *(fence, first, MAX_MARKS + 1),
+        "select at_line + 1, written_at from log_chunks where fence = ? and at_byte >= ?"
+        " and at_line + 1 >= ? and written_at is not null order by at_byte limit ?",
+        *(fence, begin, first, MAX_MARK_CHUNKS),
     )
-    marks = [LineMark(int(line), iso(int(at))) for line, at in rows]
-    return LineTimes(marks[:MAX_MARKS], marks[MAX_MARKS].line if len(marks) > MAX_MARKS else None)
+    written = dict[int, Millis]()
+    for line, at in rows:
+        written.setdefault(int(line), int(at))
+    marks = [LineMark(line, iso(at)) for line, at in sorted(written.items())]
+    if len(marks) > MAX_MARKS:
+        return LineTimes(marks[:MAX_MARKS], marks[MAX_MARKS].line)
+    return LineTimes(marks, marks[-1].line + 1 if len(rows) == MAX_MARK_CHUNKS else None)

@@ -19,6 +19,8 @@ HEAD_BYTES = 1024 * 1024
 MAX_READ = 256 * 1024
 # Chunks of one log: an agent that sends byte by byte would fill the store with rows.
 MAX_CHUNKS = 256 * 1024
+# Bytes of a log that are searched for a line one chunk after the other.
+MAX_LINE_SCAN = 64 * 1024
 # Chunks per query when the middle is cut.
 CUT_BATCH_SIZE = 64
 
@@ -206,6 +208,13 @@ def close(tx: Tx, closing: LogEnd) -> None:
     )
 
 
+# Chunks do not overlap: no earlier one can contain the byte. Without this limit, every part of a
+# long log would be looked for from its beginning.
+_CHUNK_BEFORE = (
+    "coalesce((select max(b.at_byte) from log_chunks b where b.fence = ? and b.at_byte <= ?), 0)"
+)
+
+
 def chunks(
     tx: Tx, fence: int, start: int, limit: int = 32, most_bytes: int = MAX_READ
 ) -> list[Chunk]:
@@ -213,17 +222,48 @@ def chunks(
     `most_bytes`, because a slow client keeps them in memory."""
     rows = tx.all(
         Chunk,
-        f"select {columns(Chunk)} from log_chunks where fence = ? and at_byte + size > ?"
-        " order by at_byte limit ?",
-        fence,
-        start,
-        limit,
+        f"select {columns(Chunk)} from log_chunks where fence = ? and at_byte >= {_CHUNK_BEFORE}"
+        " and at_byte + size > ? order by at_byte limit ?",
+        *(fence, fence, start, start, limit),
     )
     sizes = accumulate(chunk.size for chunk in rows)
     rows = rows[: max(1, sum(size <= most_bytes for size in sizes))]
     for chunk in rows:
         chunk.data = zlib.decompress(chunk.data)
     return rows
+
+
+def find_line(tx: Tx, fence: int, line: int) -> int:
+    """Where the last chunk begins that has fewer than `line` lines before it; 0 if there is none.
+
+    There is no index by line, but lines grow with bytes: the range of bytes is halved until it is
+    short enough to read.
+    """
+    low, high = 0, int(tx.value("select max(at_byte) from log_chunks where fence = ?", fence) or 0)
+    begin = 0
+    while high - low > MAX_LINE_SCAN:
+        middle = (low + high) // 2
+        at_byte, at_line = _chunk_before(tx, fence, middle)
+        if at_line < line:
+            low, begin = middle, at_byte
+        else:
+            high = at_byte
+    last = tx.value(
+        "select max(at_byte) from log_chunks where fence = ? and at_byte between ? and ?"
+        " and at_line < ?",
+        *(fence, low, high, line),
+    )
+    return begin if last is None else int(last)
+
+
+def _chunk_before(tx: Tx, fence: int, byte: int) -> tuple[int, int]:
+    """Byte and line of the last chunk that begins at or before this byte."""
+    row = tx.row(
+        "select at_byte, at_line from log_chunks where fence = ? and at_byte <= ?"
+        " order by at_byte desc limit 1",
+        *(fence, byte),
+    )
+    return (0, 0) if row is None else (row[0], row[1])
 
 
 def tail(tx: Tx, fence: int, size: int) -> bytes:
