@@ -181,9 +181,11 @@ def _lock_host(tx: Tx, queue: Queue) -> tuple[_Host, list[Candidate]] | None:
     return None
 
 
-# Most ends leave nothing to claim, and then there is nothing to lock or to count.
+# Most ends leave nothing to claim, and then there is nothing to lock or to count. PostgreSQL turns
+# `exists` into a join that reads all ready jobs of the host.
 _HAS_READY_JOB = (
-    " and exists (select 1 from jobs j where j.host_id = h.id and j.lifecycle = 'ready')"
+    " and (select 1 from jobs j where j.host_id = h.id and j.lifecycle = 'ready' limit 1)"
+    " is not null"
 )
 
 
@@ -217,7 +219,8 @@ def _oldest_query(tx: Tx, queue: Queue, extra: int) -> Query:
     """Ready jobs, with their arguments, of tasks that are below their concurrency limit."""
     host_id, task_id = queue
     task_params = () if task_id is None else (task_id,)
-    sql = _oldest_sql(tx.dialect, "" if task_id is None else " and task_id = ?")
+    # `|| ''` keeps the database from reading the history of the task along the index of its jobs.
+    sql = _oldest_sql(tx.dialect, "" if task_id is None else " and task_id || '' = ?")
     return sql, (host_id, tx.now, host_id, *task_params, extra, host_id)
 
 

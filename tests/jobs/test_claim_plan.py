@@ -1,0 +1,74 @@
+"""A claim reads the oldest ready jobs of its host along their index, however many are ready."""
+
+import pytest
+
+from belvedere.bench.measure import history_data
+from belvedere.bench.measure.fixture import Fixture
+from belvedere.db import Tx
+from belvedere.jobs.lifecycle import claim
+from belvedere.jobs.lifecycle.create import JobRequest, create
+from jobs.job_steps import Workshop
+from statements import RecordingTx, Statement, cost, plan
+
+SLOTS, FEW, MANY, HISTORY = 4, 20, 400, 2_000
+
+
+@pytest.fixture
+def busy(shop: Workshop) -> Workshop:
+    """A host with a history, running jobs and a few ready jobs of a task with a limit."""
+    task_id = shop.task(name="limited", concurrency=2)
+    shop.connect(slots=SLOTS)
+    job = shop.assigned(task_id)
+    shop.end(job.fence)
+    history = Fixture(shop.cast.ada, shop.host_id, shop.session, task_id)
+    shop.db.write_blocking(history_data.fill, history, 0, HISTORY, HISTORY)
+    shop.assigned(task_id)
+    add_ready(shop, FEW)
+    return shop
+
+
+def add_ready(shop: Workshop, count: int) -> None:
+    task_id = shop.task(name=f"greet {count}")
+    requests = [JobRequest(shop.cast.ada, task_id, []) for _ in range(count)]
+    assert all(not isinstance(job, Exception) for job in shop.db.write_blocking(create, requests))
+    if shop.db.dialect.name == "postgres":
+        shop.db.write_blocking(lambda tx: tx.execute("analyze"))
+
+
+def claim_statements(tx: Tx, shop: Workshop, task_id: str | None) -> list[Statement]:
+    """The statements of a claim that read jobs."""
+    recording = RecordingTx(tx)
+    claim._lock_host(recording, (shop.host_id, task_id))
+    recording.pipeline(claim._free_slots_query(tx, shop.host_id))
+    return [statement for statement in recording.statements if "from jobs" in statement[0]]
+
+
+@pytest.mark.parametrize("is_one_task", [False, True])
+def test_ready_jobs_are_read_along_their_index(busy: Workshop, is_one_task: bool) -> None:
+    task_id = busy.task(name="other") if is_one_task else None
+    plans = busy.db.write_blocking(
+        lambda tx: [plan(tx, statement) for statement in claim_statements(tx, busy, task_id)]
+    )
+    assert len(plans) == 3
+    for lines in plans:
+        steps = "\n".join(lines)
+        assert "jobs_ready" in steps, steps
+        assert "Seq Scan on jobs" not in steps and "SCAN jobs" not in steps, steps
+        # The order of ids is that of the index.
+        assert "FOR ORDER BY" not in steps and "Sort Key: jobs." not in steps, steps
+
+
+def test_assigned_jobs_are_counted_along_their_index(busy: Workshop) -> None:
+    [_, oldest, _] = busy.db.write_blocking(claim_statements, busy, None)
+    lines = busy.db.write_blocking(plan, oldest)
+    assert sum("jobs_assigned" in line for line in lines) == 2, "\n".join(lines)
+
+
+def test_a_claim_costs_the_same_with_many_ready_jobs(busy: Workshop) -> None:
+    def costs(tx: Tx) -> list[int]:
+        return [cost(tx, statement) for statement in claim_statements(tx, busy, None)]
+
+    few = busy.db.write_blocking(costs)
+    add_ready(busy, MANY)
+    many = busy.db.write_blocking(costs)
+    assert all(0 < after < 2 * before for before, after in zip(few, many, strict=True)), (few, many)
