@@ -24,7 +24,7 @@ TYPES := openapi-typescript ../.venv/openapi.json -o src/api/schema.d.ts --empty
 BROWSER = $(or $(CHROMIUM),$(shell command -v chromium-headless-shell || command -v chromium))
 IN_BROWSER = CHROMIUM="$(BROWSER)" $(NPM)
 
-.PHONY: help run setup dev check test prove format reference lock lint types contracts
+.PHONY: help run setup dev check test prove format reference howtos lock lint types contracts
 .PHONY: built node modules console browser frames pictures chromium fetched-chromium
 .PHONY: openapi api
 
@@ -38,6 +38,7 @@ help:
 	@echo 'make prove      the long proofs'
 	@echo 'make format     put the code into shape'
 	@echo 'make reference  write the generated pages of docs/reference'
+	@echo 'make howtos     execute the how-to pages and write their output'
 	@echo 'make api        write the types of the interface that the console uses'
 	@echo 'make pictures   take the pictures of README and docs anew'
 	@echo 'make lock       choose the newest versions of what we depend on'
@@ -130,6 +131,10 @@ api: modules openapi
 
 reference: $(DEV)
 	$(BIN)/python tools/reference.py
+
+# Executes the how-to pages and writes the real output into them.
+howtos: $(DEV)
+	HOWTO_WRITE=1 $(BIN)/pytest tests/e2e/test_howtos.py
 
 .venv/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

