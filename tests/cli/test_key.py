@@ -27,7 +27,7 @@ def test_it_goes_in_steps_for_several_servers(stranger: Belvedere, tmp_path: Pat
     stranger(*CREATE, *data)
     added = stranger("key", "add", *data)
     assert "Nothing is encrypted with it yet" in added.out
-    assert "0 old keys" in stranger("key", "rotate", "--keep", *data).out
+    assert "Old keys dropped: 0" in stranger("key", "rotate", "--keep", *data).out
     assert len(key_file.load(tmp_path / "data").seals) == 2
-    assert "1 old keys" in stranger("key", "drop", *data).out
+    assert "Old keys dropped: 1" in stranger("key", "drop", *data).out
     assert len(key_file.load(tmp_path / "data").seals) == 1
