@@ -198,14 +198,17 @@ class Truth:
         if job.reason == "agent_unreachable" and run is None:
             # The order never arrived, but its agent could not say so in time.
             return
-        host = next(host for host in self.hosts if host.id == job.host_id)
         # A server may assign under a journal that is gone and has not said so yet.
         since = 0 if run is None or job.reason == "journal_lost" else run.started_at
-        befell = {what for at, what in host.mishaps if at >= since}
+        befell = self._mishaps(job, since)
         if not befell & CAUSES.get(job.reason or "", set()):
             self.world.accuse(
                 f"job {job.id} is lost ({job.reason}) without a cause; its host met {befell}"
             )
+
+    def _mishaps(self, job: JobRow, since: Micros) -> set[str]:
+        host = next(host for host in self.hosts if host.id == job.host_id)
+        return {name for at, name in host.mishaps if at >= since}
 
     def _judge_log(self, tx: SqliteTx, logs: SqliteTx, job: JobRow) -> None:
         run = self._by_fence.get((job.host_id or "", job.fence))
@@ -214,7 +217,12 @@ class Truth:
         row = tx.row("select result, log from jobs where id = ?", job.id)
         assert row is not None
         kept = row[1].encode() if row[1] is not None else _streamed(logs, job.fence)
-        if job.lifecycle != "canceled" and kept != run.written():
+        if job.lifecycle == "canceled" or kept == run.written():
+            return
+        # The agent has deleted what the server acknowledged; the log must say that it is cut.
+        is_restored = "server_restored" in self._mishaps(job, run.started_at)
+        log = joblog.find(logs, job.fence)
+        if not is_restored or row[1] is not None or log is None or log.is_complete:
             self.world.accuse(
                 f"the log of job {job.id} has {len(kept)} bytes of {len(run.written())}"
             )
@@ -229,8 +237,8 @@ class Truth:
 
 
 def _is_forgotten(running: Running) -> bool:
-    """What not even KILL ends is named in the report, unless the journal that could is gone."""
-    lost = any(what == "journal_lost" for _, what in running.host.mishaps)
+    """A report names what not even KILL ends, unless the journal or the report is gone."""
+    lost = any(what in ("journal_lost", "server_restored") for _, what in running.host.mishaps)
     return running.behaviour.cannot_die and lost
 
 
