@@ -189,7 +189,8 @@ class Truth:
     def _judge_loss(self, job: JobRow) -> None:
         """Lost for good only when its host lost the truth; anything else must be reconciled."""
         run = self._by_fence.get((job.host_id or "", job.fence))
-        claimed_at = (job.assigned_at or 0) - EPOCH_MS
+        # An attempt that only the agent knew is recorded when its host reconnects.
+        claimed_at = run.started_at // MS if run else (job.assigned_at or 0) - EPOCH_MS
         # Not so when it was given to a connection that was dead already, and then its host came
         # back with another journal, which cannot say what the old one held.
         is_excused = self.clock_jumped or job.reason == "journal_lost"
@@ -219,10 +220,11 @@ class Truth:
         kept = row[1].encode() if row[1] is not None else _streamed(logs, job.fence)
         if job.lifecycle == "canceled" or kept == run.written():
             return
-        # The agent has deleted what the server acknowledged; the log must say that it is cut.
-        is_restored = "server_restored" in self._mishaps(job, run.started_at)
+        # The agent has deleted what the server acknowledged, or its output is gone with its old
+        # journal: then the log must be shown as incomplete.
+        is_excused = {"server_restored", "rolled_back"} & self._mishaps(job, run.started_at)
         log = joblog.find(logs, job.fence)
-        if not is_restored or row[1] is not None or log is None or log.is_complete:
+        if not is_excused or row[1] is not None or log is None or log.is_complete:
             self.world.accuse(
                 f"the log of job {job.id} has {len(kept)} bytes of {len(run.written())}"
             )
