@@ -95,6 +95,23 @@ async def test_a_returned_order_whose_job_was_canceled_is_canceled(
         assert (await job_of(uma, job))["lifecycle"] == "canceled"
 
 
+async def test_a_job_that_is_canceled_while_the_disk_is_full_is_never_ordered(
+    world: World, uma: Client
+) -> None:
+    task = await world.task()
+    async with world.agent(disk=LACK) as agent:
+        job = await create(uma, task)
+        assert (await job_of(uma, job))["waiting_reason"] == "host_disk_full"
+        await uma.put(f"/acme/job/{job['id']}/cancel")
+        later = await create(uma, task)
+        await agent.say(Beat([], disk=LACK), Beat([], disk=""))
+        order = await agent.order()
+        assert order.job_id == later["id"]
+        await agent.end(order)
+    ended = await job_of(uma, job)
+    assert (ended["lifecycle"], ended["state"]) == ("canceled", "canceled")
+
+
 async def test_a_job_that_never_fits_on_the_disk_ends(world: World, uma: Client) -> None:
     report = {"ending": "error", "reason": "disk_full", "message": LACK, "log": None}
     async with world.agent() as agent:

@@ -98,6 +98,41 @@ async def test_who_hangs_up_is_noticed(world: World, uma: Client) -> None:
     assert not world.runtime.feed._listeners
 
 
+async def test_who_loses_access_sees_no_further_output(world: World, ada: Client) -> None:
+    """A removed member, a revoked token, a lower level: the next output is for none of them."""
+    max_, olga = world.client("max"), world.client("olga")
+    made = (await ada.post("/api/token", {"name": "reader"})).json
+    token = Client(world.app, made["token"], check=world.conformity)
+    async with world.agent() as agent:
+        job = await create(ada, await world.task())
+        order = await agent.order()
+        target = f"/acme/job/{job['id']}/log?follow=true"
+        async with Stream(max_, target) as member, Stream(token, target) as revoked:
+            await agent.write(order.fence, 0, 0, b"one\n")
+            for stream in (member, revoked):
+                assert (await stream.until("output")).data == "one\n"
+            await olga.delete(f"/api/member/{world.cast.max.member_id}")
+            await ada.delete(f"/api/token/{made['id']}")
+            await agent.write(order.fence, 4, 1, b"two\n")
+            assert [await stream.rest() for stream in (member, revoked)] == [[], []]
+        assert (await max_.get(target)).status == 401
+        await agent.end(order, log=None, bytes_total=8, lines_total=2, sha256="00" * 32)
+
+
+async def test_a_narrower_acl_ends_the_stream(world: World, ada: Client, vic: Client) -> None:
+    task = await world.task()
+    async with world.agent() as agent:
+        job = await create(ada, task)
+        order = await agent.order()
+        async with Stream(vic, f"/acme/job/{job['id']}/log?follow=true") as stream:
+            await agent.write(order.fence, 0, 0, b"one\n")
+            await stream.until("output")
+            await ada.delete(f"/acme/task/{task}/acl")
+            await agent.write(order.fence, 4, 1, b"two\n")
+            assert await stream.rest() == []
+        await agent.end(order, log=None, bytes_total=8, lines_total=2, sha256="00" * 32)
+
+
 async def test_a_cut_says_what_is_missing_and_where_lines_go_on(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await create(uma, await world.task())

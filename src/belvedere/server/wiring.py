@@ -28,7 +28,7 @@ from belvedere.schedules.targets import ScheduleServices
 from belvedere.server import restored, routes
 from belvedere.server.agents.registry import AgentRegistry
 from belvedere.server.console import assets
-from belvedere.server.http.authentication import CredentialCache
+from belvedere.server.http.authentication import CredentialCache, token_of_request
 from belvedere.server.http.routing import Router
 from belvedere.server.loop_watchdog import Watchdog
 from belvedere.server.runtime import ServerRuntime
@@ -116,7 +116,15 @@ def _add_feature_services(runtime: ServerRuntime) -> None:
     runtime.add(PageCache(runtime.clock))
     runtime.add(SyntaxChecks())
     runtime.add(ScheduleServices(TARGETS))
-    runtime.add(JobServices(runtime.agents.create, poll))
+    runtime.add(
+        JobServices(
+            runtime.agents.create,
+            poll,
+            lambda request: runtime.credentials.is_current(
+                token_of_request(request), request.actor, runtime.clock()
+            ),
+        )
+    )
     runtime.add(ReportServices(check_reports.report))
     runtime.add(
         LegacyServices(

@@ -138,6 +138,8 @@ class JobServices:
     create: Callable[[Tx, list[JobRequest]], Sequence[CreatedJob | Exception]]
     # `GET /job` with the credential of a TheEye agent.
     legacy_poll: Callable[[AnyRequest], Awaitable[LegacyJobs]]
+    # Whether the credential of a request that takes long still has the same permissions.
+    is_current: Callable[[AnyRequest], Awaitable[bool]]
 
 
 async def start(request: AnyRequest, job_request: JobRequest) -> CreatedJob:

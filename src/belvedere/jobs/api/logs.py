@@ -1,9 +1,11 @@
 """Logs and scripts of jobs over HTTP."""
 
 import re
+from functools import partial
 
 from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Invalid
+from belvedere.jobs.api.create import JobServices
 from belvedere.jobs.output import log_lines, log_store, log_stream
 from belvedere.jobs.output.log_lines import LineTimes, LogHits, LogLines
 from belvedere.jobs.queries import provenance
@@ -22,7 +24,8 @@ async def show(request: Request[None]) -> Reply:
     source = await _source(request, number)
     if request.first("follow") in ("true", "1"):
         at = _resume(request, source)
-        body = log_stream.stream(request.services, request.actor, source, number, *at)
+        is_current = partial(request.services.of(JobServices).is_current, request)
+        body = log_stream.stream(request.services, request.actor, is_current, source, number, *at)
         return Reply(body, headers=STREAM, media_type="text/event-stream")
     byte_range = _RANGE.fullmatch(request.starlette.headers.get("range", ""))
     if byte_range is not None:

@@ -2,14 +2,14 @@
 
 import asyncio
 import codecs
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import msgspec
 
 from belvedere.access.actor import Actor
 from belvedere.access.services import Services
-from belvedere.base.errors import Invalid
+from belvedere.base.errors import Invalid, Refused
 from belvedere.db import Tx
 from belvedere.db.signals import log_written
 from belvedere.jobs import permissions, store
@@ -96,11 +96,18 @@ async def _missing_end(services: Services, source: LogSource, at: int) -> log_st
 
 
 async def stream(
-    services: Services, actor: Actor, source: LogSource, number: int | None, current: int, at: int
+    services: Services,
+    actor: Actor,
+    is_current: Callable[[], Awaitable[bool]],
+    source: LogSource,
+    number: int | None,
+    current: int,
+    at: int,
 ) -> AsyncIterator[bytes]:
     """Server-sent events: `output` with the next offset as id, `cut` before the mark of missing
     bytes, `attempt` when a retry begins, `end` with the totals. Without a number the stream
-    continues with the next attempt."""
+    continues with the next attempt. It stops without `end` when the reader loses access; a reader
+    that connects again gets the reason."""
     changed = asyncio.Event()
     unsubscribe = [
         services.signals.subscribe(log_written(source.job.id), lambda _: changed.set()),
@@ -114,7 +121,9 @@ async def stream(
     try:
         while True:
             changed.clear()
-            newest = await services.db.read(find_source, actor, source.job.id, number)
+            newest = await _visible_source(services, actor, source.job.id, number)
+            if newest is None or not await is_current():
+                return
             if newest.number != current:
                 async for event in _attempt_change(services, actor, newest, current, at):
                     yield event
@@ -134,6 +143,17 @@ async def stream(
     finally:
         for call in unsubscribe:
             call()
+
+
+async def _visible_source(
+    services: Services, actor: Actor, job_id: str, number: int | None
+) -> LogSource | None:
+    """None if the reader may no longer see the job, or if it was deleted."""
+    try:
+        source: LogSource = await services.db.read(find_source, actor, job_id, number)
+    except Refused:
+        return None
+    return source
 
 
 async def _attempt_change(

@@ -12,7 +12,7 @@ from belvedere import access, events
 from belvedere.access.actor import Actor, Level
 from belvedere.access.request import Request
 from belvedere.base.clock import iso
-from belvedere.base.errors import Invalid, Unauthenticated
+from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.events import Event
 from belvedere.events.kinds import KINDS
@@ -50,15 +50,13 @@ class _Reader(msgspec.Struct):
 
 async def follow(request: Request[None]) -> Reply:
     last = request.starlette.headers.get("last-event-id") or request.first("last_event_id")
-    headers = dict(request.starlette.scope["headers"])
-    secure = request.starlette.scope["scheme"] == "https"
-    token = authentication.token_of(headers, request.query, request.route, secure=secure)
+    token = authentication.token_of_request(request)
     cursor = _cursor(last)
     # Read before the response starts: the reader misses no event after it.
     newest = await request.services.db.read_inline(events.newest)
     is_known = cursor is not None and await request.services.db.read_inline(_holds, cursor, newest)
     start = cursor if cursor is not None and is_known else newest
-    reader = _Reader(request.services, request.actor, token or "", _topics(request.first("topics")))
+    reader = _Reader(request.services, request.actor, token, _topics(request.first("topics")))
     body = _live(reader, start, is_new=cursor is not None and not is_known)
     return Reply(body, headers={"x-accel-buffering": "no"}, media_type="text/event-stream")
 
@@ -149,11 +147,10 @@ async def _next_batch(backlog: Backlog) -> list[Event]:
 async def _is_current(reader: _Reader) -> bool:
     """Whether the credential is still valid, for the same actor with the same permissions."""
     runtime = reader.runtime
-    try:
-        now = await runtime.credentials.actor(reader.token, runtime.clock())
-    except Unauthenticated:
-        return False
-    return bool(msgspec.structs.replace(now, address=reader.actor.address) == reader.actor)
+    current: bool = await runtime.credentials.is_current(
+        reader.token, reader.actor, runtime.clock()
+    )
+    return current
 
 
 async def _frames(reader: _Reader, batch: list[Event]) -> bytes:

@@ -1,8 +1,11 @@
 """Authentication of a request, and the organization that it names."""
 
+import msgspec
+
 from belvedere import access
 from belvedere.access.actor import Actor, Level
 from belvedere.access.crypto.keyring import Keyring
+from belvedere.access.request import AnyRequest
 from belvedere.access.signin import cookies
 from belvedere.base.clock import MINUTE, SECOND, Millis
 from belvedere.base.errors import Forbidden, Invalid, Unauthenticated
@@ -42,6 +45,14 @@ class CredentialCache:
         self._used[actor.credential_id] = now
         return actor
 
+    async def is_current(self, token: str, actor: Actor, now: Millis) -> bool:
+        """Whether the token is still valid, for the same actor with the same permissions."""
+        try:
+            current = await self.actor(token, now)
+        except Unauthenticated:
+            return False
+        return bool(msgspec.structs.replace(current, address=actor.address) == actor)
+
     def take_used(self) -> list[tuple[str, Millis]]:
         """Last uses since the last call; stored once a minute."""
         used, self._used = list(self._used.items()), {}
@@ -59,6 +70,13 @@ def token_of(
     if token is not None or route.level == Level.ANONYMOUS:
         return token
     return cookie(headers, secure=secure)
+
+
+def token_of_request(request: AnyRequest) -> str:
+    """The token of a request that was authenticated."""
+    scope = request.starlette.scope
+    headers, secure = dict(scope["headers"]), scope["scheme"] == "https"
+    return token_of(headers, request.query, request.route, secure=secure) or ""
 
 
 def explicit_token(headers: dict[bytes, bytes], query: dict[str, list[str]]) -> str | None:
