@@ -5,7 +5,7 @@ import hypothesis.strategies as st
 import pytest
 
 from belvedere.base.errors import BadMediaType, Invalid, TooLarge
-from belvedere.rest.multipart import MAX_PARTS, clean_name, read
+from belvedere.rest.bodies.multipart import MAX_PARTS, clean_name, read
 
 TYPE = "multipart/form-data; boundary=frontier"
 

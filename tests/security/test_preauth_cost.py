@@ -280,7 +280,7 @@ async def test_the_largest_body_with_a_file_needs_limited_memory(world: World, a
     raw = request("POST", f"/task/{task}/secret/{secret}/job", JSON, body)
     async with serving(world.app) as site:
         peak = await memory_of(site, raw)
-    assert peak < 6 * MAX_FILE_BODY
+    assert peak < 3 * MAX_FILE_BODY
 
 
 async def test_a_large_body_is_parsed_in_a_thread(

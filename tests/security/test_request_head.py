@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from belvedere.base.errors import BadMediaType, Invalid
-from belvedere.rest import multipart, run_arguments
+from belvedere.rest import run_arguments
+from belvedere.rest.bodies import multipart
 from belvedere.server.transport import http_protocol as protocol
 from security.serving import read_answer, request, serving
 from server.listening import PATIENCE_S

@@ -20,7 +20,7 @@ from belvedere.monitors.config import validation as monitors
 from belvedere.monitors.config.types import ScraperConfig
 from belvedere.providers import model as providers
 from belvedere.rest import text_fields
-from belvedere.rest.multipart import clean_name
+from belvedere.rest.bodies.multipart import clean_name
 from belvedere.tasks.definition import validation
 from contract.client import Client
 

@@ -14,7 +14,8 @@ from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.files import model, quota, store
 from belvedere.files.model import FileRow, FileVersion, Kind
-from belvedere.rest import multipart, text_fields
+from belvedere.rest import text_fields
+from belvedere.rest.bodies import multipart
 from belvedere.rest.listing import Listing
 
 MAX_CONTENT = 32 << 20

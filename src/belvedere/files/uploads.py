@@ -9,7 +9,8 @@ from msgspec import UNSET, UnsetType
 from belvedere.base.errors import Invalid
 from belvedere.base.text import json_text
 from belvedere.files.service import FileChange
-from belvedere.rest import multipart, text_fields
+from belvedere.rest import text_fields
+from belvedere.rest.bodies import multipart
 
 
 class FileBody(msgspec.Struct):

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from belvedere.base.errors import BadMediaType, Fault, Invalid
-from belvedere.base.text import json_text
 from belvedere.rest import fields
+from belvedere.rest.bodies import file_contents
 
 Query = Mapping[str, list[str]]
 
@@ -67,7 +67,7 @@ def _from_body(content_type: str, raw: bytes) -> RunArguments:
         return RunArguments()
     kind = media_type(content_type)
     if is_json(kind):
-        return _from_json(json_text.parse(raw))
+        return _from_json(file_contents.parse_json(raw))
     if kind == FORM:
         return _from_form(form(raw))
     raise BadMediaType(f"{kind} is not supported here; send {JSON} or {FORM}.")
@@ -123,7 +123,7 @@ def form(raw: bytes) -> Query:
         # curl -d sends this type by default; as a form the body would have no meaning.
         raise BadMediaType(f"The body looks like JSON; send it with Content-Type: {JSON}.")
     try:
-        return fields.read(raw.decode())
+        return file_contents.parse_form(raw)
     except UnicodeDecodeError:
         raise Invalid("The form is not UTF-8.", code="malformed_form") from None
     except ValueError:

@@ -84,6 +84,8 @@ async def _run(
     request: AnyRequest, actor: Actor, arguments: RunArguments, secret: str | None = None
 ) -> Reply:
     wait_s = run_requests.wait_seconds(request, arguments)
+    idempotency_key = await run_requests.idempotency_key(request)
+    run_requests.release_body(request)
     job_request = WorkflowJobRequest(
         actor=actor,
         workflow_id=request.path["id"],
@@ -91,7 +93,7 @@ async def _run(
         origin="user" if secret is None else "secret",
         secret=secret,
         keys=request.services.keyring if secret is not None else None,
-        once=await run_requests.idempotency_key(request),
+        once=idempotency_key,
         # A caller with the secret key cannot choose where the workflow starts.
         start=arguments.task or None if secret is None else None,
     )

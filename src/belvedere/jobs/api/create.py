@@ -109,6 +109,8 @@ async def _run(
     secret: str | None = None,
 ) -> Reply:
     within_s = run_requests.wait_seconds(request, arguments)
+    idempotency_key = await run_requests.idempotency_key(request)
+    run_requests.release_body(request)
     job_request = JobRequest(
         actor=actor,
         task_id=task_id,
@@ -116,7 +118,7 @@ async def _run(
         origin="user" if secret is None else "secret",
         secret=secret,
         keys=request.services.keyring if secret is not None else None,
-        idempotency_key=await run_requests.idempotency_key(request),
+        idempotency_key=idempotency_key,
         lifecycle=_lifecycle(request, arguments),
         body=_body_argument(request, arguments),
     )

@@ -107,6 +107,11 @@ async def idempotency_key(request: AnyRequest) -> IdempotencyKey | None:
     return IdempotencyKey(f"{request.route.method} {request.route.path}", key, digest.hexdigest())
 
 
+def release_body(request: AnyRequest) -> None:
+    """The body has been parsed and hashed; with a file in it, it is large."""
+    request.raw = b""
+
+
 def wait_seconds(request: AnyRequest, arguments: RunArguments) -> float | None:
     """How long the caller waits for the result; None if it does not. Checked before the job is
     created, so that a rejected request creates none."""
