@@ -8,6 +8,8 @@ from belvedere.db import Tx, columns
 from belvedere.events.log import newest
 from belvedere.events.model import Event
 
+# Where a consumer without a cursor begins: also before events that were renumbered below zero.
+BEGINNING = (-(1 << 62), 0)
 # A cursor is moved over events that are none of its business once it lags this far behind.
 SLACK = 1_000
 
@@ -15,7 +17,9 @@ SLACK = 1_000
 def take(tx: Tx, name: str, kinds: frozenset[str], limit: int = 100) -> list[Event]:
     """The next events of these kinds. The cursor's row is held: no other server reads along."""
     tx.execute(
-        "insert into cursors (name, xid, id) values (?, 0, 0) on conflict (name) do nothing", name
+        "insert into cursors (name, xid, id) values (?, ?, ?) on conflict (name) do nothing",
+        name,
+        *BEGINNING,
     )
     row = tx.row(f"select xid, id from cursors where name = ?{tx.dialect.lock_rows}", name)
     assert row is not None
@@ -44,7 +48,7 @@ def passed_by_all(tx: Tx, names: Sequence[str]) -> tuple[int, int]:
         msgspec.json.encode(names).decode(),
     )
     # A consumer without a cursor has processed nothing yet.
-    return (rows[0][0], rows[0][1]) if len(rows) == len(names) else (0, 0)
+    return (rows[0][0], rows[0][1]) if len(rows) == len(names) else BEGINNING
 
 
 def move(tx: Tx, name: str, event: Event) -> None:
@@ -53,7 +57,7 @@ def move(tx: Tx, name: str, event: Event) -> None:
 
 def outlook(tx: Tx, name: str, kinds: frozenset[str]) -> tuple[bool, bool]:
     """Whether anything waits, and whether the cursor lags behind what is none of its business."""
-    xid, at = tx.row("select xid, id from cursors where name = ?", name) or (0, 0)
+    xid, at = tx.row("select xid, id from cursors where name = ?", name) or BEGINNING
     return bool(_wanted(tx, xid, at, kinds, 1)), newest(tx)[1] - int(at) > SLACK
 
 

@@ -35,8 +35,8 @@ DIALECT = Dialect(
     set_fence="update counters set value = ? where name = 'fence' returning value",
     current_xid="0",
     xid_horizon="9223372036854775807",
-    # One writer: the transaction's number is always 0.
-    beyond_cursor="(? >= 0 and id > ?)",
+    # One writer: the transaction's number is not needed.
+    beyond_cursor="(? is not null and id > ?)",
     in_order="id",
     newest_first="id desc",
     json_text=lambda column, key: f"{column} ->> '$.{key}'",
