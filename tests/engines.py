@@ -98,6 +98,13 @@ def backup_of(url: str) -> str:
     return _within(url, f"{_name(url)}_backup")
 
 
+def create_postgres(server: str, name: str) -> str:
+    """The URL of a new empty database on this server."""
+    _administer(server, "create database {}", name)
+    _leave(server)
+    return _within(server, name)
+
+
 def replace_postgres(url: str, by: str) -> None:
     """Make the database a copy of another one, to which nobody is connected."""
     _administer(url, "drop database if exists {} with (force)", _name(url))

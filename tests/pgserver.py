@@ -110,6 +110,11 @@ def package_folder() -> Path:
     return Path(spec.origin).parent
 
 
+def client_program(name: str) -> str:
+    """The path of pg_dump or pg_restore; unlike the server they may run as root."""
+    return str(_package() / INSTALL / "bin" / name)
+
+
 def make_data(home: Path, data: Path, identity: dict[str, Any]) -> None:
     made = subprocess.run(
         [f"{home}/bin/initdb", "-A", "trust", "-U", "postgres", "-E", "utf8", "--no-locale"]

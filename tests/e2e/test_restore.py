@@ -4,13 +4,17 @@ import contextlib
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 import engines
+import pgguard
+import pgserver
 from belvedere.agent.journal import journal
 from e2e.programs import Agent, run
 from e2e.wait_until import until
@@ -94,11 +98,41 @@ class Backup:
             shutil.copy(self._folder / name, self._world.server.data / name)
             (self._world.server.data / name).chmod(0o600)
 
-    def mark(self) -> None:
-        done = run(
-            "mark-restored", "--data", str(self._world.server.data), **self._world.server.env
-        )
-        assert done.returncode == 0, done
+
+class Dump:
+    """By pg_dump while the server runs, and by pg_restore into another PostgreSQL cluster."""
+
+    def __init__(self, world: World, database: str, cluster: str) -> None:
+        self._world, self._cluster = world, cluster
+        self._file = world.folder / "belvedere.dump"
+        _use_transactions(database)
+        _run_client("pg_dump", "--format=custom", f"--file={self._file}", database)
+
+    def restore(self) -> None:
+        """Into an empty database, with which the server starts from now on."""
+        url = engines.create_postgres(self._cluster, "restored")
+        # As few transactions as possible: the numbers of this cluster must be the lower ones.
+        _run_client("pg_restore", "--single-transaction", f"--dbname={url}", str(self._file))
+        self._world.server.env["BELVEDERE_DATABASE"] = url
+
+
+def _use_transactions(database: str) -> None:
+    """So that the numbers of the events are above those of a new cluster."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        for _ in range(2_000):
+            connection.execute("select pg_current_xact_id()")
+
+
+def _run_client(name: str, *words: str) -> None:
+    done = subprocess.run(
+        [pgserver.client_program(name), *words], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def mark_restored(world: World) -> None:
+    done = run("mark-restored", "--data", str(world.server.data), **world.server.env)
+    assert done.returncode == 0, done
 
 
 @pytest.fixture
@@ -108,12 +142,12 @@ def world(tmp_path: Path, database: str) -> Iterator[World]:
         yield made
 
 
-def restored(world: World, backup: Backup, *, with_step: bool) -> None:
+def restored(world: World, backup: Backup | Dump, *, with_step: bool) -> None:
     """The server is gone, and comes back as it was at the backup."""
     world.server.kill()
     backup.restore()
     if with_step:
-        backup.mark()
+        mark_restored(world)
     world.start()
 
 
@@ -122,13 +156,32 @@ def restored(world: World, backup: Backup, *, with_step: bool) -> None:
 def test_nothing_that_ran_after_the_backup_runs_again(
     world: World, database: str, with_step: bool
 ) -> None:
+    run_jobs_around_a_restore(world, lambda: Backup(world, database), with_step)
+
+
+@pytest.mark.alone
+@pytest.mark.limit(180)
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+@pytest.mark.parametrize("with_step", [True, False], ids=["with the step", "without the step"])
+def test_nothing_that_ran_after_a_dump_runs_again(
+    world: World, database: str, with_step: bool
+) -> None:
+    with pgguard.guarded() as cluster:
+        run_jobs_around_a_restore(world, lambda: Dump(world, database, cluster), with_step)
+        assert "events were renumbered" in world.server.said()
+        world.server.stop()
+
+
+def run_jobs_around_a_restore(
+    world: World, back_up: Callable[[], Backup | Dump], with_step: bool
+) -> None:
     """Queued at the backup and finished after it; running all the time; made after it."""
     web = world.agent("web", "--slots", "1")
     running = Traced(world, web, "running").create().begins()
     queued = Traced(world, web, "queued").create()
     waiting = Traced(world, web, "waiting").create()
     later = Traced(world, web, "later")
-    backup = Backup(world, database)
+    backup = back_up()
     running.ends()
     queued.begins().ends()
     waiting.begins()
@@ -147,6 +200,15 @@ def test_nothing_that_ran_after_the_backup_runs_again(
     assert "1 jobs are held" in _doctor(world)["restore"]
     world.api.put(f"/job/{queued.job_id}/cancel")
     assert queued.stands[:2] == ("canceled", "maybe")
+    start_by_trigger(world, web)
+
+
+def start_by_trigger(world: World, agent: Agent) -> None:
+    """The consumers of the event log read what is written after the restore."""
+    indicator = world.api.post("/indicator", {"title": "Queue", "type": "progress"})["id"]
+    world.task("#!/bin/sh\n", agent, triggers=[f"indicator:{indicator}:failure"])
+    world.api.patch(f"/indicator/{indicator}", {"state": "failure"})
+    until(lambda: [job for job in world.api.get("/job") if job["origin"] == "trigger_by"], 20)
 
 
 @pytest.mark.limit(120)
