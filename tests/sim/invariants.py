@@ -1,6 +1,7 @@
 """What really happened, and the promises it is held against."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 # An agent must hear of a cancel within this time, whatever doorbells do, and end the script.
 STOP_WITHIN: Micros = 150 * SECOND
+# How long a job of the task "brief" may wait, in milliseconds.
+EXPIRY = 45_000
+# Times are seen to the second, and a server takes a jump of less than two for drift.
+OBSERVATION_ERROR: Micros = 15 * SECOND
 # Why an attempt's end can be unknown for good, and what must have befallen its host then.
 CAUSES = {
     # A damaged journal does not know its boot, nor that there was another.
@@ -59,6 +64,11 @@ class Truth:
         self.forgotten: set[str] = set()
         # A server's clock showed times that were not.
         self.clock_jumped = False
+        # A server ran at all times: it noticed each jump, and no deadline may follow one.
+        self.is_clock_followed = False
+        # When jobs were first seen, and seen as expired, to the second by the true time.
+        self.seen_at: dict[str, Micros] = {}
+        self.expired_at: dict[str, Micros] = {}
         self._tempers = {task_id: temper for (_, temper), task_id in setting.tasks.items()}
         self._retries = {"patient": 2, "stubborn": 2}
         # After a restore that nobody announced, two hosts may get the same fence.
@@ -81,6 +91,15 @@ class Truth:
 
     def has_run(self, job_id: str) -> bool:
         return bool(self._by_job.get(job_id))
+
+    # While the story goes on
+
+    def observe(self, rows: Iterable[tuple[str, str]]) -> None:
+        """(job, lifecycle) of all jobs."""
+        for job_id, lifecycle in rows:
+            self.seen_at.setdefault(job_id, self.world.now)
+            if lifecycle == "expired":
+                self.expired_at.setdefault(job_id, self.world.now)
 
     # At the end
 
@@ -164,13 +183,21 @@ class Truth:
 
     def _judge_canceled(self, job: JobRow, run: Running | None) -> None:
         if job.lifecycle == "expired":
-            if job.created_at + 45_000 > (job.ended_at or 0) and not self.clock_jumped:
+            if self._is_early(job):
                 self.world.accuse(f"job {job.id} expired before its time")
             return
         if job.id not in self.cancelled:
             self.world.accuse(f"nobody cancelled job {job.id}")
         if run is not None and job.lifecycle != "canceled" and run.asked != "canceled":
             self.world.accuse(f"job {job.id} is canceled, but it was not stopped for that")
+
+    def _is_early(self, job: JobRow) -> bool:
+        if not self.clock_jumped:
+            return job.created_at + EXPIRY > (job.ended_at or 0)
+        if not self.is_clock_followed or job.id not in self.expired_at:
+            return False
+        waited = self.expired_at[job.id] - self.seen_at[job.id]
+        return waited < EXPIRY * MS - OBSERVATION_ERROR
 
     def _judge_exit(self, tx: SqliteTx, job: JobRow, run: Running | None) -> None:
         if run is None:

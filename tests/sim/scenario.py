@@ -62,6 +62,9 @@ class Story:
             self._start_agent(host)
         ends_at = world.between(60 * SECOND, 240 * SECOND)
         self._plan(ends_at)
+        if self.swarm.clock_jumps:
+            self.truth.is_clock_followed = not self.swarm.stops_servers
+            self._observe()
         world.run_until(ends_at)
         self._heal()
         world.run_until(world.now + PATIENCE, self._is_settled)
@@ -69,6 +72,11 @@ class Story:
         world.run_until(world.now + 30 * SECOND)
         world.run_until(world.now + PATIENCE, self._is_settled)
         self._judge()
+
+    def _observe(self) -> None:
+        if self.jobs.writer is None:
+            self.truth.observe(self.jobs.connection.execute("select id, lifecycle from jobs"))
+        self.world.after(SECOND, self._observe)
 
     # Who is there
 

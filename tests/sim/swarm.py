@@ -41,6 +41,11 @@ class Swarm:
     rollbacks: float = 0.0
     restores: float = 0.0
 
+    @property
+    def stops_servers(self) -> bool:
+        """Whether there may be moments in which no server runs."""
+        return bool(self.server_kills + self.server_pauses + self.dies_after_commit + self.restores)
+
 
 MOST = Swarm(
     cuts=8,

@@ -8,16 +8,17 @@ import pytest
 
 from belvedere.agent.connection.session import ServerSession
 from belvedere.agent.journal.journal import Journal
-from belvedere.jobs import events, store
+from belvedere.jobs import clock_step, events, store
 from belvedere.jobs.attempts import end_attempt
 from belvedere.jobs.lifecycle import actions, create, finish, resync
 from belvedere.jobs.model import JobState, Lifecycle
 from belvedere.jobs.recovery import hold, restore
+from belvedere.server import clock as server_clock
 from sim import patches
 from sim import scenario as story
 from sim.swarm import Swarm
 
-Patch = tuple[Any, str, Callable[..., Any]]
+Patch = tuple[Any, str, Any]
 MOST_SEEDS = 150
 
 
@@ -98,6 +99,12 @@ def a_lost_end_is_not_noticed() -> Patch:
     return restore, "_has_lost_end", lambda tx, host_id, fence, hello: False
 
 
+def deadlines_follow_the_wall_clock() -> Patch:
+    """As it was: what waits for a duration waits for a time of day."""
+    moves = tuple(move for move in server_clock.MOVES if move is not clock_step.move)
+    return server_clock, "MOVES", moves
+
+
 FAULTS = (
     a_full_disk_fails_the_job,
     any_journal_is_evidence,
@@ -122,7 +129,13 @@ RESTORE_FAULTS = (
 RESTORES = Swarm(
     restores=2, agent_pauses=3, lag=0.6, dies_after_commit=0.03, server_pauses=2, keeper_kills=2
 )
-CASES = [(fault, None) for fault in FAULTS] + [(fault, RESTORES) for fault in RESTORE_FAULTS]
+# It shows only when the clock jumps while jobs wait, and a server runs that notices it.
+JUMPS = Swarm(clock_jumps=6, partitions=4, agent_kills=4, keeper_kills=2, lag=0.3)
+CASES: list[tuple[Callable[[], Patch], Swarm | None]] = [
+    *((fault, None) for fault in FAULTS),
+    *((fault, RESTORES) for fault in RESTORE_FAULTS),
+    (deadlines_follow_the_wall_clock, JUMPS),
+]
 
 
 @pytest.mark.limit(180)
@@ -132,6 +145,14 @@ def test_a_planted_fault_is_caught(fault: Callable[[], Patch], swarm: Swarm | No
     with patches.installed(), mock.patch.object(where, name, planted):
         caught = next((seed for seed in range(MOST_SEEDS) if _breaks(seed, swarm)), None)
     assert caught is not None, f"{fault.__name__} went unnoticed in {MOST_SEEDS} stories"
+
+
+@pytest.mark.limit(120)
+def test_no_deadline_follows_a_clock_that_jumps() -> None:
+    """The same stories without the fault."""
+    with patches.installed():
+        for seed in range(10):
+            assert story.tell(seed, JUMPS).violations == []
 
 
 def _breaks(seed: int, swarm: Swarm | None) -> bool:
