@@ -24,6 +24,7 @@ pytestmark = pytest.mark.alone
 Job = dict[str, Any]
 VERBS = ("create", "start", "advance", "vote", "finish")
 POINTS = tuple(f"{verb}.{when}_commit" for verb in VERBS for when in ("before", "after"))
+FIRST_POINT = "advance.before_commit"
 # Whom a kill at any moment hits: the process of server and agent, its process group, or everything
 # that runs, as when the machine loses power. Only the last one may lose what was running.
 VICTIMS = ("process", "group", "machine")
@@ -71,8 +72,10 @@ def _kill(world: World, rounds: int, seed: int) -> None:
 def _kill_server(world: World, rounds: int, dice: random.Random) -> Counter[str]:
     """In each round kill it at any moment, and let the next die at a point; at last it stays."""
     deaths: Counter[str] = Counter()
-    for _ in range(rounds):
-        victim, point = dice.choice(VICTIMS), dice.choice(POINTS)
+    # First where an event could be lost if its cursor moved before its effect.
+    points = [FIRST_POINT, *dice.choices(POINTS, k=rounds - 1)]
+    for point in points:
+        victim = dice.choice(VICTIMS)
         time.sleep(dice.uniform(*LIFE_S))
         _end(world, victim)
         is_there = world.start(BELVEDERE_FAILPOINT=f"{point}:{dice.randint(1, 3)}")

@@ -52,7 +52,8 @@ class Waiting:
         numbers = [f"{number}\n" for number in range(1, 6_001)]
         numbers.insert(3_000, f"process {self.pid}\n")
         assert (job["lifecycle"], job["ran"], job["result"]["code"]) == ("finished", "yes", 5)
-        assert job["attempt_count"] == 1
+        # Not lost for a moment and then corrected, either.
+        assert (job["attempt_count"], job["reconciled"]) == (1, False)
         assert self._site.world.log(self.job_id).decode() == "".join(numbers)
         assert job["result"]["log_bytes"] == len("".join(numbers))
         return job
