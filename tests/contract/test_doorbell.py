@@ -1,9 +1,13 @@
 """Nobody rings, and everything happens anyway, at most two seconds later."""
 
 import asyncio
+from typing import Any
+
+import pytest
 
 from belvedere.events import feed
 from belvedere.jobs.api import wait
+from belvedere.jobs.queries import details
 from belvedere.protocol import Order
 from belvedere.server.background import loops
 from contract.client import Client
@@ -26,16 +30,36 @@ async def test_it_works(world: World, uma: Client) -> None:
     assert (await show(uma, job["id"]))["lifecycle"] == "finished"
 
 
-async def test_who_waits_for_an_end_hears_of_it(world: World, uma: Client) -> None:
+async def test_who_waits_for_an_end_hears_of_it(
+    world: World, uma: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = _note_looks(monkeypatch)
     task = await world.task()
     async with world.agent() as agent:
         world.runtime.db.on_signals = None
         asked = uma.post("/acme/job?wait_result=true", {"task": task})
         waits = asyncio.create_task(asked)
-        await agent.end(await agent.order())
+        order = await agent.order()
+        # Only a further look can find the end.
+        await looked.wait()
+        await agent.end(order)
         async with asyncio.timeout(30):
             done = await waits
     assert (done.status, done.json["lifecycle"]) == (200, "finished")
+
+
+def _note_looks(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Set once a waiter has read its job, which it does at once, and then often."""
+    looked, loop, show = asyncio.Event(), asyncio.get_running_loop(), details.show
+
+    def look(*args: Any) -> Any:
+        loop.call_soon_threadsafe(looked.set)
+        return show(*args)
+
+    monkeypatch.setattr(details, "show", look)
+    monkeypatch.setattr(wait, "FIRST_WAIT_S", 0.0)
+    monkeypatch.setattr(wait, "POLL_S", 0.05)
+    return looked
 
 
 def test_nobody_looks_less_often_than_every_two_seconds() -> None:
