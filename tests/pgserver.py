@@ -112,7 +112,7 @@ def package_folder() -> Path:
 
 def client_program(name: str) -> str:
     """The path of pg_dump or pg_restore; unlike the server they may run as root."""
-    return str(_package() / INSTALL / "bin" / name)
+    return str(package_folder() / INSTALL / "bin" / name)
 
 
 def make_data(home: Path, data: Path, identity: dict[str, Any]) -> None:
