@@ -15,9 +15,9 @@ afterAll(async () => {
   await world.stop()
 })
 
-/** A second machine, as far as the server can tell. */
-function agent(hostname: string, token?: string): ChildProcess {
-  const folder = join(world.server.folder, hostname)
+/** A second machine, as far as the server can tell; another `machine` has none of its files. */
+function agent(hostname: string, token?: string, machine = hostname): ChildProcess {
+  const folder = join(world.server.folder, machine)
   const words = ['agent', '--server', world.url, '--state', folder, '--hostname', hostname]
   if (token) {
     const file = join(world.server.folder, `${hostname}.token`)
@@ -58,6 +58,25 @@ test('the page with the install line notices the new host, and then that it goes
   await page.getByText(/The agent has not reported since/).waitFor()
   agent('web-7')
   await page.getByText('Online').first().waitFor()
+})
+
+test('a replaced machine becomes the host again with a token for that host', async () => {
+  const hosts = () => world.api<{ id: string; hostname: string }[]>('GET', '/host')
+  const before = (await hosts()).find((host) => host.hostname === 'web-7')!
+  await ended(agents.at(-1)!)
+  const page = await world.page(`/hosts/${before.id}`)
+  await page.getByText(/The agent has not reported since/).waitFor()
+  await page.getByRole('button', { name: 'Actions for web-7' }).click()
+  await page.getByRole('menuitem', { name: 'Create token for this host' }).click()
+  const dialog = page.getByRole('dialog', { name: 'web-7: Create token for this host' })
+  await dialog.getByText('A token for new hosts cannot do this.').waitFor()
+  await dialog.getByRole('button', { name: 'Create token' }).click()
+  const line = await dialog.locator('.copy-field code').innerText()
+  agent('web-7', /TOKEN=(\S+)/.exec(line)![1], 'new-machine')
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await page.getByText('Online').first().waitFor()
+  const named = (await hosts()).filter((host) => host.hostname === 'web-7')
+  expect(named.map((host) => host.id)).toEqual([before.id])
 })
 
 test('a host is renamed, tagged, drained, disabled and deleted', async () => {

@@ -1,6 +1,9 @@
-import type { Page } from 'playwright-core'
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Provider } from './provider'
+import { REPOSITORY } from './server'
 import { World } from './world'
 
 const GRACE = { sub: 's-grace', email: 'grace@acme.test', name: 'Grace' }
@@ -78,11 +81,53 @@ test('others are told why they stay outside', async () => {
   await (await comes()).getByText('Another account of the provider belongs to this').waitFor()
 })
 
-test('one that is switched off is no door any more', async () => {
-  const page = await world.page('/settings/organization')
+/** The dialog with the stored provider. */
+async function edits(page: Page): Promise<Locator> {
   await menu(page).click()
   await page.getByRole('menuitem', { name: 'Edit' }).click()
-  const form = page.getByRole('dialog')
+  return page.getByRole('dialog')
+}
+
+const stored = async () => (await world.api<any[]>('GET', '/api/provider'))[0]
+
+test('a change of the name keeps the secret, another issuer needs its own', async () => {
+  const other = await Provider.start(GRACE)
+  const page = await world.page('/settings/organization')
+  const form = await edits(page)
+  await form.getByLabel('Issuer').fill(other.issuer)
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText(`The stored one was entered for ${provider.issuer}`).waitFor()
+  expect((await stored()).issuer).toBe(provider.issuer)
+  await form.getByLabel('Issuer').fill(provider.issuer)
+  await form.getByLabel('Name').fill('Our directory 2')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.waitFor({ state: 'hidden' })
+  expect((await stored()).name).toBe('Our directory 2')
+  await world.api('PATCH', `/api/provider/${(await stored()).id}`, { name: 'Our directory' })
+  await provider.knows(GRACE)
+  await (await comes()).waitForURL(world.at('/jobs'))
+  await other.stop()
+})
+
+test('a provider of an older version is switched to its own redirect address', async () => {
+  const database = join(world.server.folder, 'data', 'belvedere.db')
+  const script =
+    'import sqlite3, sys; c = sqlite3.connect(sys.argv[1], timeout=30);' +
+    ' c.execute("update providers set callback = \'shared\'"); c.commit()'
+  execFileSync(join(REPOSITORY, '.venv/bin/python'), ['-c', script, database])
+  const page = await world.page('/settings/organization')
+  const form = await edits(page)
+  await form.getByText('This provider still uses an address that it shares').waitFor()
+  await form.getByRole('switch', { name: 'Use the own address from now on' }).check()
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.waitFor({ state: 'hidden' })
+  const { callback, callback_kind, own_callback } = await stored()
+  expect([callback_kind, callback]).toEqual(['own', own_callback])
+})
+
+test('one that is switched off is no door any more', async () => {
+  const page = await world.page('/settings/organization')
+  const form = await edits(page)
   await form.getByRole('switch', { name: 'Enabled' }).uncheck()
   await form.getByRole('button', { name: 'Save' }).click()
   await form.waitFor({ state: 'hidden' })
@@ -94,6 +139,15 @@ test('one that is switched off is no door any more', async () => {
   expect((await answer.json()).providers).toEqual([])
   await stranger.getByRole('button', { name: 'Sign in' }).waitFor()
   expect(await stranger.getByRole('link', { name: /Our directory/ }).count()).toBe(0)
+})
+
+test('a provider is deleted after a confirmation', async () => {
+  const page = await world.page('/settings/organization')
+  await menu(page).click()
+  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('Passwords only').waitFor()
+  expect(await world.api('GET', '/api/provider')).toEqual([])
 })
 
 test('no page sinned', () => {

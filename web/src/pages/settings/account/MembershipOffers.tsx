@@ -16,7 +16,10 @@ export function MembershipOffers() {
   })
   if (!offers.data?.length) return null
   return (
-    <Section title={t.offers} aside={t.offersHelp}>
+    <Section title={t.offers}>
+      <Text size="sm" c="dimmed" px="md" py="sm">
+        {t.offersHelp}
+      </Text>
       <div role="list">
         {offers.data.map((offer) => (
           <OfferRow key={offer.id} offer={offer} />

@@ -178,6 +178,7 @@ function ProviderDialog({
         type="password"
         autoComplete="off"
         value={form.client_secret}
+        error={faults.client_secret}
         onChange={(event) => set({ client_secret: event.currentTarget.value })}
       />
       <TagsInput
