@@ -156,6 +156,52 @@ def test_a_link_dies_when_the_level_changes(db: Database, keys: Keyring, cast: C
     db.write_blocking(invitations.accept, keys, token, None, HASH, "")
 
 
+def test_a_link_stays_valid_when_its_creator_changes_the_level(
+    db: Database, keys: Keyring, cast: Cast
+) -> None:
+    made = db.write_blocking(
+        invitations.invite, keys, cast.ada, "new@acme.test", "", Level.VIEWER, []
+    )
+    member, new_link = db.write_blocking(
+        invitations.change_member, keys, cast.ada, made.member.id, level=Level.ADMIN
+    )
+    assert (member.level, new_link) == (Level.ADMIN, None)
+    db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
+
+
+def test_a_link_stays_valid_when_the_level_is_lowered(
+    db: Database, keys: Keyring, cast: Cast
+) -> None:
+    made = invite(db, keys, cast, level=Level.USER)
+    db.write_blocking(member_changes.change, cast.ada, made.member.id, level=Level.VIEWER)
+    db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
+
+
+def test_whoever_makes_a_link_invalid_gets_a_new_one(
+    db: Database, keys: Keyring, cast: Cast
+) -> None:
+    made = invite(db, keys, cast)
+    _, new_link = db.write_blocking(
+        invitations.change_member, keys, cast.ada, made.member.id, level=Level.ADMIN
+    )
+    assert new_link is not None
+    with pytest.raises(NotFound):
+        db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
+    db.write_blocking(invitations.accept, keys, new_link[1], None, HASH, "")
+
+
+def test_disabling_an_invited_member_ends_the_invitation(
+    db: Database, keys: Keyring, cast: Cast
+) -> None:
+    made = invite(db, keys, cast)
+    _, new_link = db.write_blocking(
+        invitations.change_member, keys, cast.max, made.member.id, enabled=False
+    )
+    assert new_link is None
+    with pytest.raises(NotFound):
+        db.write_blocking(invitations.accept, keys, made.token, None, HASH, "")
+
+
 def test_a_password_that_changed_meanwhile_accepts_nothing(
     db: Database, keys: Keyring, cast: Cast
 ) -> None:

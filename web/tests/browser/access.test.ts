@@ -78,6 +78,21 @@ test('a member is invited, signs in with the link, and is given another level', 
     const members = await world.api<any[]>('GET', '/api/member')
     return members.find((one) => one.user.email === 'grace@example.org')?.credential === 'manager'
   }, 'the other level')
+  // What a manager has invited becomes an admin: the manager's link must not work any more.
+  const post = async (path: string, body: object, token = '') => {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
+    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+    return (await (await fetch(world.url + path, init)).json()) as any
+  }
+  const login = { email: 'grace@example.org', password: 'a password that is long' }
+  const { access_token } = await post('/api/auth/login', login)
+  const henry = { user: { email: 'henry@example.org' }, credential: 'user' }
+  const first = (await post('/api/member', henry, access_token)).invitation.link
+  await page.getByRole('combobox', { name: 'Level of henry' }).click()
+  await page.getByRole('option', { name: 'admin' }).click()
+  const second = await shown.locator('code').innerText()
+  expect(second).toContain('bvl_')
+  expect(second).not.toBe(first)
 })
 
 test('a token is shown once, then by its beginning, and is dead when revoked', async () => {

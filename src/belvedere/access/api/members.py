@@ -58,8 +58,9 @@ async def invite(request: Request[Invite]) -> records.MemberRecord:
 
 async def change(request: Request[MemberChange]) -> records.MemberRecord:
     body = request.body
-    member = await request.services.db.write(
-        member_changes.change,
+    member, invitation = await request.services.db.write(
+        invitations.change_member,
+        request.services.keyring,
         request.actor,
         request.path["id"],
         level=None if body.credential is None else naming.level(body.credential),
@@ -67,7 +68,10 @@ async def change(request: Request[MemberChange]) -> records.MemberRecord:
         enabled=None if body.disabled is None else not body.disabled,
         version=request.if_match,
     )
-    return records.member(member, request.actor)
+    if invitation is None:
+        return records.member(member, request.actor)
+    link = records.link(*invitation, request.services.settings.base_url)
+    return records.member(member, request.actor, link)
 
 
 async def remove(request: Request[None]) -> records.MemberRecord:

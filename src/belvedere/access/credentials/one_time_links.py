@@ -95,6 +95,26 @@ def delete_open(tx: Tx, user_id: str, customer_id: str) -> None:
     delete(tx, user_id, customer_id, RESET)
 
 
+def delete_invitations_of_others(
+    tx: Tx, user_id: str, customer_id: str, created_by: str | None
+) -> None:
+    tx.execute(
+        "delete from links where user_id = ? and customer_id = ? and kind = ? and used_at is null"
+        " and created_by <> ?",
+        *(user_id, customer_id, INVITATION, created_by or ""),
+    )
+
+
+def has_invitation(tx: Tx, customer_id: str, member_id: str) -> bool:
+    row = tx.row(
+        "select 1 from links l join members m on m.user_id = l.user_id"
+        " and m.customer_id = l.customer_id where m.customer_id = ? and m.id = ? and l.kind = ?"
+        " and l.used_at is null and l.expires_at > ?",
+        *(customer_id, member_id, INVITATION, tx.now),
+    )
+    return row is not None
+
+
 def delete_resets(tx: Tx, user_id: str) -> None:
     """Delete every reset link of a person who gets a new password or joins another organization:
     all organizations share the password."""

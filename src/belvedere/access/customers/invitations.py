@@ -13,13 +13,13 @@ from belvedere.access.actor import Actor, Level, require, require_person
 from belvedere.access.credentials import one_time_links
 from belvedere.access.credentials.one_time_links import OneTimeLink
 from belvedere.access.crypto.keyring import Keyring
-from belvedere.access.customers import approver_tags
+from belvedere.access.customers import approver_tags, member_changes, password_recovery
 from belvedere.access.people import memberships, naming, users
 from belvedere.access.people.memberships import Member
 from belvedere.access.people.users import User
 from belvedere.access.signin import login, sessions
 from belvedere.access.signin.login import LoginResult
-from belvedere.base.errors import Conflict
+from belvedere.base.errors import Conflict, Forbidden
 from belvedere.db import Tx
 
 
@@ -64,6 +64,33 @@ def invite(
         tx, actor, "invite", "invited", member.id, None, memberships.audit_fields(member)
     )
     return Invitation(member, link, token)
+
+
+def change_member(
+    tx: Tx,
+    keys: Keyring,
+    actor: Actor,
+    member_id: str,
+    *,
+    level: Level | None = None,
+    tags: list[str] | None = None,
+    enabled: bool | None = None,
+    version: int | None = None,
+) -> tuple[Member, tuple[OneTimeLink, str] | None]:
+    """Change a member, and create a new invitation if the change has made the previous one
+    invalid."""
+    had_link = one_time_links.has_invitation(tx, actor.customer_id, member_id)
+    member = member_changes.change(
+        tx, actor, member_id, level=level, tags=tags, enabled=enabled, version=version
+    )
+    has_link = one_time_links.has_invitation(tx, actor.customer_id, member_id)
+    if not had_link or has_link or not member.enabled:
+        return member, None
+    try:
+        return member, password_recovery.issue_link(tx, keys, actor, member_id)
+    except Forbidden:
+        # The actor may change this member, but not create a credential for them.
+        return member, None
 
 
 def link_details(tx: Tx, keys: Keyring, token: str) -> LinkDetails | None:

@@ -146,9 +146,21 @@ def _save(tx: Tx, actor: Actor, member: Member, level: str, tags: str, enabled: 
         member.id,
     )
     if (level, enabled) != (member.level, member.enabled):
-        _end_access(tx, member)
+        sessions.revoke_for_user(tx, member.user_id, member.customer_id)
+        _delete_links(tx, actor, member, level, enabled)
     if not enabled or not Level(level).reaches(Level.ADMIN):
         tokens.revoke_created_by(tx, actor, member.user_id)
+
+
+def _delete_links(tx: Tx, actor: Actor, member: Member, level: str, enabled: int) -> None:
+    """Whoever holds an invitation must not get a higher level than they could grant. It stays valid
+    if the level is lowered or if the actor has created it."""
+    if not enabled or member.invited_at is None:
+        one_time_links.delete_open(tx, member.user_id, member.customer_id)
+    elif not Level(member.level).reaches(Level(level)):
+        one_time_links.delete_invitations_of_others(
+            tx, member.user_id, member.customer_id, actor.user_id
+        )
 
 
 def _end_access(tx: Tx, member: Member) -> None:

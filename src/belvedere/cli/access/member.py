@@ -137,6 +137,15 @@ def show_password(result: Record) -> None:
     print(result["password"])
 
 
+def show_level(member: Record) -> None:
+    text = f"{member['user']['email']} now has the level {member['credential']}."
+    if not member.get("invitation"):
+        print(text)
+        return
+    rendering.note(f"{text} The previous invitation link is no longer valid.")
+    show_link(member)
+
+
 def _confirmation(text: str) -> Show:
     return lambda member: print(text.format(member["user"]["email"], member["credential"]))
 
@@ -176,7 +185,7 @@ COMMANDS = (
         level,
         "Change the level of a member.",
         "belvedere member level max@example.org admin",
-        _confirmation("{} now has the level {}."),
+        show_level,
         options=(MEMBER, option("level", choices=LEVELS, help="the new level")),
     ),
     Command(

@@ -184,9 +184,7 @@ def _confirmation(text: str) -> Show:
 
 def _counter(name: str, run: Callable[[Args], object], help_text: str) -> Command:
     example = f"belvedere indicator {name} 'Open orders'"
-    return Command(
-        name, run, help_text, example, _confirmation("{}: {}"), options=(INDICATOR,)
-    )
+    return Command(name, run, help_text, example, _confirmation("{}: {}"), options=(INDICATOR,))
 
 
 COMMANDS = (

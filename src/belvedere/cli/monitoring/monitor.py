@@ -135,8 +135,7 @@ def show_monitors(monitors: list[Record]) -> None:
             )
             for monitor in monitors
         ),
-        "No monitors. Admins create one with:"
-        " belvedere monitor create NAME --host HOST --url URL",
+        "No monitors. Admins create one with: belvedere monitor create NAME --host HOST --url URL",
     )
 
 

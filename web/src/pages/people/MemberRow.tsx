@@ -13,7 +13,7 @@ import { useText } from './text'
 
 type Member = Shape<'MemberRecord'>
 
-function useChange(member: Member) {
+function useChange(member: Member, onLink: (link: Shape<'LinkRecord'>) => void) {
   const client = useQueryClient()
   const t = useText()
   const params = { path: { id: member.id } }
@@ -21,7 +21,11 @@ function useChange(member: Member) {
     mutationFn: (body: Shape<'MemberChange'>) =>
       ok(api.PATCH('/api/member/{id}', { params, body })),
     onError: showError,
-    onSuccess: () => showSuccess(t.changed),
+    onSuccess: (changed) => {
+      showSuccess(t.changed)
+      // The previous invitation became invalid.
+      if (changed.invitation) onLink(changed.invitation)
+    },
     onSettled: () => client.invalidateQueries({ queryKey: ['member'] }),
   })
 }
@@ -35,7 +39,7 @@ export function MemberRow({
 }) {
   const t = useText()
   const profile = useProfile()
-  const change = useChange(member)
+  const change = useChange(member, onLink)
   const isMe = member.user_id === profile.id
   // Nobody edits above the own level, and an owner is changed only by handing over.
   const mayEdit =
