@@ -59,6 +59,12 @@ class Settings:
         "HTTP connections that one address may have open; at most half of all that fit; proxies of"
         " BELVEDERE_PROXIES are exempt",
     )
+    plain_http: bool = _setting(
+        False,
+        "BELVEDERE_PLAIN_HTTP",
+        "uvicorn's own protocol classes instead of Belvedere's, if a new uvicorn or websockets"
+        " breaks those; connections then have no limits and no deadlines: use a proxy",
+    )
     storage_quota: int = _setting(
         100,
         "BELVEDERE_STORAGE_QUOTA",

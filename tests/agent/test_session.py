@@ -18,7 +18,7 @@ from belvedere.agent.keeper_client import KeeperClient
 from belvedere.agent.monitoring.sample_buffer import SampleBuffer
 from belvedere.agent.monitoring.scheduler import CheckScheduler
 from belvedere.protocol import INLINE_LOG, Welcome
-from belvedere.server.main import MAX_MESSAGE
+from belvedere.server.transport.interface import MAX_MESSAGE
 
 pytestmark = pytest.mark.usefixtures("loop_factory")
 

@@ -7,9 +7,7 @@ import socket
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-import uvicorn
-
-from belvedere.server.main import _config
+from belvedere.server.main import build_server
 from belvedere.server.runtime import ServerRuntime
 from contract.client import NOTHING, Answer
 
@@ -19,13 +17,10 @@ async def listening(runtime: ServerRuntime) -> AsyncIterator[int]:
     """The server as `belvedere server` runs it, on a port that the system chose."""
     listener = socket.create_server(("127.0.0.1", 0))
     listener.setblocking(False)
-    server = uvicorn.Server(_config(runtime))
-    server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
-    serving = asyncio.create_task(server._serve([listener]))
+    _, server = build_server(runtime)
+    serving = asyncio.create_task(server.serve([listener]))
     try:
-        while not server.started:
-            assert not serving.done()
-            await asyncio.sleep(0.001)
+        await server.until_started(serving)
         yield listener.getsockname()[1]
     finally:
         runtime.stopping.set()

@@ -12,6 +12,7 @@ from belvedere.hosts.service import Enrolment, enrol
 from belvedere.server.agents.endpoint import serve
 from belvedere.server.http.app import App
 from belvedere.server.runtime import ServerRuntime
+from belvedere.server.transport.direct_response import respond
 from belvedere.tasks import service as tasks
 from belvedere.tasks.bodies import TaskBody
 from contract.client import Client
@@ -97,10 +98,10 @@ class World:
 
     def beside(self, runtime: ServerRuntime) -> "World":
         """The same people at another server of the same database."""
-        return replace(self, runtime=runtime, app=App(runtime, runtime.router, serve))
+        return replace(self, runtime=runtime, app=App(runtime, runtime.router, serve, respond))
 
 
 def opened(runtime: ServerRuntime, cast: Cast) -> World:
     things = runtime.db.write_blocking(furnish, runtime.keyring, cast)
-    app = App(runtime, runtime.router, serve)
+    app = App(runtime, runtime.router, serve, respond)
     return World(runtime, app, cast, things, Conformity(runtime.router))

@@ -13,7 +13,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from belvedere.base.errors import Unavailable
 from belvedere.db import Database, Tx
 from belvedere.db.postgres.database import LIVENESS, Postgres
-from belvedere.server.http.errors import headers_of
+from belvedere.rest.error_format import headers_of
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 

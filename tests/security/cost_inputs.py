@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from belvedere.access.limits.anonymous_requests import SMALL_BODY
-from belvedere.rest import fields, off_loop
+from belvedere.rest import fields
+from belvedere.rest.request import MAX_ON_LOOP
 from belvedere.rest.route import Route
 from belvedere.server.transport import http_protocol as protocol
 from contract.client import Client
@@ -208,4 +209,4 @@ def one_field(size: int) -> bytes:
     return b"task_arguments[]=" + b"%41" * (size // 3 - 6)
 
 
-ON_LOOP = off_loop.MAX_ON_LOOP
+ON_LOOP = MAX_ON_LOOP

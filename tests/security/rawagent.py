@@ -13,7 +13,7 @@ from typing import Any
 import uvicorn
 
 from belvedere.base import websocket_frames
-from belvedere.server.agents.websocket import AgentWebSocket
+from belvedere.server.transport.agent_websocket import AgentWebSocket
 from contract.fakeagent import hello
 from contract.world import World
 from server.listening import PATIENCE_S, listening

@@ -10,7 +10,7 @@ from typing import Any
 
 import uvicorn
 
-from belvedere.server.agents.websocket import AgentWebSocket
+from belvedere.server.transport.agent_websocket import AgentWebSocket
 from belvedere.server.transport.connections import Connections
 from belvedere.server.transport.http_protocol import HttpProtocol
 from server.listening import PATIENCE_S, listening

@@ -10,8 +10,9 @@ from websockets.exceptions import InvalidStatus
 from belvedere.agent.connection.websocket import connect
 from belvedere.base import websocket_frames
 from belvedere.server.agents import endpoint as agents
-from belvedere.server.agents import handshakes, websocket
-from belvedere.server.agents.websocket import AgentWebSocket
+from belvedere.server.agents import handshakes
+from belvedere.server.transport import agent_websocket as websocket
+from belvedere.server.transport.agent_websocket import AgentWebSocket
 from contract.fakeagent import hello
 from contract.world import World
 from security.rawagent import LONGEST_FRAME, Stage, stage, until

@@ -21,7 +21,7 @@ from belvedere.base.errors import Invalid
 from belvedere.base.text import json_text
 from belvedere.db import Tx
 from belvedere.jobs.api.request_size import MAX_BODY, MAX_FILE_BODY
-from belvedere.rest import off_loop
+from belvedere.rest.request import MAX_ON_LOOP
 from belvedere.rest.route import Route
 from belvedere.server.routes import PAGES, ROUTES
 from belvedere.statuspages.model import MAX_PARTS
@@ -300,7 +300,7 @@ async def test_a_large_body_is_parsed_in_a_thread(
 
     monkeypatch.setattr(json_text, "parse", noted)
     async with serving(world.app) as site:
-        for size in (1_000, off_loop.MAX_ON_LOOP + 1):
+        for size in (1_000, MAX_ON_LOOP + 1):
             body = b'{"task_arguments": ["%s"]}' % (b"a" * size)
             await site.answer(request("POST", hook.task, JSON, body))
     assert loops == [True, False]

@@ -16,7 +16,7 @@ from belvedere.access.actor import Actor, Level
 from belvedere.protocol import Cancel, Ended, Order, Report
 from belvedere.server.agents.connection import AgentConnection
 from belvedere.server.agents.message_limits import CloseConnection
-from belvedere.server.agents.websocket import AgentWebSocket, encode
+from belvedere.server.transport.agent_websocket import AgentWebSocket, encode
 from contract.client import Client
 from contract.fakeagent import hello
 from contract.running import create, show

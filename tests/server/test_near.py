@@ -14,7 +14,7 @@ from belvedere.server.agents.in_process import (
     InProcessServerSocket,
     connect,
 )
-from belvedere.server.agents.websocket import Disconnected
+from belvedere.server.transport.interface import Disconnected
 
 
 class Door:

@@ -1,7 +1,8 @@
 """Streams end when nobody reads them, also when the end comes together with something to say."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, MutableMapping
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ class Socket:
         await self.gone.wait()
         return {"type": "http.disconnect"}
 
-    async def send(self, message: dict[str, object]) -> None:
+    async def send(self, message: MutableMapping[str, Any]) -> None:
         body = message["body"]
         assert isinstance(body, bytes)
         self.sent.append(body)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from belvedere.server.http import responses
+from belvedere.server.transport import direct_response
 from server.listening import PATIENCE_S, listening
 
 HEAD = {b"content-type": b"text/plain", b"x-own": b"\xfc and 1", b"content-length": b"5"}
@@ -25,11 +25,10 @@ class App:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         while (await receive()).get("more_body"):
             pass
-        cycle = responses.cycle_of(send)
         if scope["path"] == "/whole":
-            assert cycle is not None
+            assert direct_response._cycle_of(send) is not None
             self.took_ours += 1
-            await responses.write_at_once(cycle, self.status, self.head, self.body)
+            await direct_response.respond(send, self.status, self.head, self.body)
             return
         start = {"type": "http.response.start", "status": self.status}
         await send({**start, "headers": list(self.head.items())})
@@ -101,12 +100,12 @@ def test_lines_are_as_many_as_headers(head: dict[bytes, bytes], closes: bool) ->
     unclean = {*range(32), 127} - {ord("\t")}
     if unclean.intersection(b"".join((*head.keys(), *head.values()))):
         with pytest.raises(ValueError, match="control character"):
-            responses.head_of(200, head, closes=closes)
+            direct_response.head_of(200, head, closes=closes)
         return
     lines = [name + b": " + value for name, value in head.items()]
     last = [b"connection: close"] if closes else []
     wanted = [b"HTTP/1.1 200 OK", *lines, *last, b"", b""]
-    assert responses.head_of(200, head, closes=closes) == b"\r\n".join(wanted)
+    assert direct_response.head_of(200, head, closes=closes) == b"\r\n".join(wanted)
 
 
 async def test_the_connection_is_kept_for_the_next_request() -> None:
@@ -122,6 +121,5 @@ async def test_the_connection_is_kept_for_the_next_request() -> None:
 
 
 def test_other_servers_are_answered_in_two_messages() -> None:
-    assert responses.cycle_of(print) is None
-    assert responses.cycle_of(lambda _: None) is None
-    assert responses.cycle_of([].append) is None
+    functions: list[Any] = [print, lambda _: None, [].append]
+    assert [direct_response._cycle_of(function) for function in functions] == [None] * 3

@@ -1,6 +1,8 @@
 """The WebSocket under the agents' door, spoken to by the library that everybody uses."""
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,7 +13,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Frame, Opcode
 
-from belvedere.server.agents.websocket import AgentWebSocket
+from belvedere.server.transport import plain
+from belvedere.server.transport.agent_websocket import AgentWebSocket
 from server.listening import PATIENCE_S, listening
 
 LONGEST = 1 << 20
@@ -22,6 +25,7 @@ class Echo:
 
     def __init__(self) -> None:
         self.scopes: list[Any] = []
+        self.refusal = 4404
         self.left: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         # Frames are taken only while it is set.
         self.awake = asyncio.Event()
@@ -31,7 +35,8 @@ class Echo:
         self.scopes.append(scope)
         await receive()
         if scope["raw_path"] != b"/door":
-            await send({"type": "websocket.close", "code": 4404})
+            refusal = {"type": "websocket.close", "code": self.refusal, "reason": "not here"}
+            await send(refusal)
             return
         await send({"type": "websocket.accept"})
         while True:
@@ -54,25 +59,33 @@ class Echo:
             await send({"type": "websocket.send", "bytes": message["bytes"] * 2})
 
 
+# Our own class, and the library path.
+both = pytest.mark.parametrize("ws", [AgentWebSocket, "auto"], ids=["own", "library"])
+
+
 @asynccontextmanager
-async def serving(app: Any) -> AsyncIterator[tuple[str, uvicorn.Server]]:
-    async with listening(app, ws=AgentWebSocket, ws_max_size=LONGEST) as (port, server):
+async def serving(app: Any, ws: Any = AgentWebSocket) -> AsyncIterator[tuple[str, uvicorn.Server]]:
+    app = app if ws is AgentWebSocket else plain.with_statuses(app)
+    async with listening(app, ws=ws, ws_max_size=LONGEST) as (port, server):
         yield f"ws://127.0.0.1:{port}/door", server
 
 
 @asynccontextmanager
-async def talking(**options: Any) -> AsyncIterator[tuple[ClientConnection, Echo, uvicorn.Server]]:
+async def talking(
+    ws: Any = AgentWebSocket, **options: Any
+) -> AsyncIterator[tuple[ClientConnection, Echo, uvicorn.Server]]:
     app = Echo()
     async with (
-        serving(app) as (url, server),
+        serving(app, ws) as (url, server),
         asyncio.timeout(PATIENCE_S),
         connect(f"{url}?a=1", compression=None, max_size=None, **options) as socket,
     ):
         yield socket, app, server
 
 
-async def test_it_works() -> None:
-    async with talking(additional_headers={"X-Own": "ü"}) as (socket, app, _):
+@both
+async def test_it_works(ws: Any) -> None:
+    async with talking(ws, additional_headers={"X-Own": "ü"}) as (socket, app, _):
         for said in ("", "hi", "ü" * 70_000, b"", b"\0\xff", b"x" * 200_000):
             await socket.send(said)
             assert await socket.recv() == said * 2
@@ -82,19 +95,28 @@ async def test_it_works() -> None:
         assert "x-own" in {name.decode() for name, _ in scope["headers"]}
 
 
-async def test_pings_are_answered_and_parts_put_together() -> None:
-    async with talking() as (socket, _, _):
+@both
+async def test_pings_are_answered_and_parts_put_together(ws: Any) -> None:
+    async with talking(ws) as (socket, _, _):
         await (await socket.ping(b"who"))
         await socket.send(["a", "b", "c"])
         assert await socket.recv() == "abcabc"
 
 
-async def test_another_door_is_shut() -> None:
-    async with serving(Echo()) as (url, _):
+@both
+@pytest.mark.parametrize(("code", "status"), [(4404, 403), (4401, 401), (4429, 429), (4503, 503)])
+async def test_a_refused_handshake_has_the_status_of_its_code(
+    ws: Any, code: int, status: int
+) -> None:
+    app = Echo()
+    app.refusal = code
+    async with serving(app, ws) as (url, _):
         with pytest.raises(InvalidStatus) as refusal:
             async with connect(url + "x"):
                 pass
-        assert refusal.value.response.status_code == 403
+    response = refusal.value.response
+    assert (response.status_code, response.body) == (status, b'{"message":"not here"}')
+    assert response.headers.get("www-authenticate") == ("Bearer" if status == 401 else None)
 
 
 @pytest.mark.parametrize(
@@ -121,8 +143,9 @@ async def test_a_handshake_that_is_none(head: str, status: bytes) -> None:
     assert answer.startswith(b"HTTP/1.1 " + status) and not app.scopes
 
 
-async def test_the_app_hangs_up_with_a_reason() -> None:
-    async with talking() as (socket, app, _):
+@both
+async def test_the_app_hangs_up_with_a_reason(ws: Any) -> None:
+    async with talking(ws) as (socket, app, _):
         await socket.send("close4409")
         with pytest.raises(ConnectionClosed) as closed:
             await socket.recv()
@@ -139,9 +162,10 @@ async def test_an_app_that_fails_ends_the_connection() -> None:
         assert not server.server_state.connections and not server.server_state.tasks
 
 
+@both
 @pytest.mark.parametrize("how", ["close", "abort"])
-async def test_the_app_learns_that_the_other_left(how: str) -> None:
-    async with talking() as (socket, app, server):
+async def test_the_app_learns_that_the_other_left(ws: Any, how: str) -> None:
+    async with talking(ws) as (socket, app, server):
         if how == "close":
             await socket.close(1000)
         else:
@@ -151,6 +175,7 @@ async def test_the_app_learns_that_the_other_left(how: str) -> None:
             await asyncio.sleep(0)
 
 
+@both
 @pytest.mark.parametrize(
     ("frame", "code"),
     [
@@ -161,8 +186,8 @@ async def test_the_app_learns_that_the_other_left(how: str) -> None:
     # Masks differ from run to run.
     ids=["unmasked", "no text", "too long"],
 )
-async def test_broken_frames_end_the_connection(frame: bytes, code: int) -> None:
-    async with talking() as (socket, app, _):
+async def test_broken_frames_end_the_connection(ws: Any, frame: bytes, code: int) -> None:
+    async with talking(ws) as (socket, app, _):
         socket.transport.write(frame)
         with pytest.raises(ConnectionClosed) as closed:
             await socket.recv()
@@ -192,8 +217,9 @@ async def _flood(socket: ClientConnection) -> None:
         await socket.send(f"{number} ".encode() * 2_000)
 
 
-async def test_a_server_that_stops_says_so() -> None:
-    async with talking() as (socket, _, server):
+@both
+async def test_a_server_that_stops_says_so(ws: Any) -> None:
+    async with talking(ws) as (socket, _, server):
         server.should_exit = True
         with pytest.raises(ConnectionClosed) as closed:
             await socket.recv()
@@ -291,3 +317,19 @@ async def test_nobody_is_told_faster_than_it_listens() -> None:
         assert await socket.recv() == '"z"'
         wire.shutdown()
         assert not wire.send_now("too late")
+
+
+def test_the_library_path_needs_none_of_our_own_classes() -> None:
+    """A uvicorn without the inner parts that our own classes use must not stop a server."""
+    program = (
+        "import sys\n"
+        "sys.modules['uvicorn.protocols.http.httptools_impl'] = None\n"
+        "from belvedere.server import main\n"
+        "from belvedere.server.transport import plain\n"
+        "from belvedere.settings import Settings\n"
+        "server = plain.transport(Settings()).server(lambda *_: None)\n"
+        "print(sorted(name for name in sys.modules if name.startswith('belvedere.server.tr')))\n"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert "http_protocol" not in result.stdout and "agent_websocket" not in result.stdout

@@ -15,9 +15,9 @@ from belvedere.server import wiring
 from belvedere.server.agents import endpoint
 from belvedere.server.agents.handshakes import Handshakes
 from belvedere.server.agents.registry import AgentRegistry
-from belvedere.server.agents.websocket import encode
 from belvedere.server.background import loops
 from belvedere.server.runtime import ServerRuntime
+from belvedere.server.transport.agent_websocket import encode
 from sim.agency import PING, PONG
 from sim.database import Store, VirtualSqlite
 from sim.loop import VirtualLoop

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import belvedere
-from belvedere.server.http.errors import STATUS
+from belvedere.rest.error_format import STATUS
 
 SOURCE = Path(belvedere.__file__).parent
 KINDS = {kind.__name__ for kind, _ in STATUS}

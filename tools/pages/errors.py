@@ -3,7 +3,7 @@
 import re
 
 from belvedere.base import errors
-from belvedere.server.http.errors import STATUS
+from belvedere.rest.error_format import STATUS
 from pages import codes
 from pages.codes import Raised
 from pages.table import code, heading, table

@@ -11,7 +11,8 @@ from belvedere.files import service, store, uploads
 from belvedere.files.model import FileRecord, FileRow, Kind, VersionRecord, record, version_record
 from belvedere.files.service import FileChange
 from belvedere.rest import listing as filters
-from belvedere.rest import off_loop, pagination, query, text_fields
+from belvedere.rest import pagination, query, text_fields
+from belvedere.rest.request import off_loop
 from belvedere.rest.route import Reply, Route
 
 # The content, with room for the form around it.
@@ -33,7 +34,7 @@ def _record(request: AnyRequest, row: FileRow) -> FileRecord:
 
 async def _read_upload(request: AnyRequest) -> FileChange:
     kind = request.starlette.headers.get("content-type", "")
-    return await off_loop.read(len(request.raw), uploads.read, kind, request.raw)
+    return await off_loop(len(request.raw), uploads.read, kind, request.raw)
 
 
 async def list_files(request: Request[None]) -> Reply:

@@ -7,8 +7,6 @@ work starts at once.
 import asyncio
 from collections.abc import Callable
 
-from starlette.types import Receive
-
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.services import Services
 from belvedere.db import Tx
@@ -16,6 +14,7 @@ from belvedere.db.signals import checks_changed, host_ready
 from belvedere.jobs.lifecycle.legacy_orders import LegacyJob
 from belvedere.legacy_agents import claims
 from belvedere.legacy_agents.registration import LegacyServices
+from belvedere.rest.request import Receive
 
 MAX_WAIT_S = 12.0
 # A signal may be missed; so the rows are checked this often.

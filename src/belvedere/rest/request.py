@@ -1,16 +1,28 @@
 """A request as HTTP delivers it. What the layers above add is in `access.request`."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 from starlette.requests import Request as StarletteRequest
 
 from belvedere.rest.route import Route
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Bodies up to this size are parsed on the event loop: a thread would cost more. The worst of them
+# (objects with short keys, escaped forms) takes the time of about ten plain requests.
+MAX_ON_LOOP = 64 * 1024
+# One thread: the parser holds the interpreter lock, so more would only use more memory.
+_thread = ThreadPoolExecutor(1, "bodies")
+
 # As ASGI defines them.
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 class HttpRequest(msgspec.Struct):
@@ -55,3 +67,12 @@ class HttpRequest(msgspec.Struct):
             return None
         # A text that is not a version matches none: the edit is refused as stale.
         return int(text) if text.isdecimal() and len(text) < 19 else -1
+
+
+async def off_loop(size: int, work: Callable[P, R], *args: P.args, **options: P.kwargs) -> R:
+    """The result of `work` on a body of this size. Large ones are parsed in a thread, so that other
+    requests are not delayed."""
+    if size <= MAX_ON_LOOP:
+        return work(*args, **options)
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(_thread, lambda: work(*args, **options))

@@ -9,32 +9,24 @@ import socket as sockets
 import ssl
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any
-
-import uvicorn
 
 from belvedere.base import log_format
 from belvedere.base.errors import Refused
 from belvedere.server import operator_socket, restored, scripts_user
 from belvedere.server.agents.endpoint import serve as serve_agent
-from belvedere.server.agents.websocket import AgentWebSocket
 from belvedere.server.background import consumers, loops
 from belvedere.server.http.app import App
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.setup import first_start, setup_code
 from belvedere.server.setup.first_start import FirstLogin
+from belvedere.server.transport import plain
 from belvedere.server.transport.connections import raise_nofile
-from belvedere.server.transport.http_protocol import HttpProtocol
-from belvedere.server.transport.listener import Server
+from belvedere.server.transport.interface import AsgiServer, Transport
 from belvedere.server.wiring import build, connect_notifier
 from belvedere.settings import Settings
 
 log = logging.getLogger("belvedere.server")
-# Bytes of one WebSocket message of an agent.
-MAX_MESSAGE = 4 << 20
-# Running streams get this long to end when the server stops.
-SHUTDOWN_S = 2
 
 
 def serve(settings: Settings) -> int:
@@ -117,14 +109,13 @@ async def _serve(
 ) -> int:
     settings = runtime.settings
     runtime.agents.base_url = settings.base_url
-    server = Server(_config(runtime))
+    app, server = build_server(runtime)
     notifier = connect_notifier(runtime)
     operator_server = await operator_socket.listen(runtime)
     await restored.hold_jobs(runtime)
     tasks = [*loops.start(runtime), *consumers.start(runtime)]
-    tasks.append(asyncio.create_task(server.sweep(runtime.connections)))
     runtime.watchdog.start()
-    serving = asyncio.create_task(server._serve([listening]))
+    serving = asyncio.create_task(server.serve([listening]))
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -134,9 +125,9 @@ async def _serve(
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stop)
     try:
-        await _until_started(server, serving)
+        await server.until_started(serving)
         if with_agent:
-            tasks += _start_agent(runtime, server.config.app)
+            tasks += _start_agent(runtime, app)
         _print_address(runtime, first_login)
         await serving
     finally:
@@ -207,31 +198,21 @@ def _listen(settings: Settings) -> sockets.socket:
     return listening
 
 
-def _config(runtime: ServerRuntime) -> uvicorn.Config:
+def build_server(runtime: ServerRuntime) -> tuple[App, AsgiServer]:
+    transport = _transport(runtime)
+    app = App(runtime, runtime.router, serve_agent, transport.respond)
+    return app, transport.server(app)
+
+
+def _transport(runtime: ServerRuntime) -> Transport:
     settings = runtime.settings
-    return uvicorn.Config(
-        App(runtime, runtime.router, serve_agent),
-        http=partial(HttpProtocol, runtime.connections),  # type: ignore[arg-type]
-        ws=AgentWebSocket,
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=SHUTDOWN_S,
-        ws_max_size=MAX_MESSAGE,
-        ssl_certfile=settings.tls_cert or None,
-        ssl_keyfile=settings.tls_key or None,
-    )
+    if settings.plain_http:
+        log.warning("plain HTTP: connections have no limits and no deadlines; use a proxy")
+        return plain.transport(settings)
+    # Imported only here: the library path must start when a new uvicorn breaks our own classes.
+    from belvedere.server.transport import listener
 
-
-async def _until_started(server: uvicorn.Server, serving: "asyncio.Task[None]") -> None:
-    while not server.started:
-        if serving.done():
-            await serving
-            raise Refused("The server could not start; see its log.")
-        await asyncio.sleep(0.01)
+    return listener.transport(settings, runtime.connections)
 
 
 def _print_address(runtime: ServerRuntime, first_login: FirstLogin | None) -> None:

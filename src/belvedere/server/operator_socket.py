@@ -22,9 +22,9 @@ from belvedere.base.unix_sockets import short_path
 from belvedere.db import Tx, installation
 from belvedere.files import quota
 from belvedere.jobs.recovery import restore
+from belvedere.rest import error_format
 from belvedere.server import scripts_user
 from belvedere.server.encryption import key_rotation
-from belvedere.server.http import errors
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.wiring import build
 from belvedere.settings import Settings
@@ -190,7 +190,7 @@ async def _run_command(runtime: ServerRuntime, path: str, body: bytes) -> tuple[
         payload = msgspec.json.decode(body or b"{}")
         return 200, await runtime.db.write(COMMANDS[path], runtime, payload)
     except Refused as refusal:
-        return errors.status_of(refusal), errors.body_of(refusal, "local")
+        return error_format.status_of(refusal), error_format.body_of(refusal, "local")
 
 
 def offline(settings: Settings, path: str, payload: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from belvedere.base.errors import Forbidden, Invalid
 from belvedere.db import Tx
 from belvedere.jobs.idempotency import IdempotencyKey
 from belvedere.rest import listing as filters
-from belvedere.rest import off_loop, pagination
+from belvedere.rest import pagination
+from belvedere.rest.request import off_loop
 from belvedere.rest.route import Handler, Reply, Route
 from belvedere.webhooks import records
 from belvedere.webhooks.deliveries import payload, receive, replay, store
@@ -96,7 +97,7 @@ async def _trigger_anonymous(
 
 
 async def _with_payload(call: Call) -> Call:
-    call.payload = await off_loop.read(len(call.raw), payload.read, call.content_type, call.raw)
+    call.payload = await off_loop(len(call.raw), payload.read, call.content_type, call.raw)
     return call
 
 
@@ -172,7 +173,7 @@ async def show_delivery(request: Request[None]) -> DeliveryRecord:
     delivery, body = await request.services.db.read(
         replay.show, request.actor, request.path["id"], request.path["delivery_id"]
     )
-    return await off_loop.read(len(body), records.delivery, delivery, body)
+    return await off_loop(len(body), records.delivery, delivery, body)
 
 
 async def replay_delivery(request: Request[None]) -> Reply:

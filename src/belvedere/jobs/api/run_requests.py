@@ -19,7 +19,8 @@ from belvedere.jobs.model import FINAL
 from belvedere.jobs.output import log_store
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.jobs.store import find
-from belvedere.rest import off_loop, run_arguments
+from belvedere.rest import run_arguments
+from belvedere.rest.request import off_loop
 from belvedere.rest.route import Reply
 from belvedere.rest.run_arguments import RunArguments
 
@@ -37,7 +38,7 @@ Customer = Callable[[Any, str | None], tuple[str, str] | None]
 async def read_arguments(request: AnyRequest) -> RunArguments:
     """Arguments and names from body and query; the organization must be that of the credential."""
     kind = request.header(b"content-type") or ""
-    arguments = await off_loop.read(
+    arguments = await off_loop(
         len(request.raw), run_arguments.read, kind, request.raw, request.query
     )
     # Path and query are checked already; only the body can name another organization.
@@ -97,7 +98,7 @@ async def idempotency_key(request: AnyRequest) -> IdempotencyKey | None:
         return None
     if not 1 <= len(key) <= 255:
         raise Invalid("Idempotency-Key has 1 to 255 characters.", code="invalid_key")
-    digest = await off_loop.read(len(request.raw), hashlib.sha256, request.raw)
+    digest = await off_loop(len(request.raw), hashlib.sha256, request.raw)
     # Without the secret: a key stays valid when the secret is rotated.
     for name in sorted(request.path.keys() - {"secret"}):
         digest.update(f"\0{name}:{request.path[name]}".encode())

@@ -13,8 +13,9 @@ from websockets.frames import Close
 
 from belvedere.agent.connection.websocket import closed_error
 from belvedere.server.agents.endpoint import PATH
-from belvedere.server.agents.websocket import DISCONNECT, Disconnected, encode
+from belvedere.server.transport.interface import DISCONNECT, Disconnected
 
+encode = msgspec.json.Encoder().encode
 # The server has this long to record that the agent disconnected.
 DISCONNECT_S = 2.0
 HERE = ("127.0.0.1", 0)
@@ -118,7 +119,7 @@ class InProcessAgentSocket:
 
 
 class InProcessServerSocket:
-    """In place of server/agents/websocket.py: ASGI and its extensions."""
+    """In place of server/transport/agent_websocket.py: ASGI and its extensions."""
 
     def __init__(self) -> None:
         self.agent = InProcessAgentSocket(self)

@@ -13,11 +13,14 @@ from belvedere.access.actor import Actor, Level
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.signin import cookies
 from belvedere.base.errors import Invalid, Refused, Unauthenticated
-from belvedere.rest import off_loop
+from belvedere.rest import error_format
+from belvedere.rest.request import off_loop
 from belvedere.rest.route import Reply, Route
-from belvedere.server.http import authentication, bodies, errors, responses
+from belvedere.server.http import authentication, bodies, responses
 from belvedere.server.http.routing import RouteMatch, Router
 from belvedere.server.runtime import ServerRuntime
+from belvedere.server.transport import plain
+from belvedere.server.transport.interface import Respond
 from belvedere.server.transport.proxies import FORWARDED
 
 log = logging.getLogger("belvedere.access")
@@ -45,8 +48,15 @@ SLOW_S = 2.0
 class App:
     """The ASGI application over the runtime and its route table."""
 
-    def __init__(self, runtime: ServerRuntime, router: Router, agents: Any = None) -> None:
+    def __init__(
+        self,
+        runtime: ServerRuntime,
+        router: Router,
+        agents: Any = None,
+        respond: Respond = plain.respond,
+    ) -> None:
         self.runtime = runtime
+        self._respond = respond
         self.router = router
         self.agents = agents
         self._origins = frozenset(
@@ -80,12 +90,12 @@ class App:
                 reply = await self._answer(match, scope, receive, headers)
         except Refused as refusal:
             reply = Reply(
-                errors.body_of(refusal, request_id),
-                errors.status_of(refusal),
-                errors.headers_of(refusal),
+                error_format.body_of(refusal, request_id),
+                error_format.status_of(refusal),
+                error_format.headers_of(refusal),
             )
         except Exception as fault:
-            reply = Reply(errors.failure(fault, template, request_id), 500)
+            reply = Reply(error_format.failure(fault, template, request_id), 500)
         head = self._head(reply, headers, request_id, scope["scheme"])
         await self._send(reply, head, receive, send)
         took = time.perf_counter() - began
@@ -123,7 +133,7 @@ class App:
     async def _check_body(
         self, request: AnyRequest, headers: dict[bytes, bytes], customer: str | None
     ) -> None:
-        request.body, body_customer = await off_loop.read(
+        request.body, body_customer = await off_loop(
             len(request.raw), bodies.parse, request.route, request.raw, headers
         )
         request.customer = authentication.single_customer(customer, body_customer)
@@ -187,12 +197,7 @@ class App:
         else:
             data = _bytes_of(reply)
             head[b"content-length"] = str(len(data)).encode()
-        cycle = responses.cycle_of(send)
-        if cycle is not None:
-            await responses.write_at_once(cycle, reply.status, head, data)
-            return
-        await send(_start(reply.status, head))
-        await send({"type": "http.response.body", "body": data})
+        await self._respond(send, reply.status, head, data)
 
     def _head(
         self, reply: Reply, request_headers: dict[bytes, bytes], request_id: str, scheme: str

@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 
 from belvedere import __version__
+from belvedere.rest import error_format
 from belvedere.rest.route import Route
-from belvedere.server.http import errors
 from belvedere.server.http.routing import Router, is_id_name
 
 # Errors of every route, in addition to those that it declares.
 ALWAYS = (400, 401, 403, 404, 405, 429, 503)
-_STATUS_OF_CODE = {kind.code: status for kind, status in errors.STATUS}
+_STATUS_OF_CODE = {kind.code: status for kind, status in error_format.STATUS}
 # Codes whose status is not 409.
 _STATUS_OF_CODE |= {"bad_enrolment": 401, "bad_client": 401, "link_gone": 404}
 _STATUS_OF_CODE |= {"ticket_gone": 401, "wrong_code": 401, "storage_quota": 413}

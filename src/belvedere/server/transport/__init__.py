@@ -1,1 +1,7 @@
-"""HTTP connections below the application: protocol, limits, listener, proxies."""
+"""HTTP and WebSocket connections below the application: the only package that uses uvicorn.
+
+Read `interface.py` first: what a transport is. `listener.py` is our own, with `http_protocol.py`
+(limits while a request arrives), `connections.py` (limits of all connections), `direct_response.py`
+(a response in one write) and `agent_websocket.py`. `plain.py` is the library path. `proxies.py`
+determines the address of a client.
+"""

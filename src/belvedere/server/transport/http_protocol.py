@@ -17,7 +17,8 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from belvedere.base.errors import AddressTooLong, HeadersTooLarge, Invalid, Refused, TooMany
-from belvedere.server.http import errors, responses
+from belvedere.rest import error_format
+from belvedere.server.transport import direct_response
 from belvedere.server.transport.connections import Connections
 
 log = logging.getLogger("belvedere.connections")
@@ -313,8 +314,10 @@ def _head_too_large() -> HeadersTooLarge:
 
 
 def _answer(refusal: Refused) -> bytes:
-    body = encode(errors.body_of(refusal, ""))
+    body = encode(error_format.body_of(refusal, ""))
     head = {b"content-type": b"application/json", b"cache-control": b"no-store"}
-    head |= {name.encode(): value.encode() for name, value in errors.headers_of(refusal).items()}
+    head |= {
+        name.encode(): value.encode() for name, value in error_format.headers_of(refusal).items()
+    }
     head[b"content-length"] = str(len(body)).encode()
-    return responses.head_of(errors.status_of(refusal), head, closes=True) + body
+    return direct_response.head_of(error_format.status_of(refusal), head, closes=True) + body

@@ -1,4 +1,5 @@
-"""uvicorn's server with a deadline for TLS handshakes, and the sweep of its connections."""
+"""Our own transport: uvicorn's server with our protocol classes, a deadline for TLS handshakes, and
+the sweep of its connections."""
 
 import asyncio
 import socket
@@ -7,7 +8,12 @@ from typing import Any
 
 import uvicorn
 
+from belvedere.server.transport import direct_response
+from belvedere.server.transport.agent_websocket import AgentWebSocket
 from belvedere.server.transport.connections import Connections
+from belvedere.server.transport.http_protocol import HttpProtocol
+from belvedere.server.transport.interface import AsgiApp, AsgiServer, Transport, config
+from belvedere.settings import Settings
 
 # A TLS handshake takes this long at most; asyncio waits for a minute.
 HANDSHAKE_S = 10.0
@@ -15,7 +21,20 @@ SWEEP_S = 1.0
 BACKLOG = 2_048
 
 
-class Server(uvicorn.Server):
+def transport(settings: Settings, connections: Connections) -> Transport:
+    return Transport(direct_response.respond, partial(_server, settings, connections))
+
+
+def _server(settings: Settings, connections: Connections, app: AsgiApp) -> "Server":
+    protocol = partial(HttpProtocol, connections)
+    return Server(config(app, settings, http=protocol, ws=AgentWebSocket), connections)
+
+
+class Server(AsgiServer):
+    def __init__(self, options: uvicorn.Config, connections: Connections) -> None:
+        super().__init__(options)
+        self._connections = connections
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Like uvicorn's, for sockets that are listening already."""
         protocol: Any = self.config.http_protocol_class
@@ -34,9 +53,16 @@ class Server(uvicorn.Server):
         ]
         self.started = True
 
-    async def sweep(self, connections: Connections) -> None:
-        """Close overdue connections until the server ends."""
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Like uvicorn's, and close overdue connections meanwhile."""
+        sweep = asyncio.create_task(self._sweep())
+        try:
+            await super().serve(sockets)
+        finally:
+            sweep.cancel()
+
+    async def _sweep(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(SWEEP_S)
-            connections.sweep(loop.time(), len(self.server_state.connections))
+            self._connections.sweep(loop.time(), len(self.server_state.connections))

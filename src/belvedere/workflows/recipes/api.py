@@ -10,8 +10,8 @@ from belvedere.access.request import AnyRequest, Request, heavy_read
 from belvedere.base.errors import Invalid
 from belvedere.base.text import json_text
 from belvedere.db import Tx
-from belvedere.rest import off_loop
 from belvedere.rest.patterns import matcher
+from belvedere.rest.request import off_loop
 from belvedere.rest.route import Handler, Route
 from belvedere.tasks.records import TaskRecord
 from belvedere.tasks.records import record as task_record
@@ -70,7 +70,7 @@ async def import_recipe(request: Request[None]) -> msgspec.Struct:
 
 
 async def _import(request: AnyRequest) -> ImportResult:
-    recipe, named = await off_loop.read(len(request.raw), _read, request.raw)
+    recipe, named = await off_loop(len(request.raw), _read, request.raw)
     await matcher.prepare(importer.patterns_of(recipe))
     hostname = request.first("hostname") or named
     result: ImportResult = await request.services.db.write(

@@ -19,6 +19,8 @@ from urllib.parse import unquote
 import msgspec
 
 from belvedere.base import websocket_frames
+from belvedere.server.transport.interface import DISCONNECT, Disconnected
+from belvedere.server.transport.plain import STATUSES
 
 log = logging.getLogger("belvedere.agents")
 encode = msgspec.json.Encoder().encode
@@ -35,7 +37,6 @@ CLOSE_S = 10.0
 # A peer that takes nothing of a full send buffer is disconnected after this time, plus the time
 # that the buffer needs at the lowest rate (bytes per second).
 STALL_S, MIN_RATE = 30.0, 4096
-DISCONNECT = {"type": "websocket.disconnect", "code": 1006}
 REFUSALS = {
     400: b"HTTP/1.1 400 Bad Request",
     401: b"HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer",
@@ -45,12 +46,6 @@ REFUSALS = {
     500: b"HTTP/1.1 500 Internal Server Error",
     503: b"HTTP/1.1 503 Service Unavailable",
 }
-# The status that refuses the handshake, by the code that the application closes with; else 403.
-STATUSES = {1000: 503, 4401: 401, 4403: 403, 4429: 429, 4503: 503, 1011: 500}
-
-
-class Disconnected(OSError):
-    """The peer has disconnected."""
 
 
 class AgentWebSocket(asyncio.Protocol):
