@@ -140,3 +140,19 @@ def test_one_process_that_stops_does_not_stop_the_server(
                 until(lambda: [is_ready(world) for _ in range(10)].count(True) == 10, 60)
         crowd.asks_for(10)
     check(world, crowd)
+
+
+@pytest.mark.limit(180)
+def test_a_request_that_meets_a_stopped_process_gets_its_answer(world: World, url: str) -> None:
+    """Nothing else uses the server, so the process that served the last request serves the next."""
+    statuses: list[int] = []
+    with psycopg.connect(url, autocommit=True) as operator:
+        while 503 not in statuses:
+            assert is_ready(world)
+            pid = operator.execute(f"{BACKENDS} order by state_change desc limit 1").fetchone()
+            assert pid is not None and len(statuses) < 20
+            with paused([pid[0]]):
+                statuses.append(status(world))
+            # 0 is no answer within the time that the documentation promises.
+            assert statuses[-1] in (200, 503)
+            until(lambda: is_ready(world), READY_S + BUSY_S)
