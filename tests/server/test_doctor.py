@@ -13,6 +13,7 @@ from belvedere.db import Database, Tx
 from belvedere.db.migrate import migrate, open_database
 from belvedere.db.readonly import peek
 from belvedere.events import Event, cursors
+from belvedere.hosts import journal_warnings
 from belvedere.jobs.output import log_store as joblog
 from belvedere.server.doctor import data, examine
 from belvedere.server.doctor.model import Finding
@@ -173,6 +174,18 @@ def test_a_silent_host_is_a_notice(settings: Settings, db: Database, place: Fixt
     [finding] = found_by("hosts", settings)
     assert finding.verdict == "notice"
     assert "bench" in finding.message
+
+
+def test_a_refused_and_a_rolled_back_journal_are_reported(
+    settings: Settings, db: Database, place: Fixture
+) -> None:
+    assert found_by("journals", settings) == []
+    db.write_blocking(journal_warnings.note_rolled_back, place.host_id)
+    db.write_blocking(journal_warnings.note_refused, place.host_id, "Run mark-restored.")
+    refused, rolled_back = found_by("journals", settings)
+    assert (refused.verdict, rolled_back.verdict) == ("problem", "notice")
+    assert "Run mark-restored." in refused.message
+    assert "belvedere job list --host bench --state lost" in rolled_back.advice
 
 
 def test_an_event_of_tomorrow_is_a_problem(

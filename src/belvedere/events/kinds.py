@@ -39,6 +39,8 @@ KINDS = {
     "host.restored": "The database was restored: jobs that waited for the host are held.",
     "host.reachable": "A silent agent spoke again.",
     "host.disk_full": "The agent's disk is full; the host gets no jobs until it has space.",
+    "host.journal_refused": "The server refuses the agent: its journal does not fit the database.",
+    "host.journal_rolled_back": "The agent's journal went back; jobs of that time may be lost.",
     "host.disk_free": "The agent's disk has space again; the host gets jobs.",
     "definition.created": "A task or monitor was defined for the hosts of a tag.",
     "definition.changed": "Its definition or its tag is another one, and so is all that it made.",

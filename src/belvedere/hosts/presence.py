@@ -27,6 +27,7 @@ def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
     session: int = tx.value(
         "update hosts set session = session + 1, fingerprint = ?, journal_id = ?, boot_id = ?,"
         " greeting = ?, saved_greeting = ?, accepted_fence = ?, keeper_id = ?, doubted_at = null,"
+        " stale_hello_at = null, journal_refused_at = null, journal_message = '',"
         " slots = ?, ip = ?, os_name = ?, os_version = ?, agent_version = ?,"
         " info = ?, connected_at = ?, seen_at = ?, gone_at = null where id = ? returning session",
         _clean_text(hello.fingerprint),
@@ -211,6 +212,11 @@ def gone_quiet(tx: Tx, silent_ms: Millis, host_ids: Sequence[str]) -> list[str]:
 
 
 _SILENT = "gone_at is null and deleted_at is null and seen_at < ?"
+
+
+def journal_id_of(hello: Hello) -> str:
+    """As `connect` stores it."""
+    return _clean_text(hello.journal_id)
 
 
 def _clean_text(text: str) -> str:

@@ -5515,6 +5515,8 @@ export interface components {
             state: string;
             tags: string[];
             version: number;
+            /** @default [] */
+            warnings: components["schemas"]["HostWarning"][];
         };
         /**
          * HostRecord
@@ -5546,6 +5548,22 @@ export interface components {
             state: string;
             tags: string[];
             version: number;
+        };
+        /**
+         * HostWarning
+         * @description Why a host gets no jobs, or which of its jobs to check. `journal_refused`: the server refuses
+         *         the agent, `message` says why. `journal_awaited`: the database has lost commits, and the host
+         *         gets no job until its agent connects. `jobs_held`: `jobs` wait to be released after a restore.
+         *         `journal_rolled_back`: the agent's disk was restored, and jobs of that time are lost.
+         */
+        HostWarning: {
+            /** @enum {unknown} */
+            code: "jobs_held" | "journal_awaited" | "journal_refused" | "journal_rolled_back";
+            /** @default 0 */
+            jobs: number;
+            /** @default  */
+            message: string;
+            since: string | null;
         };
         /**
          * Imported

@@ -126,5 +126,15 @@ def count(tx: Tx) -> int:
     return int(tx.value(f"select count(*) from jobs where {_HELD}") or 0)
 
 
+def count_by_host(tx: Tx, customer_id: str) -> dict[str, int]:
+    """The held jobs of each host of the organization."""
+    rows = tx.rows(
+        "select host_id, count(*) from jobs where customer_id = ? and lifecycle = 'onhold'"
+        f" and reason = '{RESTORED}' group by host_id",
+        customer_id,
+    )
+    return {host_id: int(count) for host_id, count in rows}
+
+
 def _ids(rows: Sequence[tuple[str, ...]]) -> list[str]:
     return [row[0] for row in rows]

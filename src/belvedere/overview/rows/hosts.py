@@ -9,8 +9,10 @@ from belvedere.access import Actor, Level, require, visible_filter
 from belvedere.base.clock import Millis, iso_or_none
 from belvedere.db import Tx
 from belvedere.db.interface import Dialect
-from belvedere.hosts import store
+from belvedere.hosts import journal_warnings, store
+from belvedere.hosts.journal_warnings import HostWarning
 from belvedere.hosts.model import HostRow
+from belvedere.jobs.recovery import hold
 from belvedere.overview.rows import queries
 from belvedere.overview.rows.queries import Series, json_list, latest_rows
 from belvedere.rest.listing import Field, Kind, Listable, Listing
@@ -45,6 +47,7 @@ class HostLine(msgspec.Struct):
     failing: int
     running: int
     version: int
+    warnings: list[HostWarning] = []
 
 
 class _Figures(msgspec.Struct):
@@ -66,6 +69,9 @@ def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[HostLine], i
     monitor_counts = _monitor_counts(tx, actor, [row.id for row in rows])
     figures = _figures(tx, actor, [row.id for row in rows])
     running = _running(tx, [row.id for row in rows])
+    warnings = journal_warnings.for_hosts(
+        tx, actor.customer_id, [row.id for row in rows], hold.count_by_host(tx, actor.customer_id)
+    )
     none = _Figures()
     return [
         _line(
@@ -73,13 +79,18 @@ def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[HostLine], i
             figures.get(row.id, none),
             monitor_counts.get(row.id, (0, 0)),
             running.get(row.id, 0),
+            warnings.get(row.id, []),
         )
         for row in rows
     ], total
 
 
 def _line(
-    row: HostRow, figures: _Figures, monitor_counts: tuple[int, int], running: int
+    row: HostRow,
+    figures: _Figures,
+    monitor_counts: tuple[int, int],
+    running: int,
+    warnings: list[HostWarning],
 ) -> HostLine:
     return HostLine(
         id=row.id,
@@ -102,6 +113,7 @@ def _line(
         failing=monitor_counts[1],
         running=running,
         version=row.version,
+        warnings=warnings,
     )
 
 

@@ -5,7 +5,7 @@ import re
 from belvedere import files, hosts
 from belvedere.base.errors import Conflict
 from belvedere.db import Tx
-from belvedere.hosts import restored
+from belvedere.hosts import journal_warnings, restored
 from belvedere.jobs.attempts import Attempt, attempts_by_fence
 from belvedere.jobs.lifecycle import order, resync
 from belvedere.jobs.output import log_store as joblog
@@ -23,17 +23,16 @@ def open_session(
     and the jobs of all attempts of this host that the hello names. A refusal is returned, not
     raised, where the transaction must be committed."""
     doubtful_until = hosts.doubtful_until(tx, host_id, hello)
+    is_rolled_back = doubtful_until > 0 or journal_warnings.is_renewed(tx, host_id, hello)
     before = restored.known(tx, host_id)
-    unknown_fence = restore.check_hello(tx, host_id, hello, before)
     try:
+        unknown_fence = restore.check_hello(tx, host_id, hello, before)
         session = hosts.connect(tx, host_id, hello, address)
     except Conflict as refusal:
-        if refusal.code != "stale_hello":
-            raise
-        if not hello.renews:
-            hosts.doubt_journal(tx, host_id, hello.journal_id)
-        return refusal
+        return _note_refusal(tx, host_id, hello, refusal)
     registration.delete(tx, host_id)
+    if is_rolled_back:
+        journal_warnings.note_rolled_back(tx, host_id)
     if unknown_fence:
         restore.hold_for_host(tx, host_id, unknown_fence)
     else:
@@ -56,6 +55,20 @@ def open_session(
         ready,
         {fence: attempt.job_id for fence, attempt in own_attempts.items()},
     )
+
+
+def _note_refusal(tx: Tx, host_id: str, hello: Hello, refusal: Conflict) -> Conflict:
+    """Store what a refused hello shows of its journal; any other refusal is raised."""
+    match refusal.code:
+        case "stale_hello" if hello.renews:
+            journal_warnings.note_stale(tx, host_id, hello)
+        case "stale_hello":
+            hosts.doubt_journal(tx, host_id, hello.journal_id)
+        case "fence_ahead":
+            journal_warnings.note_refused(tx, host_id, refusal.message)
+        case _:
+            raise refusal
+    return refusal
 
 
 def _forgotten_up_to(tx: Tx, host_id: str, hello: Hello, before: restored.Known) -> int:

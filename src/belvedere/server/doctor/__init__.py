@@ -25,6 +25,7 @@ CHECKS = (
     Check("jobs", data.jobs),
     Check("attempts", data.attempts),
     Check("restore", data.restores),
+    Check("journals", data.journals),
     Check("logs", data.logs),
     Check("gaps", data.gaps),
     Check("purging", data.orphaned_logs),

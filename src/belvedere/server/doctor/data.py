@@ -7,6 +7,7 @@ from belvedere.base.clock import iso
 from belvedere.db import Tx
 from belvedere.db.migrate import migrations
 from belvedere.db.readonly import ReadOnlyDatabase
+from belvedere.hosts import journal_warnings
 from belvedere.jobs.history import consistency
 from belvedere.jobs.output import log_store as joblog
 from belvedere.jobs.recovery import hold, restore
@@ -132,6 +133,26 @@ def restores(installation: Installation) -> Iterable[Finding]:
         )
     elif last is not None:
         yield ok("restore", f"No job is held.{when}")
+
+
+def journals(installation: Installation) -> Iterable[Finding]:
+    """Agents that are refused because of their journal, and journals that went back."""
+    for host in installation.db.look(journal_warnings.problems):
+        name = f"host {host.hostname} ({host.customer_name})"
+        if host.journal_refused_at is not None:
+            yield problem(
+                "journals",
+                f"The agent of {name} is refused since {iso(host.journal_refused_at)}:"
+                f" {host.journal_message}",
+                "Follow this text; until then the host gets no jobs.",
+            )
+        if host.rolled_back_at is not None:
+            yield notice(
+                "journals",
+                f"The journal of the agent of {name} went back at {iso(host.rolled_back_at)}.",
+                "Its disk was probably restored. Check the lost jobs of the host:"
+                f" belvedere job list --host {host.hostname} --state lost.",
+            )
 
 
 def logs(installation: Installation) -> Iterable[Finding]:

@@ -49,6 +49,28 @@ export const useText = catalogue(
     ranges: { '1h': '1 h', '24h': '24 h', '7d': '7 d', '30d': '30 d' },
     silentSince: 'The agent has not reported since',
     diskFullSince: 'Its disk is full; it gets no jobs until there is space. Since',
+    warnings: {
+      journal_refused: () => 'The server refuses the agent of this host',
+      journal_awaited: () => 'No jobs until the agent connects',
+      jobs_held: (n: number) =>
+        `${plural(n, 'job is', 'jobs are')} held since the database was restored`,
+      journal_rolled_back: () => 'The journal of the agent is older than before',
+    } as Record<string, (n: number) => string>,
+    warningBodies: {
+      journal_refused: 'The host gets no jobs until this is solved.',
+      journal_awaited:
+        'The database was restored from a backup, or another database server took over. The server compares the journal of the agent with the database before it sends jobs. Start the agent, and check that it can reach this server.',
+      jobs_held:
+        'A held job may have run after the backup. Check on the host whether it ran: release the job if it has not run, set its result if it has run, or cancel it. On the command line, belvedere job list --held lists held jobs, and belvedere job release JOB (or --all) releases them.',
+      journal_rolled_back:
+        'The disk of the host was probably restored from a snapshot. Jobs that the agent had at that time are lost, because nobody can know whether they ran. Check them on the host, and set their results.',
+    } as Record<string, string>,
+    warningLinks: {
+      jobs_held: 'Show held jobs',
+      journal_rolled_back: 'Show lost jobs',
+    } as Record<string, string>,
+    warningSince: 'Since',
+    warningOpen: 'Open the host to see what to do.',
     neverSeen: 'The agent has never connected.',
     offlineBody:
       'Jobs wait until it reconnects. Check that the machine is running and can reach this server.',
@@ -127,6 +149,28 @@ export const useText = catalogue(
     ranges: { '1h': '1 h', '24h': '24 h', '7d': '7 d', '30d': '30 d' },
     silentSince: 'El agente no informa desde',
     diskFullSince: 'Su disco está lleno; no recibe trabajos hasta que haya espacio. Desde',
+    warnings: {
+      journal_refused: () => 'El servidor rechaza al agente de este equipo',
+      journal_awaited: () => 'Sin trabajos hasta que el agente se conecte',
+      jobs_held: (n: number) =>
+        `${plural(n, 'trabajo está retenido', 'trabajos están retenidos')} desde que se restauró la base de datos`,
+      journal_rolled_back: () => 'El registro del agente es más antiguo que antes',
+    },
+    warningBodies: {
+      journal_refused: 'El equipo no recibe trabajos hasta que se resuelva.',
+      journal_awaited:
+        'La base de datos se restauró de una copia, u otro servidor de base de datos tomó el relevo. El servidor compara el registro del agente con la base de datos antes de enviar trabajos. Inicia el agente y comprueba que llega a este servidor.',
+      jobs_held:
+        'Un trabajo retenido puede haberse ejecutado después de la copia. Comprueba en el equipo si se ejecutó: libera el trabajo si no se ejecutó, fija su resultado si se ejecutó, o cancélalo. En la línea de órdenes, belvedere job list --held muestra los trabajos retenidos y belvedere job release JOB (o --all) los libera.',
+      journal_rolled_back:
+        'Probablemente se restauró el disco del equipo de una instantánea. Los trabajos que el agente tenía entonces están perdidos, porque nadie puede saber si se ejecutaron. Compruébalos en el equipo y fija sus resultados.',
+    },
+    warningLinks: {
+      jobs_held: 'Ver los trabajos retenidos',
+      journal_rolled_back: 'Ver los trabajos perdidos',
+    },
+    warningSince: 'Desde',
+    warningOpen: 'Abre el equipo para ver qué hacer.',
     neverSeen: 'El agente nunca se ha conectado.',
     offlineBody:
       'Los trabajos esperan a que se reconecte. Comprueba que la máquina está en marcha y llega a este servidor.',

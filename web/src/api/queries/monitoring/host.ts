@@ -3,6 +3,7 @@ import { api, ok, okWithTotal, type Shape, untypedQuery } from '../../client'
 
 export type HostLine = Shape<'HostLine'>
 export type Host = Shape<'HostRecord'>
+export type HostWarning = Shape<'HostWarning'>
 
 export interface HostFilter {
   q?: string
@@ -54,6 +55,19 @@ export function hostQuery(id: string) {
   return queryOptions({
     queryKey: ['host', id],
     queryFn: () => ok(api.GET('/host/{id}', { params: { path: { id } } })),
+  })
+}
+
+/** Why the host gets no jobs after a restore, and which of its jobs to check. */
+export function hostWarningsQuery(id: string) {
+  return queryOptions({
+    queryKey: ['host', id, 'warnings'],
+    queryFn: async () => {
+      const query = untypedQuery({ 'where[id]': id, limit: 1 })
+      const [line] = await ok(api.GET('/-/board/hosts', { params: { query } }))
+      return line?.warnings ?? []
+    },
+    refetchInterval: FIGURES_MS,
   })
 }
 

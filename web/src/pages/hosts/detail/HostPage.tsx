@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Terminal } from 'lucide-react'
 import { lazy, Suspense } from 'react'
-import { type Host, hostQuery } from '../../../api/queries/monitoring/host'
+import { type Host, hostQuery, hostWarningsQuery } from '../../../api/queries/monitoring/host'
 import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
 import { dateTime } from '../../../lib/format'
@@ -16,6 +16,7 @@ import { useText } from '../text'
 import { HostJobs, HostMonitors, HostTasks } from './HostCards'
 import { HostMenu } from './HostMenu'
 import { HostStatistics } from './HostStatistics'
+import { HostWarnings } from './HostWarnings'
 import '../hosts.css'
 
 const hostRoute = getRouteApi('/$customer/hosts/$id')
@@ -54,6 +55,7 @@ function Head({ host }: { host: Host }) {
   const t = useText()
   const may = useCan()
   const [opened, { open, close }] = useDisclosure()
+  const { data: warnings = [] } = useQuery(hostWarningsQuery(host.id))
   const isOffline = host.enable && host.state !== 'online' && !host.draining
   return (
     <>
@@ -98,6 +100,7 @@ function Head({ host }: { host: Host }) {
           {t.diskFullSince} {dateTime(host.disk_full_since)}. {host.disk_message}
         </Alert>
       ) : null}
+      <HostWarnings hostId={host.id} warnings={warnings} />
       <Suspense>{opened ? <ExecDialog host={host.hostname} onClose={close} /> : null}</Suspense>
     </>
   )

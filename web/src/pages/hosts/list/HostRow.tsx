@@ -1,4 +1,5 @@
 import { Badge, Text } from '@mantine/core'
+import { TriangleAlert } from 'lucide-react'
 import { memo } from 'react'
 import type { HostLine } from '../../../api/queries/monitoring/host'
 import { useCan } from '../../../app/session'
@@ -37,6 +38,12 @@ export const HostRow = memo(function HostRow({
             .filter(Boolean)
             .join(' · ')}
         </Text>
+        {host.warnings.map(({ code, jobs }, i) => (
+          <Text key={code} size="xs" className="host-warning" component="div">
+            <TriangleAlert size={12} /> {t.warnings[code]?.(jobs)}.
+            {i === host.warnings.length - 1 ? ` ${t.warningOpen}` : null}
+          </Text>
+        ))}
       </div>
       <Text size="xs" c="dimmed" component="div" className="host-agent clip">
         {host.agent_version ? `${t.agent} ${host.agent_version}` : null}

@@ -32,6 +32,8 @@ const KINDS = [
   'host.*',
   'host.unreachable',
   'host.disk_full',
+  'host.journal_refused',
+  'host.journal_rolled_back',
   'schedule.*',
   'member.*',
   'token.*',
