@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from belvedere import __version__
 from belvedere.client import connections
@@ -23,6 +23,15 @@ class ApiResponse:
     headers: Mapping[str, str]
     # JSON of any shape: the caller knows what it asked for.
     body: Any
+
+    @property
+    def next_after(self) -> str | None:
+        """Where the next page begins, from a header such as `Link: </job?after=…>; rel="next"`."""
+        link = {name.lower(): value for name, value in self.headers.items()}.get("link", "")
+        address, _, relation = link.partition(">")
+        if not address.startswith("<") or 'rel="next"' not in relation:
+            return None
+        return next(iter(parse_qs(urlsplit(address[1:]).query).get("after", [])), None)
 
 
 class Client:
@@ -55,6 +64,21 @@ class Client:
 
     def get(self, path: str, query: Query | None = None) -> Any:
         return self.request("GET", path, query=query).body
+
+    def read_list(self, path: str, query: Query, limit: int | None = None) -> list[Any]:
+        """Records of a list up to `limit`, None: all of them. Follows Link until there is none: a
+        page may be short or empty without being the last one."""
+        records: list[Any] = []
+        page_query = dict(query)
+        while True:
+            if limit is not None:
+                page_query["limit"] = limit - len(records)
+            response = self.request("GET", path, query=page_query)
+            records += response.body
+            after = response.next_after
+            if after is None or (limit is not None and len(records) >= limit):
+                return records
+            page_query["after"] = after
 
     def post(self, path: str, body: object = None, query: Query | None = None) -> Any:
         return self.request("POST", path, body, query=query).body

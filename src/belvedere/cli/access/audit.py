@@ -6,10 +6,8 @@ from belvedere.cli.framework.profile import connect
 
 
 def entries(args: Args) -> object:
-    query: Record = {"limit": args.limit}
-    if args.object:
-        query["object_id"] = args.object
-    return connect(args).get("/api/audit", query)
+    query: Record = {"object_id": args.object} if args.object else {}
+    return connect(args).read_list("/api/audit", query, args.limit)
 
 
 def show_entries(rows: list[Record]) -> None:

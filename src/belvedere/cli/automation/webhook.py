@@ -103,7 +103,7 @@ def _secret(path: str) -> str:
 
 def deliveries(args: Args) -> object:
     client = connect(args)
-    return client.get(f"{_path(client, args)}/delivery", {"limit": args.limit})
+    return client.read_list(f"{_path(client, args)}/delivery", {}, args.limit)
 
 
 def delivery(args: Args) -> object:
@@ -337,7 +337,9 @@ COMMANDS = (
         show_deliveries,
         options=(
             WEBHOOK,
-            option("--limit", default="20", metavar="N", help="maximum number (default 20)"),
+            option(
+                "--limit", type=int, default=20, metavar="N", help="maximum number (default 20)"
+            ),
         ),
     ),
     Command(

@@ -12,7 +12,6 @@ from belvedere.client.http_client import Client
 
 # How many jobs the server examines per request.
 SCAN_LIMIT = 20_000
-SCANNED_UNTIL_HEADER = "x-looked-until"
 # The largest page that the server returns.
 MAX_PAGE = 1_000
 
@@ -28,7 +27,8 @@ JOB = option("job", metavar="JOB", type=job_id, help="the job's id")
 
 def list_all(args: Args) -> object:
     client = connect(args)
-    query: Record = {"limit": args.limit}
+    # In steps, because a filter that few jobs match would make a single request slow.
+    query: Record = {"look": SCAN_LIMIT}
     if args.task:
         query["where[task_id]"] = lookup.task(client, args.task, None)["id"]
     if args.host:
@@ -42,24 +42,8 @@ def list_all(args: Args) -> object:
         query["where[lifecycle][$in][]"] = sorted(outcome.OPEN_LIFECYCLES)
     if args.after:
         query["after"] = args.after
-    jobs = _select(client, query)
+    jobs = client.read_list("/job", query, args.limit or MAX_PAGE)
     return jobs if args.json else _with_hostnames(client, jobs)
-
-
-def _select(client: Client, query: Record) -> list[Record]:
-    """In steps, because a filter that few jobs match would make a single request slow."""
-    jobs: list[Record] = []
-    limit = query["limit"] or MAX_PAGE
-    while True:
-        page_query = {**query, "limit": limit - len(jobs), "look": SCAN_LIMIT}
-        response = client.request("GET", "/job", query=page_query)
-        jobs += response.body
-        position = {name.lower(): value for name, value in response.headers.items()}.get(
-            SCANNED_UNTIL_HEADER
-        )
-        if position is None or len(jobs) >= limit:
-            return jobs
-        query["after"] = position
 
 
 def get(args: Args) -> object:

@@ -25,7 +25,7 @@ URL = option(
 )
 ENABLE = option("--enable", action="store_true", default=None, help="enable it")
 DISABLE = option("--disable", dest="enable", action="store_false", help="disable it")
-LIMIT = option("--limit", default="20", metavar="N", help="maximum number (default 20)")
+LIMIT = option("--limit", type=int, default=20, metavar="N", help="maximum number (default 20)")
 
 
 # Channels
@@ -124,8 +124,8 @@ def _quiet(args: Args) -> Record | None:
 
 
 def messages(args: Args) -> object:
-    query = {"limit": args.limit, **({"where[state]": "dead"} if args.dead else {})}
-    return connect(args).get("/notify/message", query)
+    query = {"where[state]": "dead"} if args.dead else {}
+    return connect(args).read_list("/notify/message", query, args.limit)
 
 
 def message(args: Args) -> object:
@@ -139,13 +139,14 @@ def retry(args: Args) -> object:
         raise CommandError("Give a message id, or use --all.", 2)
     ids = [args.message]
     if args.all:
-        ids = [message["id"] for message in client.get("/notify/message", {"where[state]": "dead"})]
+        dead = client.read_list("/notify/message", {"where[state]": "dead"})
+        ids = [message["id"] for message in dead]
     return [client.post(f"/notify/message/{message_id}/retry") for message_id in ids]
 
 
 def inbox(args: Args) -> object:
-    query = {"limit": args.limit, **({} if args.all else {"where[read]": "false"})}
-    return connect(args).get("/notification", query)
+    query = {} if args.all else {"where[read]": "false"}
+    return connect(args).read_list("/notification", query, args.limit)
 
 
 def read(args: Args) -> object:
