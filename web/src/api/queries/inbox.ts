@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { api, ok, type Shape, untypedQuery } from '../client'
+import { api, ok, okWithTotal, type Shape, untypedQuery } from '../client'
+import { fullPage, nextAfter } from '../fullPage'
 import type { Job } from './job'
 
 /** No inbox reads all history: nobody waits for what is older than so many jobs. */
@@ -26,16 +27,13 @@ const PAGE = 100
 export const noticesQuery = (unreadOnly: boolean) =>
   infiniteQueryOptions({
     queryKey: ['notification', 'list', unreadOnly],
-    queryFn: ({ pageParam }) => {
-      const query = untypedQuery({
-        limit: PAGE,
-        after: pageParam,
-        'where[read]': unreadOnly ? false : undefined,
-      })
-      return ok<Notice[]>(api.GET('/notification', { params: { query } }))
-    },
+    queryFn: ({ pageParam, signal }) =>
+      fullPage<Notice>(PAGE, pageParam, (page) => {
+        const query = untypedQuery({ ...page, 'where[read]': unreadOnly ? false : undefined })
+        return okWithTotal(api.GET('/notification', { params: { query }, signal })) as never
+      }),
     initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => (last.length < PAGE ? undefined : last.at(-1)?.id),
+    getNextPageParam: (last) => nextAfter(last, PAGE),
   })
 
 /** Jobs that I started and that are over. */

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { api, ok, okWithTotal, type RowsWithTotal, type Shape, untypedQuery } from '../client'
+import { api, ok, okWithTotal, type Shape, untypedQuery } from '../client'
+import { fullPage, nextAfter } from '../fullPage'
 
 export const channelsQuery = queryOptions({
   queryKey: ['channel', 'list'],
@@ -19,20 +20,13 @@ const TRIES_MS = 10_000
 export const messagesQuery = (state: string) =>
   infiniteQueryOptions({
     queryKey: ['message', 'list', state],
-    queryFn: ({ pageParam, signal }) => {
-      const query = untypedQuery({
-        limit: PAGE,
-        'sort[id]': -1,
-        after: pageParam,
-        'where[state]': state || undefined,
-      })
-      return okWithTotal(api.GET('/notify/message', { params: { query }, signal })) as Promise<
-        RowsWithTotal<Shape<'MessageRecord'>[]>
-      >
-    },
+    queryFn: ({ pageParam, signal }) =>
+      fullPage<Shape<'MessageRecord'>>(PAGE, pageParam, (page) => {
+        const query = untypedQuery({ ...page, 'sort[id]': -1, 'where[state]': state || undefined })
+        return okWithTotal(api.GET('/notify/message', { params: { query }, signal })) as never
+      }),
     initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) =>
-      (last.rows.length < PAGE ? last.until : last.rows.at(-1)?.id) ?? undefined,
+    getNextPageParam: (last) => nextAfter(last, PAGE),
     // Many pages are read again less often.
     refetchInterval: (query) => TRIES_MS * Math.max(1, query.state.data?.pages.length ?? 1),
   })

@@ -3,14 +3,8 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { ChevronDown, ChevronRight, Download, History } from 'lucide-react'
 import { useState } from 'react'
-import {
-  address,
-  api,
-  okWithTotal,
-  type RowsWithTotal,
-  type Shape,
-  untypedQuery,
-} from '../../api/client'
+import { address, api, okWithTotal, type Shape, untypedQuery } from '../../api/client'
+import { fullPage, nextAfter } from '../../api/fullPage'
 import { useText as useAppText } from '../../app/text'
 import { usePageTitle } from '../../app/title'
 import { dateTime } from '../../lib/format'
@@ -32,16 +26,13 @@ const PAGE = 100
 function useAudit(search: AuditSearch) {
   return useInfiniteQuery({
     queryKey: ['audit', search],
-    queryFn: ({ pageParam }) =>
-      okWithTotal(
-        api.GET('/api/audit', {
-          params: { query: untypedQuery({ ...auditQuery(search), limit: PAGE, after: pageParam }) },
-        }),
-      ) as Promise<RowsWithTotal<Row[]>>,
+    queryFn: ({ pageParam, signal }) =>
+      fullPage<Row>(PAGE, pageParam, (page) => {
+        const query = untypedQuery({ ...auditQuery(search), ...page })
+        return okWithTotal(api.GET('/api/audit', { params: { query }, signal })) as never
+      }),
     initialPageParam: undefined as string | undefined,
-    // A page with large changes ends early, and says behind which row it goes on.
-    getNextPageParam: (last) =>
-      (last.rows.length < PAGE ? last.until : last.rows.at(-1)?.id) ?? undefined,
+    getNextPageParam: (last) => nextAfter(last, PAGE),
   })
 }
 
@@ -106,7 +97,7 @@ export function AuditPage() {
       </Group>
       <QueryResult query={audit}>
         {({ pages }) =>
-          pages[0]?.rows.length ? (
+          audit.hasNextPage || pages.some((page) => page.rows.length) ? (
             <Stack gap={0}>
               {pages
                 .flatMap((page) => page.rows)

@@ -22,7 +22,7 @@ export function Notices() {
   const navigate = useNavigate()
   const client = useQueryClient()
   const query = useInfiniteQuery(noticesQuery(!all))
-  const notices = query.data?.pages.flat() ?? []
+  const notices = query.data?.pages.flatMap((page) => page.rows) ?? []
   const again = () => {
     void client.invalidateQueries({ queryKey: ['notification'] })
     void client.invalidateQueries({ queryKey: ['counts'] })

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { api, ok, okWithTotal, type RowsWithTotal, type Shape, untypedQuery } from '../../client'
+import { api, ok, okWithTotal, type Shape, untypedQuery } from '../../client'
+import { fullPage, nextAfter } from '../../fullPage'
 
 export type Workflow = Shape<'WorkflowRecord'>
 
@@ -24,38 +25,18 @@ export const workflowQuery = (id: string) =>
   })
 
 const RUNS = 50
-type Runs = Shape<'JobRecord'>[]
-
-/** A page may end at the server's row budget, short or empty: it is read on until it is full. */
-async function readRuns(
-  params: { path: { id: string }; query: Record<string, unknown> },
-  signal: AbortSignal,
-): Promise<Runs> {
-  const rows: Runs = []
-  let query = params.query
-  for (;;) {
-    const response = api.GET('/workflows/{id}/job', {
-      params: { ...params, query: untypedQuery({ ...query, limit: RUNS - rows.length }) },
-      signal,
-    })
-    const page = (await okWithTotal(response)) as RowsWithTotal<Runs>
-    rows.push(...page.rows)
-    if (!page.until || rows.length >= RUNS) return rows
-    query = { ...query, after: page.until }
-  }
-}
-
 /** The runs of a workflow, newest first, without those of its steps, a page at a time. */
 export const runsQuery = (id: string) =>
   infiniteQueryOptions({
     queryKey: ['job', 'runs', id],
-    queryFn: ({ pageParam, signal }) => {
-      const query = untypedQuery({ limit: RUNS, after: pageParam, 'where[_type]': 'WorkflowJob' })
-      const params = { path: { id }, query }
-      return readRuns(params, signal)
-    },
+    queryFn: ({ pageParam, signal }) =>
+      fullPage<Shape<'JobRecord'>>(RUNS, pageParam, (page) => {
+        const query = untypedQuery({ ...page, 'where[_type]': 'WorkflowJob' })
+        const params = { path: { id }, query }
+        return okWithTotal(api.GET('/workflows/{id}/job', { params, signal })) as never
+      }),
     initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => (last.length < RUNS ? undefined : last.at(-1)?.id),
+    getNextPageParam: (last) => nextAfter(last, RUNS),
   })
 
 export const stepsQuery = (id: string, job: string) =>

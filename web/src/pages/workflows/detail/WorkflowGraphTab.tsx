@@ -69,7 +69,7 @@ const OLDER = 'older'
 
 function useRuns(id: string) {
   const { data, hasNextPage } = useInfiniteQuery(runsQuery(id))
-  return { runs: data?.pages.flat() ?? [], hasOlder: hasNextPage }
+  return { runs: data?.pages.flatMap((page) => page.rows) ?? [], hasOlder: hasNextPage }
 }
 
 function RunPicker({

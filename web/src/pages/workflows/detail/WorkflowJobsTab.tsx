@@ -19,7 +19,7 @@ import { useText } from '../text'
 export function WorkflowJobsTab({ workflow }: { workflow: Workflow }) {
   const t = useText()
   const runs = useInfiniteQuery(runsQuery(workflow.id))
-  const all = runs.data?.pages.flat() ?? []
+  const all = runs.data?.pages.flatMap((page) => page.rows) ?? []
   return (
     <Section title={t.jobs}>
       <QueryResult query={runs}>
