@@ -73,6 +73,6 @@ def test_the_audit_log_ends_at_its_budget(
     wanted = AuditFilter(object_id=object_id)
     size = len('{"a":""}') + 100 + RECORD_BYTES
     records, more = budget_of
-    budget = Budget(records * size + more)
-    rows, is_cut = db.write_blocking(audit.list_page, cast.ada, 10, wanted, budget)
-    assert (len(rows), is_cut) == (count, True)
+    step = (audit.to_listing(wanted, 10), None, None, 0, records * size + more)
+    page = db.write_blocking(audit.read_page, cast.ada, *step)
+    assert (len(page.records), page.is_cut) == (count, True)

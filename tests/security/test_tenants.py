@@ -573,7 +573,7 @@ async def test_messages_end_at_their_bytes(
     channels(db, keys, world.cast.ada, "http://127.0.0.1/hook", 1)
     tell(db, world.cast.ada, *(f"{n} " + "t" * 900 for n in range(30)))
     whole = (await ada.get("/acme/notify/message")).json
-    monkeypatch.setattr(response_budget, "MAX_PAGE_BYTES", 10_000)
+    monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (10_000,))
     found = await followed(ada, "/acme/notify/message")
     assert [one["id"] for page in found for one in page.json] == [one["id"] for one in whole]
     assert len(whole) == 30 and len(found) > 2

@@ -1,18 +1,21 @@
 """The audit log: who did what, from where, with the values before and after. Never a secret."""
 
 import re
-from itertools import takewhile
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
+from belvedere.access import history_lists
 from belvedere.access.actor import Actor
-from belvedere.base.clock import HOUR, Millis
+from belvedere.access.history_lists import HistoryScope, HistoryTable
+from belvedere.access.id_ranges import TimeField
+from belvedere.base.clock import Millis
 from belvedere.base.ids import new_id
 from belvedere.base.text.credentials import MASK, is_named_secret, mask_value, replace_in_text
 from belvedere.db import Tx, columns
-from belvedere.rest.listing import escaped
-from belvedere.rest.response_budget import RECORD_BYTES, Budget
+from belvedere.rest.listing import PREFIX, Condition, Field, Kind, Listable, Listing, escaped
+from belvedere.rest.pagination import ListPage
 
 # Fields that are left out like those of credentials: our own sealed values.
 _INNER_FIELDS = frozenset({"box", "sealed"})
@@ -81,55 +84,77 @@ class AuditFilter(msgspec.Struct):
 
 
 def list_entries(
-    tx: Tx,
-    actor: Actor,
-    limit: int = 100,
-    filters: AuditFilter | None = None,
-    budget: Budget | None = None,
+    tx: Tx, actor: Actor, limit: int = 100, filters: AuditFilter | None = None
 ) -> list[AuditRow]:
     """Newest first; fewer than the limit where more would be too many bytes."""
-    return list_page(tx, actor, limit, filters, budget)[0]
+    listing = to_listing(filters or AuditFilter(), limit)
+    return read_page(tx, actor, listing, None, None).records
 
 
-def list_page(
+def read_page(
     tx: Tx,
     actor: Actor,
-    limit: int = 100,
-    filters: AuditFilter | None = None,
-    budget: Budget | None = None,
-) -> tuple[list[AuditRow], bool]:
-    """The same, and whether it ends early because more would be too many bytes."""
-    conditions = _conditions(filters or AuditFilter())
-    tests = [(test, value) for test, value in conditions if value not in ("", None)]
-    where = "".join(f" and {test}" for test, _ in tests)
-    clauses = f"from audit where customer_id = ?{where} order by id desc limit ?"
-    params = (actor.customer_id, *(value for _, value in tests))
-    sizes = tx.rows(f"select {_SIZE} {clauses}", *params, min(limit, MAX_PAGE))
-    budget = budget or Budget()
-    count = len(list(takewhile(budget.takes, (size for (size,) in sizes))))
-    rows = tx.all(AuditRow, f"select {columns(AuditRow)} {clauses}", *params, count)
-    return rows, count < len(sizes)
+    listing: Listing,
+    count_limit: int | None,
+    row_limit: int | None,
+    size: int = 0,
+    max_bytes: int | None = None,
+) -> ListPage[AuditRow]:
+    """One step of a list; see `searches.read_list`."""
+    object_id = next((c for c in listing.conditions if c.field == "object_id"), None)
+    table, scope = _BY_CUSTOMER, HistoryScope((actor.customer_id,))
+    if object_id is not None:
+        table = _BY_OBJECT
+        scope = HistoryScope((str(object_id.values[0]),), {"customer_id": actor.customer_id})
+        others = tuple(c for c in listing.conditions if c is not object_id)
+        listing = replace(listing, conditions=others)
+    table = replace(table, max_bytes=max_bytes)
+    return history_lists.read_page(tx, table, scope, listing, count_limit, row_limit, size)
 
 
-_SIZE = f"coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0) + {RECORD_BYTES}"
+AUDIT = Listable(
+    fields={
+        "id": Field("id"),
+        "date": Field("at", Kind.TIME),
+        "user": Field("actor_name"),
+        "kind": Field("actor_kind"),
+        "action": Field("action"),
+        "object": Field("object"),
+        "object_id": Field("object_id"),
+    },
+    newest_first=True,
+    most=MAX_PAGE,
+)
+_BY_CUSTOMER = HistoryTable(
+    AuditRow,
+    "audit",
+    ("customer_id",),
+    TimeField("date"),
+    size="coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0)",
+)
+_BY_OBJECT = replace(_BY_CUSTOMER, scope=("object_id",))
 
 
-def _conditions(filters: AuditFilter) -> list[tuple[str, Any]]:
-    # Ids grow with time, and the index is theirs; clocks may disagree by a little.
-    oldest = None if filters.since is None else f"{max(filters.since - HOUR, 0):012x}"
-    user = f"%{escaped(filters.user.lower())}%" if filters.user else ""
-    action = f"{escaped(filters.action)}%" if filters.action else ""
-    return [
-        ("id < ?", filters.after),
-        ("id >= ?", oldest),
-        ("at >= ?", filters.since),
-        ("at < ?", filters.until),
-        ("object_id = ?", filters.object_id),
-        ("object = ?", filters.object),
-        ("actor_kind = ?", filters.kind),
-        ("action like ? escape '\\'", action),
-        ("lower(actor_name) like ? escape '\\'", user),
-    ]
+def to_listing(filters: AuditFilter, limit: int) -> Listing:
+    conditions = (
+        ("date", "$gte", filters.since),
+        ("date", "$lt", filters.until),
+        ("object_id", "$eq", filters.object_id),
+        ("object", "$eq", filters.object),
+        ("kind", "$eq", filters.kind),
+        ("action", PREFIX, f"{escaped(filters.action)}%" if filters.action else ""),
+        ("user", "$text", f"%{escaped(filters.user.lower())}%" if filters.user else ""),
+    )
+    return Listing(
+        AUDIT,
+        tuple(
+            Condition(name, operator, (value,))
+            for name, operator, value in conditions
+            if value not in ("", None)
+        ),
+        limit=min(limit, MAX_PAGE),
+        after=filters.after or None,
+    )
 
 
 def without_secrets(value: Any) -> Any:

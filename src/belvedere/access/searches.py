@@ -7,9 +7,12 @@ does not delay the others. How many run and wait: `db/search_lane.py`.
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from belvedere.access.request import AnyRequest
+from belvedere.rest.listing import Listing
+from belvedere.rest.pagination import ListPage
 
 # Rows that one step examines, and one request; then the response says where to continue.
 STEP_ROWS = 5_000
@@ -17,8 +20,9 @@ MAX_ROWS = 100_000
 # No further step of a request begins after this time.
 MAX_STEPS_S = 2.0
 
-# What a search returns.
+# What a search returns, and a record of a list.
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 class SearchBudget:
@@ -63,6 +67,33 @@ async def run_search_on(
 def _scope(request: AnyRequest) -> tuple[Any, str]:
     """What is searched, and whose turn it takes."""
     return request.services.db, request.actor.customer_id
+
+
+async def read_list(
+    request: AnyRequest,
+    listing: Listing,
+    operation: Callable[..., ListPage[T]],
+    *args: Any,
+    count_limit: int | None = None,
+    row_limit: int | None = None,
+) -> ListPage[T]:
+    """Read a list step by step, until the page is full, the rows end or the budget is spent.
+
+    `operation(tx, *args, listing, count_limit, rows, size)` is one step: it examines at most `rows`
+    rows, and `size` bytes of records were read before.
+    """
+    if not listing.is_by_id:
+        return await run_long_search(request, operation, *args, listing, count_limit, None, 0)
+    budget = SearchBudget(row_limit)
+    page = await run_search(request, operation, *args, listing, count_limit, budget.step, 0)
+    while page.is_unfinished(listing, count_limit) and budget.spend_step():
+        following = replace(
+            listing, after=page.until, limit=(listing.limit or 0) - len(page.records)
+        )
+        remaining_count = None if count_limit is None else max(0, count_limit - (page.total or 0))
+        step = (following, remaining_count, budget.step, page.size)
+        page.append(await run_search_on(request, operation, *args, *step))
+    return page
 
 
 async def run_long_search(

@@ -121,7 +121,7 @@ async def linked_models(request: Request[None]) -> list[Linked]:
 
 
 async def list_versions(request: Request[None]) -> list[VersionRecord]:
-    versions = await request.services.db.read(service.versions, request.actor, request.path["id"])
+    versions = await run_search(request, service.versions, request.actor, request.path["id"])
     return [version_record(version) for version in versions]
 
 

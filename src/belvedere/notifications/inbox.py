@@ -5,14 +5,16 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from belvedere import events
-from belvedere.access import Actor, require_person
+from belvedere.access import Actor, history_lists, require_person
+from belvedere.access.history_lists import HistoryScope, HistoryTable
+from belvedere.access.id_ranges import TimeField
 from belvedere.base.clock import DAY, Millis
 from belvedere.base.errors import Fault, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 from belvedere.notifications.model import AddressedNotice
 from belvedere.rest.listing import Field, Kind, Listable, Listing
-from belvedere.rest.listing_sql import clauses
+from belvedere.rest.pagination import ListPage
 
 RETENTION: Millis = 30 * DAY
 PURGE_BATCH_SIZE = 500
@@ -75,18 +77,28 @@ def deliver(tx: Tx, notices: Sequence[AddressedNotice]) -> None:
         events.append(tx, customer_id, "notification.created", customer_id)
 
 
-def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Notification], int | None]:
+_TABLE = HistoryTable(
+    Notification,
+    "notifications",
+    ("user_id", "customer_id"),
+    # A row has the time of its event.
+    TimeField("creation_date", exact=False),
+    size="octet_length(title) + octet_length(body)",
+)
+
+
+def read_page(
+    tx: Tx,
+    actor: Actor,
+    listing: Listing,
+    count_limit: int | None,
+    row_limit: int | None,
+    size: int = 0,
+) -> ListPage[Notification]:
+    """One step of a list; see `searches.read_list`."""
     require_person(actor)
-    sql = clauses(listing)
-    owner = (actor.customer_id, actor.user_id)
-    query = f"select count(*) from notifications where {_OWN}{sql.where}"
-    total = int(tx.value(query, *owner, *sql.params)) if listing.count else None
-    rows = tx.all(
-        Notification,
-        f"select {_ROW} from notifications where {_OWN}{sql.where}{sql.page}",
-        *(*owner, *sql.params, *sql.page_params),
-    )
-    return rows, total
+    scope = HistoryScope((actor.user_id, actor.customer_id))
+    return history_lists.read_page(tx, _TABLE, scope, listing, count_limit, row_limit, size)
 
 
 def mark_read(tx: Tx, actor: Actor, notification_id: str, *, is_read: bool) -> Notification:

@@ -30,6 +30,7 @@ from belvedere.notifications.model import (
 from belvedere.notifications.store import R
 from belvedere.rest import text_fields
 from belvedere.rest.listing import Listing
+from belvedere.rest.pagination import ListPage
 
 Row = ChannelRow | RuleRow
 
@@ -212,10 +213,17 @@ def retry(tx: Tx, actor: Actor, message_id: str) -> Message:
     return outbox.requeue(tx, message)
 
 
-def list_messages(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Message], int | None]:
+def read_messages(
+    tx: Tx,
+    actor: Actor,
+    listing: Listing,
+    count_limit: int | None,
+    row_limit: int | None,
+    size: int = 0,
+) -> ListPage[Message]:
+    """One step of a list; see `searches.read_list`."""
     require(actor, Level.ADMIN)
-    total = messages.count(tx, actor.customer_id, listing) if listing.count else None
-    return messages.select_page(tx, actor.customer_id, listing), total
+    return messages.read_page(tx, actor.customer_id, listing, count_limit, row_limit, size)
 
 
 # Both

@@ -35,6 +35,8 @@ READERS: dict[Kind, Callable[[str, str], str | int]] = {
     Kind.TIME: values.time,
 }
 OPERATORS = frozenset({"$eq", "$ne", "$in", "$gt", "$gte", "$lt", "$lte", "$text"})
+# Not for requests: the value is the beginning of the field, as a pattern.
+PREFIX = "$prefix"
 UNORDERED = frozenset({"$eq", "$ne", "$in", "$text"})
 MAX_SKIP = 100_000
 
@@ -96,6 +98,19 @@ class Listing:
     is_cut: bool = False
     # Bytes of its records, if they were counted.
     size: int = 0
+
+    @property
+    def is_by_id(self) -> bool:
+        """Only in this order is there a next page."""
+        return self._first_sort[0] == "id"
+
+    @property
+    def is_newest_first(self) -> bool:
+        return self._first_sort[1]
+
+    @property
+    def _first_sort(self) -> tuple[str, bool]:
+        return self.sort[0] if self.sort else (self.of.order, self.of.newest_first)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from belvedere.rest.listing import Condition, Listable, Listing, declared
+from belvedere.rest.listing import PREFIX, Condition, Kind, Listable, Listing, declared
 
 SIGNS = {"$eq": "=", "$ne": "=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 
@@ -20,8 +20,10 @@ class Clauses:
     page_params: tuple[Param, ...]
 
 
-def clauses(listing: Listing) -> Clauses:
-    tests = [_test(listing.of, condition) for condition in listing.conditions]
+def clauses(listing: Listing, *, is_unindexed: bool = False) -> Clauses:
+    """With `is_unindexed` no index fits the conditions: the database uses the index of the order,
+    however promising another one looks."""
+    tests = [_test(listing.of, condition, is_unindexed) for condition in listing.conditions]
     page, page_params = _page(listing)
     return Clauses(
         where="".join(f" and {test}" for test in tests),
@@ -31,9 +33,17 @@ def clauses(listing: Listing) -> Clauses:
     )
 
 
-def _test(of: Listable, condition: Condition) -> str:
+# Makes an expression of a column, with the same value.
+_EXPRESSION = {Kind.TEXT: "|| ''"}
+
+
+def _test(of: Listable, condition: Condition, is_unindexed: bool) -> str:
     column = _column(of, condition.field)
-    if condition.operator == "$in":
+    if is_unindexed and "{test}" not in column and condition.field != "id":
+        column = f"({column} {_EXPRESSION.get(of.fields[condition.field].kind, '+ 0')})"
+    if condition.operator == PREFIX:
+        test = "like ? escape '\\'"
+    elif condition.operator == "$in":
         test = f"in ({', '.join('?' * len(condition.values))})"
     elif condition.operator == "$text":
         test = "like ? escape '\\'"

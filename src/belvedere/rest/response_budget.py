@@ -54,7 +54,7 @@ def fitted(listing: Listing, sizes: Iterable[int | None], most: int = MAX_LIST_B
 
 def check_order(listing: Listing) -> None:
     """Only in the order of ids is there a next page."""
-    if (listing.sort[0][0] if listing.sort else listing.of.order) != "id":
+    if not listing.is_by_id:
         raise Invalid(
             "This page has too many bytes; ask for fewer records with limit, include less, or leave"
             " out sort to get it in pages.",

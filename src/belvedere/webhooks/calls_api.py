@@ -9,7 +9,7 @@ from belvedere.access.customers import service
 from belvedere.access.limits import anonymous_requests
 from belvedere.access.limits.rate_limits import AttemptKind, count_secret_use
 from belvedere.access.request import AnyRequest, Request
-from belvedere.access.searches import run_search
+from belvedere.access.searches import read_list
 from belvedere.base.errors import Forbidden, Invalid
 from belvedere.db import Tx
 from belvedere.jobs.idempotency import IdempotencyKey
@@ -161,12 +161,9 @@ async def _answer(request: AnyRequest, call: Call, status: int = 200) -> Reply:
 
 async def list_deliveries(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.DELIVERIES)
-    deliveries, total = await run_search(
-        request, replay.list_page, request.actor, request.path["id"], listing
-    )
-    return pagination.answer(
-        request, listing, [records.delivery(delivery) for delivery in deliveries], total
-    )
+    page = await read_list(request, listing, replay.read_page, request.actor, request.path["id"])
+    deliveries = [records.delivery(delivery) for delivery in page.records]
+    return pagination.answer_page(request, listing, page, records=deliveries)
 
 
 async def show_delivery(request: Request[None]) -> DeliveryRecord:

@@ -8,6 +8,7 @@ from belvedere.jobs import store as jobs
 from belvedere.jobs.queries import details, pages
 from belvedere.jobs.queries.records import InputRecord
 from belvedere.rest.listing import Listing
+from belvedere.rest.pagination import ListPage
 from belvedere.rest.response_budget import Budget, check_order
 
 
@@ -17,28 +18,43 @@ class WorkflowInput(InputRecord):
     workflow_job_id: str = ""
 
 
-def list_inputs(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[WorkflowInput], bool]:
-    """The inputs of the workflow jobs of this page, in its order, and whether it ends early because
-    of the size limit of a response."""
-    jobs, _ = pages.list_page(tx, actor, listing)
-    first: dict[str, str] = dict(
-        tx.rows(
-            "select s.workflow_job_id, s.job_id from workflow_steps s join workflow_jobs w"
-            " on w.job_id = s.workflow_job_id and w.start = s.node_id and s.visit = 1"
-            f" where s.workflow_job_id in {tx.dialect.in_texts}",
-            msgspec.json.encode([job.id for job in jobs]).decode(),
-        )
-    )
-    budget, inputs = Budget(), list[WorkflowInput]()
-    for job in jobs:
+def read_inputs(
+    tx: Tx,
+    actor: Actor,
+    listing: Listing,
+    count_limit: int | None,
+    row_limit: int | None,
+    size: int = 0,
+) -> ListPage[WorkflowInput]:
+    """One step of the list of inputs, in the order of their workflow jobs; see
+    `searches.read_list`."""
+    jobs = pages.read_page(tx, actor, listing, count_limit, row_limit)
+    first = _first_steps(tx, [job.id for job in jobs.records])
+    budget, page = Budget(), ListPage[WorkflowInput]([], jobs.total, jobs.until)
+    budget.spent = size
+    for job in jobs.records:
         if job.id not in first:
             continue
         values = _input(tx, actor, job.id, _deepest(tx, first[job.id]))
         if not budget.takes(len(msgspec.json.encode(values))):
             check_order(listing)
-            return inputs, True
-        inputs.append(values)
-    return inputs, False
+            page.cut(len(page.records), page.last or listing.after)
+            break
+        page.records.append(values)
+        page.last = job.id
+    page.size = budget.spent
+    return page
+
+
+def _first_steps(tx: Tx, workflow_job_ids: list[str]) -> dict[str, str]:
+    return dict(
+        tx.rows(
+            "select s.workflow_job_id, s.job_id from workflow_steps s join workflow_jobs w"
+            " on w.job_id = s.workflow_job_id and w.start = s.node_id and s.visit = 1"
+            f" where s.workflow_job_id in {tx.dialect.in_texts}",
+            msgspec.json.encode(workflow_job_ids).decode(),
+        )
+    )
 
 
 def _deepest(tx: Tx, job_id: str) -> str:

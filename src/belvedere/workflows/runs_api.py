@@ -9,7 +9,7 @@ import msgspec
 from belvedere.access.actor import Actor
 from belvedere.access.customers import service as customers
 from belvedere.access.request import AnyRequest, Request, heavy_read
-from belvedere.access.searches import run_search
+from belvedere.access.searches import read_list
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.jobs.api import list_pages, request_size, run_requests
@@ -140,12 +140,11 @@ async def list_inputs(request: Request[None]) -> Reply:
     )
     listing = replace(query, conditions=(*query.conditions, *only))
     async with heavy_read(request):
-        inputs, is_cut = await run_search(request, run_inputs.list_inputs, request.actor, listing)
+        page = await read_list(request, listing, run_inputs.read_inputs, request.actor)
     if not is_set(request, "include_definitions"):
-        for record in inputs:
+        for record in page.records:
             record.task = msgspec.UNSET
-    next_page = pagination.next_page(request, inputs[-1].workflow_job_id) if is_cut else None
-    return Reply(inputs, headers={"Link": next_page} if next_page else {})
+    return pagination.answer_page(request, listing, page)
 
 
 async def list_nodes(request: Request[None]) -> list[StepRecord]:
@@ -159,7 +158,7 @@ async def _page(request: AnyRequest, only: Condition) -> Reply:
     query = filters.read(request.query, pages.listable(request.services.db.dialect))
     listing = replace(query, conditions=(*query.conditions, only))
     page = await list_pages.read(request, listing)
-    return pagination.answer(request, listing, page.records, page.total, page.until)
+    return pagination.answer_page(request, listing, page)
 
 
 async def show(request: Request[None]) -> JobRecord:

@@ -5,17 +5,16 @@ import io
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from belvedere.access import audit
+from belvedere.access import audit, searches
 from belvedere.access.api import records
 from belvedere.access.api.route_builders import plain_route
 from belvedere.access.audit import AuditFilter, AuditRow
 from belvedere.access.request import AnyRequest, Request, heavy_read
-from belvedere.access.searches import run_search, run_search_on
+from belvedere.access.searches import read_list, run_search_on
 from belvedere.base.clock import iso
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.ids import is_id
 from belvedere.rest import pagination, query
-from belvedere.rest.response_budget import Budget
 from belvedere.rest.route import Reply
 
 MAX_EXPORT = 100_000
@@ -28,16 +27,11 @@ COLUMNS = (
 
 
 async def list_audit(request: Request[None]) -> Reply:
-    limit = _limit(request)
+    listing = audit.to_listing(_filter(request), _limit(request))
     async with heavy_read(request):
-        rows, is_cut = await run_search(
-            request, audit.list_page, request.actor, limit, _filter(request)
-        )
-        entries = [records.audit(row) for row in rows]
-    headers = {"X-Looked-Until": rows[-1].id} if is_cut else {}
-    if is_cut or len(rows) == limit:
-        headers["Link"] = pagination.next_page(request, rows[-1].id)
-    return Reply(entries, headers=headers)
+        page = await read_list(request, listing, audit.read_page, request.actor)
+        entries = [records.audit(row) for row in page.records]
+    return pagination.answer_page(request, listing, page, records=entries)
 
 
 async def export(request: Request[None]) -> Reply:
@@ -47,22 +41,19 @@ async def export(request: Request[None]) -> Reply:
 
 
 async def _table(request: AnyRequest, filters: AuditFilter, limit: int) -> AsyncIterator[bytes]:
-    """Page by page, so that neither a long transaction nor much memory is needed."""
+    """Step by step, so that neither a long transaction nor much memory is needed."""
     yield _lines([COLUMNS])
     while limit > 0:
+        listing = audit.to_listing(filters, limit)
+        step = (listing, None, searches.STEP_ROWS, 0, MAX_PART)
         # Never refused, however many searches wait: the response has begun.
-        rows: list[AuditRow] = await run_search_on(
-            request,
-            audit.list_entries,
-            request.actor,
-            min(limit, audit.MAX_PAGE),
-            filters,
-            Budget(MAX_PART),
-        )
-        if not rows:
+        page = await run_search_on(request, audit.read_page, request.actor, *step)
+        if page.records:
+            yield _lines([_cells(row) for row in page.records])
+        after = page.next_after(listing)
+        if after is None:
             return
-        yield _lines([_cells(row) for row in rows])
-        filters.after, limit = rows[-1].id, limit - len(rows)
+        filters.after, limit = after, limit - len(page.records)
 
 
 def _cells(row: AuditRow) -> Sequence[str]:

@@ -14,7 +14,6 @@ from belvedere.jobs.history import retention
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.lifecycle.legacy_orders import LegacyJobs
 from belvedere.jobs.queries import details, pages
-from belvedere.jobs.queries.pages import Page
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
@@ -36,9 +35,7 @@ async def list_jobs(request: Request[None]) -> Reply:
     listing = filters.read(query, pages.listable(request.services.db.dialect))
     count_limit, search_limit = _limit(request, "count_most"), _limit(request, "look")
     page = await list_pages.read(request, listing, count_limit, search_limit)
-    reply = pagination.answer(request, listing, page.records, page.total, page.until)
-    reply.headers |= _count_headers(page, count_limit)
-    return reply
+    return pagination.answer_page(request, listing, page, count_limit)
 
 
 def _limit(request: AnyRequest, name: str) -> int | None:
@@ -49,15 +46,6 @@ def _limit(request: AnyRequest, name: str) -> int | None:
     if not 1 <= number <= MAX_COUNTED:
         raise values.bad(name, f"{name} takes 1 to {MAX_COUNTED}.")
     return number
-
-
-def _count_headers(page: Page, count_limit: int | None) -> dict[str, str]:
-    headers = {} if page.until is None else {"X-Looked-Until": page.until}
-    if page.total is None:
-        return headers
-    if page.until is not None or (count_limit is not None and page.total > count_limit):
-        headers["X-Total-More"] = "true"
-    return {**headers, "X-Total-Count": str(min(page.total, count_limit or page.total))}
 
 
 async def show(request: Request[None]) -> JobRecord:

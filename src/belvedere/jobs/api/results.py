@@ -22,7 +22,7 @@ from belvedere.rest.route import Handler, Reply, Route
 async def list_running(request: Request[None]) -> Reply:
     listing = _open_listing(request)
     page = await list_pages.read(request, listing)
-    return pagination.answer(request, listing, page.records, page.total, page.until)
+    return pagination.answer_page(request, listing, page)
 
 
 async def count_running(request: Request[None]) -> list[OpenJobCount]:

@@ -6,9 +6,9 @@ number of jobs; then it reports where it stopped.
 
 from dataclasses import dataclass, replace
 
-from belvedere.base.clock import HOUR
+from belvedere.access import id_ranges
+from belvedere.access.id_ranges import IdRange, Params, TimeField
 from belvedere.db import Tx
-from belvedere.db.interface import Dialect
 from belvedere.jobs.model import IS_OPEN, OPEN
 from belvedere.rest.listing import Condition, Listing
 
@@ -21,22 +21,7 @@ MAX_OPEN_SCAN = 10_000
 # A condition on one of these selects fewer jobs than the organization.
 _NARROW = ("task_id", "workflow_job_id", "workflow_id")
 
-_ID_SIGNS = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
-# The time in an id may differ from created_at if the clocks of servers differ.
-_TIME_SIGNS = {
-    **dict.fromkeys(("$gt", "$gte"), (">=", -HOUR)),
-    **dict.fromkeys(("$lt", "$lte"), ("<", HOUR)),
-}
-
-Params = tuple[str | int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class IdRange:
-    """Lower and upper limit, each with its operator; the defaults include every id."""
-
-    low: tuple[str, str] = ("", ">=")
-    high: tuple[str, str] = ("g", "<")
+CREATED = TimeField("creation_date")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +39,7 @@ class IndexPlan:
 def choose_index(tx: Tx, customer_id: str, listing: Listing, limit: int | None) -> IndexPlan:
     """`limit`: the number of jobs to read; None: all of them."""
     newest_first = _direction(listing)
-    id_range = _id_range(listing, newest_first)
+    id_range = id_ranges.of_listing(listing, CREATED)
     if any(
         _is_within(condition, "lifecycle", OPEN) for condition in listing.conditions
     ) and _few_are_open(tx):
@@ -72,11 +57,6 @@ def choose_index(tx: Tx, customer_id: str, listing: Listing, limit: int | None) 
     return replace(
         _index_plan(tx, customer_id, listing, replace(id_range, **end), newest_first), until=until
     )
-
-
-def is_in_id_order(listing: Listing) -> bool:
-    """Whether the list can be read in steps; another order needs all jobs at once."""
-    return _direction(listing) is not None
 
 
 def _is_within(condition: Condition, field: str, words: tuple[str, ...]) -> bool:
@@ -142,35 +122,32 @@ def _index_plan(
     if narrow is not None:
         condition = by_field[narrow]
         rest = replace(rest, conditions=tuple(c for c in rest.conditions if c is not condition))
-        text, params = _between(tx.dialect, narrow, condition.values[0], id_range)
+        text, params = _between(tx, narrow, str(condition.values[0]), id_range)
         # Repeats the condition of the partial indexes.
         text = f"{text} and j.{narrow} is not null and j.customer_id || '' = ?"
         params = (*params, customer_id)
     else:
-        text, params = _between(tx.dialect, "customer_id", customer_id, id_range)
+        text, params = _between(tx, "customer_id", customer_id, id_range)
         if any(_is_within(condition, "state", FAILED_STATES) for condition in listing.conditions):
             text += f" and {_IS_FAILED_JOB}"
-    return IndexPlan(text, params, rest, _order(tx.dialect, narrow or "customer_id", newest_first))
+    return IndexPlan(text, params, rest, _order(tx, narrow or "customer_id", newest_first))
 
 
-def _between(dialect: Dialect, column: str, value: str | int, span: IdRange) -> tuple[str, Params]:
-    low, high = span.low, span.high
-    if dialect.compares_pairs:
-        text = f"(j.{column}, j.id) {low[1]} (?, ?) and (j.{column}, j.id) {high[1]} (?, ?)"
-        return text, (value, low[0], value, high[0])
-    return f"j.{column} = ? and j.id {low[1]} ? and j.id {high[1]} ?", (value, low[0], high[0])
+def _between(tx: Tx, column: str, value: str, id_range: IdRange) -> tuple[str, Params]:
+    keys = (f"j.{column}", "j.id")
+    return id_ranges.between(keys, (value,), id_range, as_rows=tx.dialect.compares_pairs)
 
 
-def _order(dialect: Dialect, column: str, down: bool | None) -> str:
-    if down is None or not dialect.compares_pairs:
+def _order(tx: Tx, column: str, down: bool | None) -> str:
+    if down is None:
         return ""
-    return f"j.{column}{' desc' if down else ''}, "
+    as_rows = tx.dialect.compares_pairs
+    return id_ranges.order((f"j.{column}", "j.id"), down=down, as_rows=as_rows)
 
 
 def _direction(listing: Listing) -> bool | None:
     """Whether the newest come first; None: another order, all jobs must be read."""
-    name, down = listing.sort[0] if listing.sort else (listing.of.order, listing.of.newest_first)
-    return down if name == "id" else None
+    return listing.is_newest_first if listing.is_by_id else None
 
 
 def _last_id(tx: Tx, plan: IndexPlan, newest_first: bool, limit: int) -> str | None:
@@ -183,32 +160,9 @@ def _last_id(tx: Tx, plan: IndexPlan, newest_first: bool, limit: int) -> str | N
     return rows[0][0] if len(rows) == 2 else None
 
 
-def _id_range(listing: Listing, newest_first: bool | None) -> IdRange:
-    """The conditions on creation time, id and page as one range of ids. Of several limits on one
-    side only the nearest is used, because the database may start at the wrong one."""
-    limits = [limit for condition in listing.conditions if (limit := _limit(condition)) is not None]
-    if listing.after is not None:
-        limits.append((listing.after, "<" if newest_first else ">"))
-    default = IdRange()
-    low = max((limit for limit in limits if limit[1][0] == ">"), default=default.low)
-    high = min((limit for limit in limits if limit[1][0] == "<"), default=default.high)
-    return IdRange(low, high)
-
-
-def _limit(condition: Condition) -> tuple[str, str] | None:
-    if condition.field == "creation_date" and condition.operator in _TIME_SIGNS:
-        sign, margin = _TIME_SIGNS[condition.operator]
-        return f"{max(int(condition.values[0]) + margin, 0):012x}", sign
-    if _is_of_ids(condition):
-        return str(condition.values[0]), _ID_SIGNS[condition.operator]
-    return None
-
-
-def _is_of_ids(condition: Condition) -> bool:
-    return condition.field == "id" and condition.operator in _ID_SIGNS
-
-
 def _without_ids(listing: Listing) -> Listing:
     """The conditions that the range of ids does not cover."""
-    others = tuple(condition for condition in listing.conditions if not _is_of_ids(condition))
+    others = tuple(
+        condition for condition in listing.conditions if not id_ranges.is_range(condition)
+    )
     return replace(listing, conditions=others, after=None)

@@ -15,6 +15,7 @@ from belvedere.jobs.queries import details, index_choice, records
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
+from belvedere.rest.pagination import ListPage
 from belvedere.rest.response_budget import Budget, check_order
 
 DETAIL_FIELDS = frozenset({"task", "task_arguments_values", "output", "attempts"})
@@ -40,33 +41,7 @@ class OpenJobCount(msgspec.Struct):
     count: int
 
 
-class Page(msgspec.Struct):
-    """`total`: if requested. `until`: the last id that was read. `is_cut`: the page ends before its
-    limit because the response would be too large. `size`: counted bytes of records."""
-
-    records: list[JobRecord]
-    total: int | None
-    until: str | None
-    is_cut: bool = False
-    size: int = 0
-
-    def cut(self, count: int, start: str | None = None) -> None:
-        """Only so many records; the next page continues behind them, or where this one started."""
-        del self.records[count:]
-        self.until, self.is_cut = self.records[-1].id if self.records else start, True
-
-    def append(self, step: "Page") -> None:
-        """The records of the next step of the same list."""
-        self.records += step.records
-        self.total = None if self.total is None else self.total + (step.total or 0)
-        self.until, self.is_cut, self.size = step.until, step.is_cut, step.size
-
-    def is_unfinished(self, listing: Listing, count_limit: int | None) -> bool:
-        """Whether there are more jobs to examine, for the page or for the total."""
-        if self.until is None or self.is_cut:
-            return False
-        is_counting = self.total is not None and (count_limit is None or self.total <= count_limit)
-        return is_counting or len(self.records) < (listing.limit or 0)
+Page = ListPage[JobRecord]
 
 
 def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[JobRecord], int | None]:
@@ -103,14 +78,16 @@ def read_page(
         counted = f"select count(*) from (select 1 as one {source} limit ?) o"
         total = int(tx.value(counted, *params, count_limit + 1))
     if not includes_details(listing):
-        return Page(details.add_hostnames(tx, _summaries(tx, actor, jobs)), total, plan.until)
+        summaries = details.add_hostnames(tx, _summaries(tx, actor, jobs))
+        return Page(summaries, total, plan.until, jobs[-1].id if jobs else None)
     budget = Budget()
     budget.spent = size
-    page = Page(_detailed_records(tx, actor, jobs, listing, budget), total, plan.until)
-    page.size = budget.spent
-    if len(page.records) < len(jobs):
+    records = _detailed_records(tx, actor, jobs, listing, budget)
+    last = records[-1].id if records else None
+    page = Page(records, total, plan.until, last, size=budget.spent)
+    if len(records) < len(jobs):
         check_order(listing)
-        page.cut(len(page.records), listing.after)
+        page.cut(len(records), last or listing.after)
     return page
 
 

@@ -1,7 +1,7 @@
 """Endpoints of channels, rules and messages."""
 
 from belvedere.access.request import AnyRequest, Request, heavy_read
-from belvedere.access.searches import run_search
+from belvedere.access.searches import read_list, run_search
 from belvedere.egress.messages import Outcome
 from belvedere.notifications import service, store
 from belvedere.notifications.api import records
@@ -141,11 +141,10 @@ async def delete_rule(request: Request[None]) -> RuleRecord:
 
 async def list_messages(request: Request[None]) -> Reply:
     listing = filters.read(request.query, messages.MESSAGES)
-    listing = await run_search(request, messages.limit_page, request.actor.customer_id, listing)
-    async with heavy_read(request, listing.size):
-        rows, total = await run_search(request, service.list_messages, request.actor, listing)
-        page = [records.message(row) for row in rows]
-    return pagination.answer(request, listing, page, total)
+    async with heavy_read(request):
+        page = await read_list(request, listing, service.read_messages, request.actor)
+        message_records = [records.message(row) for row in page.records]
+    return pagination.answer_page(request, listing, page, records=message_records)
 
 
 async def show_message(request: Request[None]) -> MessageRecord:

@@ -3,7 +3,7 @@
 import msgspec
 
 from belvedere.access.request import AnyRequest, Request
-from belvedere.access.searches import run_search
+from belvedere.access.searches import read_list
 from belvedere.notifications import inbox
 from belvedere.notifications.api import records
 from belvedere.notifications.api.records import NotificationRecord, ReadCount
@@ -13,10 +13,11 @@ from belvedere.rest import pagination
 from belvedere.rest.route import Reply, Route
 
 
-async def listing(request: Request[None]) -> Reply:
-    page = filters.read(request.query, inbox.NOTIFICATIONS)
-    rows, total = await run_search(request, inbox.list_page, request.actor, page)
-    return pagination.answer(request, page, [records.notification(row) for row in rows], total)
+async def list_notifications(request: Request[None]) -> Reply:
+    listing = filters.read(request.query, inbox.NOTIFICATIONS)
+    page = await read_list(request, listing, inbox.read_page, request.actor)
+    notifications = [records.notification(row) for row in page.records]
+    return pagination.answer_page(request, listing, page, records=notifications)
 
 
 async def read(request: Request[None]) -> NotificationRecord:
@@ -61,7 +62,7 @@ ROUTES: tuple[Route, ...] = (
         "GET",
         "/notification",
         "viewer",
-        listing,
+        list_notifications,
         "List my inbox, newest first",
         answer=list[NotificationRecord],
         known=False,

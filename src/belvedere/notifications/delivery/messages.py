@@ -4,14 +4,16 @@ from collections.abc import Sequence
 
 import msgspec
 
+from belvedere.access import history_lists
+from belvedere.access.history_lists import HistoryScope, HistoryTable
+from belvedere.access.id_ranges import TimeField
 from belvedere.base.clock import DAY, ClockStep, Millis
 from belvedere.base.errors import NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 from belvedere.notifications.model import MessageState, Notice, NoticeSeverity
-from belvedere.rest import response_budget
 from belvedere.rest.listing import Field, Kind, Listable, Listing
-from belvedere.rest.listing_sql import clauses
+from belvedere.rest.pagination import ListPage
 
 RETENTION: Millis = 30 * DAY
 PURGE_BATCH_SIZE = 200
@@ -140,32 +142,26 @@ def find(tx: Tx, customer_id: str, message_id: str, *, lock: bool = False) -> Me
     return message
 
 
-def limit_page(tx: Tx, customer_id: str, listing: Listing) -> Listing:
-    """The same page, shortened so that the response stays within its size limit."""
-    sql = clauses(listing)
-    rows = tx.rows(
-        "select octet_length(notices) + octet_length(tries) from messages"
-        f" where customer_id = ?{sql.where}{sql.page}",
-        *(customer_id, *sql.params, *sql.page_params),
-    )
-    return response_budget.fitted(
-        listing, (size for (size,) in rows), response_budget.MAX_PAGE_BYTES
-    )
+_TABLE = HistoryTable(
+    Message,
+    "messages",
+    ("customer_id",),
+    TimeField("creation_date"),
+    size="octet_length(notices) + octet_length(tries)",
+)
 
 
-def select_page(tx: Tx, customer_id: str, listing: Listing) -> list[Message]:
-    sql = clauses(listing)
-    return tx.all(
-        Message,
-        f"select {ROW} from messages where customer_id = ?{sql.where}{sql.page}",
-        *(customer_id, *sql.params, *sql.page_params),
-    )
-
-
-def count(tx: Tx, customer_id: str, listing: Listing) -> int:
-    sql = clauses(listing)
-    query = f"select count(*) from messages where customer_id = ?{sql.where}"
-    return int(tx.value(query, customer_id, *sql.params))
+def read_page(
+    tx: Tx,
+    customer_id: str,
+    listing: Listing,
+    count_limit: int | None,
+    row_limit: int | None,
+    size: int = 0,
+) -> ListPage[Message]:
+    """One step of a list; see `searches.read_list`."""
+    scope = HistoryScope((customer_id,))
+    return history_lists.read_page(tx, _TABLE, scope, listing, count_limit, row_limit, size)
 
 
 def delete_for_channel(tx: Tx, channel_id: str) -> None:

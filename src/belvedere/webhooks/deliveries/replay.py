@@ -6,6 +6,7 @@ from belvedere.access import Actor, Level, require
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Tx
 from belvedere.rest.listing import Listing
+from belvedere.rest.pagination import ListPage
 from belvedere.webhooks import store
 from belvedere.webhooks.deliveries import payload
 from belvedere.webhooks.deliveries import store as inbox
@@ -13,14 +14,20 @@ from belvedere.webhooks.deliveries.receive import Call
 from belvedere.webhooks.model import CallAuthorization, Delivery
 
 
-def list_page(
-    tx: Tx, actor: Actor, webhook_id: str, listing: Listing
-) -> tuple[list[Delivery], int | None]:
-    """A page of deliveries, newest first."""
+def read_page(
+    tx: Tx,
+    actor: Actor,
+    webhook_id: str,
+    listing: Listing,
+    count_limit: int | None,
+    row_limit: int | None,
+    size: int = 0,
+) -> ListPage[Delivery]:
+    """One step of a list of deliveries; see `searches.read_list`."""
     require(actor, Level.ADMIN)
     store.find(tx, actor.customer_id, webhook_id)
-    total = inbox.count_rows(tx, actor.customer_id, webhook_id, listing) if listing.count else None
-    return inbox.select_page(tx, actor.customer_id, webhook_id, listing), total
+    limits = (count_limit, row_limit, size)
+    return inbox.read_page(tx, actor.customer_id, webhook_id, listing, *limits)
 
 
 def show(tx: Tx, actor: Actor, webhook_id: str, delivery_id: str) -> tuple[Delivery, str]:

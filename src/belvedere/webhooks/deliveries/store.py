@@ -4,14 +4,17 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from belvedere.access import history_lists
 from belvedere.access.crypto import sealed_values
+from belvedere.access.history_lists import HistoryScope, HistoryTable
+from belvedere.access.id_ranges import TimeField
 from belvedere.base.clock import DAY, Millis
 from belvedere.base.errors import NotFound
 from belvedere.base.text import json_text
 from belvedere.base.text.credentials import MASK, is_credential
 from belvedere.db import Tx, columns
 from belvedere.rest.listing import Field, Kind, Listable, Listing
-from belvedere.rest.listing_sql import clauses
+from belvedere.rest.pagination import ListPage
 from belvedere.webhooks.model import Delivery
 
 RETENTION: Millis = 30 * DAY
@@ -85,29 +88,27 @@ def find(tx: Tx, customer_id: str, webhook_id: str, delivery_id: str) -> tuple[D
     return delivery, sealed_values.open_text(tx, context(delivery.id), body, "")
 
 
-def select_page(tx: Tx, customer_id: str, webhook_id: str, listing: Listing) -> list[Delivery]:
-    sql = clauses(listing)
-    return tx.all(
-        Delivery,
-        f"select {_ROW} from deliveries where customer_id = ? and webhook_id = ?"
-        f"{sql.where}{sql.page}",
-        customer_id,
-        webhook_id,
-        *sql.params,
-        *sql.page_params,
-    )
+_TABLE = HistoryTable(
+    Delivery,
+    "deliveries",
+    ("webhook_id",),
+    TimeField("date"),
+    size="octet_length(jobs) + octet_length(headers)",
+)
 
 
-def count_rows(tx: Tx, customer_id: str, webhook_id: str, listing: Listing) -> int:
-    sql = clauses(listing)
-    return int(
-        tx.value(
-            f"select count(*) from deliveries where customer_id = ? and webhook_id = ?{sql.where}",
-            customer_id,
-            webhook_id,
-            *sql.params,
-        )
-    )
+def read_page(
+    tx: Tx,
+    customer_id: str,
+    webhook_id: str,
+    listing: Listing,
+    count_limit: int | None,
+    row_limit: int | None,
+    size: int = 0,
+) -> ListPage[Delivery]:
+    """One step of a list; see `searches.read_list`."""
+    scope = HistoryScope((webhook_id,), {"customer_id": customer_id})
+    return history_lists.read_page(tx, _TABLE, scope, listing, count_limit, row_limit, size)
 
 
 # Retention
