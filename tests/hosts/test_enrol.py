@@ -11,7 +11,7 @@ from belvedere.access.signin.authentication import authenticate
 from belvedere.base.errors import Conflict, Invalid, Unauthenticated
 from belvedere.db import Database, Tx
 from belvedere.hosts import connect, delete, disconnected, enrol, store
-from belvedere.hosts.service import show
+from belvedere.hosts.service import create_host_enrolment, show
 from manual_clock import HandClock
 from people import ADDRESS, Cast
 
@@ -42,16 +42,36 @@ def _audit(tx: Tx, host_id: str) -> list[tuple[str, ...]]:
     )
 
 
-def test_the_same_machine_enrols_again_at_once(
+def test_the_same_machine_enrols_again_after_its_agent_stopped(
     db: Database, keys: Keyring, cast: Cast, enrolled: Enrol, enrolled_again: Enrol
 ) -> None:
     first = enrolled()
     session = db.write_blocking(connect, first.host_id, hello(), ADDRESS)
+    db.write_blocking(disconnected, first.host_id, session)
     again = enrolled_again(first.host_id)
     assert again.host_id == first.host_id
     assert db.write_blocking(authenticate, keys, first.token) is None
     assert db.write_blocking(authenticate, keys, again.token) is not None
     assert db.write_blocking(show, cast.ada, first.host_id).session > session
+
+
+@pytest.mark.parametrize("is_for_the_host", [False, True])
+def test_a_connected_agent_keeps_its_host_on_the_same_machine(
+    db: Database, keys: Keyring, cast: Cast, enrolled: Enrol, is_for_the_host: bool
+) -> None:
+    """The machine of `belvedere up` has an agent already; a second one has the same mark."""
+    first = enrolled()
+    db.write_blocking(connect, first.host_id, hello(), ADDRESS)
+    if is_for_the_host:
+        _, text = db.write_blocking(create_host_enrolment, keys, cast.ada, first.host_id)
+    else:
+        _, text = db.write_blocking(create_enrolment, keys, cast.ada)
+    with pytest.raises(Conflict) as refusal:
+        db.write_blocking(enrol, keys, text, "web-1", "machine-1", ADDRESS)
+    assert refusal.value.code == "host_held"
+    assert "--hostname web-1-2" in refusal.value.message
+    assert "belvedere enrolment create --host web-1" in refusal.value.message
+    assert db.write_blocking(authenticate, keys, first.token) is not None
 
 
 def test_a_name_that_a_live_agent_holds_is_refused(

@@ -1,5 +1,8 @@
 """Attacks with enrolment tokens: a token for new hosts must not take over an existing host."""
 
+import contextlib
+import sqlite3
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +14,8 @@ from belvedere.access.credentials import enrolment
 from contract.client import Answer, Client
 from contract.world import World
 from e2e import process_leaks as leftovers
-from e2e.programs import Agent
+from e2e.programs import Agent, environment
+from e2e.wait_until import until
 from e2e.world import World as Installation
 from legacy_agents.legacy_agent import OldAgent
 from manual_clock import HandClock
@@ -81,6 +85,75 @@ def test_up_enrols_its_own_agent_again(engine: str, tmp_path: Path) -> None:
         (site.server.data / "agent" / "credential.json").unlink()
         site.start()
         assert site.connected(site.agents["local"])["id"] == host["id"]
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_the_install_command_on_the_server_s_machine_leaves_the_agent_of_up_alone(
+    engine: str, tmp_path: Path
+) -> None:
+    """On SQLite, which `up` uses. The name of the machine is the one that the agent of `up` has."""
+    with Installation(tmp_path, verb="up") as site:
+        site.start("--no-demo")
+        host = site.connected(site.local_agent())
+        with site.person() as admin:
+            for_host = admin.post(f"/host/{host['id']}/enrolment", {})["token"]
+        for token in (site.enrolment(), for_host):
+            done = run_install_script(site, tmp_path, token)
+            assert done.returncode == 1
+            assert f"An agent is connected as host '{host['hostname']}'" in done.stderr
+            assert f"--hostname {host['hostname']}-2" in done.stderr
+        assert site.connected(site.agents["local"])["id"] == host["id"]
+        done = run_install_script(site, tmp_path, site.enrolment(), "--hostname", "second")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert {row["hostname"] for row in site.hosts()} == {host["hostname"], "second"}
+
+
+def run_install_script(
+    site: Installation, folder: Path, token: str, *words: str
+) -> "subprocess.CompletedProcess[str]":
+    with site.api.open("/-/install.sh") as response:
+        script = response.read().decode()
+    return subprocess.run(
+        ["sh", "-s", "--", "--units", f"{folder}/units", "--state", f"{folder}/state", *words],
+        input=script,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        env=environment(BELVEDERE_ENROLMENT_TOKEN=token),
+    )
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_up_enrols_its_own_agent_again_after_its_token_was_revoked(
+    engine: str, tmp_path: Path
+) -> None:
+    """Also under another name: the host keeps its id, and its jobs and monitors with it."""
+    with Installation(tmp_path, verb="up") as site:
+        site.start("--no-demo")
+        host = site.connected(site.local_agent())
+        site.api.patch(f"/host/{host['id']}", {"hostname": "headquarters"})
+        site.agents["local"].hostname = "headquarters"
+        site.server.stop()
+        path = site.server.data / "belvedere.db"
+        with contextlib.closing(sqlite3.connect(path)) as database, database:
+            database.execute("update tokens set revoked_at = 1 where kind = 'agent_token'")
+        site.start("--no-demo")
+        assert site.connected(site.agents["local"])["id"] == host["id"]
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_deleted_host_of_up_comes_back_at_the_next_start_only(
+    engine: str, tmp_path: Path
+) -> None:
+    with Installation(tmp_path, verb="up") as site:
+        site.start("--no-demo")
+        host = site.connected(site.local_agent())
+        site.api.delete(f"/host/{host['id']}")
+        until(lambda: "the host of the local agent was deleted" in site.server.said(), 20)
+        assert site.hosts() == []
+        site.server.stop()
+        site.start("--no-demo")
+        assert site.connected(site.agents["local"])["id"] != host["id"]
 
 
 def enrolment_token(world: World, uses: int = 3) -> tuple[str, str]:

@@ -21,7 +21,6 @@ from belvedere.db import Tx
 from belvedere.db.signals import host_ready
 from belvedere.hosts import model, store
 from belvedere.hosts.model import HostRow
-from belvedere.hosts.presence import check_holder
 from belvedere.rest import text_fields
 from belvedere.rest.listing import Listing
 
@@ -87,12 +86,27 @@ def take_in(
         host = store.insert(tx, agent.customer_id, name, fingerprint, address)
         _record_change(tx, _speaking(agent, host, address), host, "created", None)
         return host
-    check_holder(host, fingerprint)
+    _check_not_connected(host)
     _check_rebinding(leave, host)
     store.rebind(tx, host, fingerprint)
     tokens.revoke_agent_tokens(tx, agent.customer_id, host.id)
     _record_change(tx, _speaking(agent, host, address), host, "rebound", _audit_fields(host))
     return host
+
+
+def _check_not_connected(host: HostRow) -> None:
+    """A connected agent keeps its host, also when the command is run on the same machine: there
+    the agent of `belvedere up` or an earlier installation is at work."""
+    if not host.is_live:
+        return
+    raise Conflict(
+        f"An agent is connected as host {host.hostname!r}. If it runs on this machine, there is"
+        " nothing to install (belvedere up includes an agent). To enrol this machine as another"
+        f" host, choose another name: --hostname {host.hostname}-2. To replace the connected agent,"
+        " stop it first and enrol with a token for this host (belvedere enrolment create --host"
+        f" {host.hostname}).",
+        code="host_held",
+    )
 
 
 def _check_rebinding(leave: EnrolmentGrant, host: HostRow) -> None:

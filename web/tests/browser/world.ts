@@ -180,8 +180,11 @@ export class World {
   }
 
   /** The only host: the local agent's. */
-  async host(): Promise<{ id: string; hostname: string }> {
-    const [first] = await this.api<{ id: string; hostname: string }[]>('GET', '/host')
+  async host(): Promise<{ id: string; hostname: string; state: string }> {
+    const [first] = await this.api<{ id: string; hostname: string; state: string }[]>(
+      'GET',
+      '/host',
+    )
     if (!first) throw new Error('there is no host')
     return first
   }

@@ -91,8 +91,11 @@ class ServerLink:
         credential: Credential,
         dial: Dial,
         checks: Callable[[SampleBuffer, ScriptChecks], RunningChecks] = CheckScheduler,
+        *,
+        retries_refusals: bool = True,
     ) -> None:
         self._settings = settings
+        self._retries_refusals = retries_refusals
         self._folder = folder
         self._credential = credential
         self._dial = dial
@@ -107,7 +110,8 @@ class ServerLink:
         )
 
     async def run(self) -> None:
-        """Run until cancelled; call it once. KeeperFailed if the first keeper does not start."""
+        """Run until cancelled; call it once. KeeperFailed if the first keeper does not start;
+        AgentRefused if the server rejects the credential and refusals are not retried."""
         try:
             await self._reconnect_loop(await self._attach())
         finally:
@@ -127,6 +131,8 @@ class ServerLink:
                 await self._run_connection(keeper)
             except AgentRefused as error:
                 log.error("server rejected this agent reason=%s", error)
+                if not self._retries_refusals:
+                    raise
                 await asyncio.sleep(REFUSED_PAUSE_S)
                 continue
             except (OSError, InvalidHandshake, ConnectionClosed) as fault:

@@ -50,15 +50,16 @@ def install(settings: AgentSettings) -> int:
         )
     state = state_folder.prepare(settings.state)
     try:
-        if enrolment.load_saved(settings, state) is None:
-            enrolment.enrol(settings, state, tls.context(settings))
+        credential = enrolment.load_saved(settings, state)
+        if credential is None:
+            credential = enrolment.enrol(settings, state, tls.context(settings))
     except (CannotEnrol, Unreachable) as fault:
         print(f"{NAME}: {settings.server}: {fault}", file=sys.stderr)
         return 1
     unit = (Path(settings.units) if settings.units else _units()) / f"{NAME}.service"
     unit.parent.mkdir(parents=True, exist_ok=True)
     _replace(unit, unit_text(_program(state), settings).encode(), 0o644)
-    print(f"The host {settings.hostname} is enrolled; its service is {unit}.")
+    print(f"The host {credential.hostname} is enrolled; its service is {unit}.")
     if not settings.units:
         _start()
     return 0

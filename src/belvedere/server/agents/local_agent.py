@@ -9,43 +9,47 @@ import socket
 from functools import partial
 from pathlib import Path
 
-from belvedere import hosts
-from belvedere.access import Actor
-from belvedere.access.credentials import enrolment
-from belvedere.access.customers import service
 from belvedere.agent import state_folder as folder
-from belvedere.agent.connection.server_link import ServerLink
+from belvedere.agent.connection.server_link import REFUSED_PAUSE_S, AgentRefused, ServerLink
 from belvedere.agent.keeper_client import KeeperFailed
 from belvedere.agent.monitoring.checker_process import BACK_OFF_S, CheckerProcess
 from belvedere.agent.setup import enrolment as enrol
 from belvedere.agent.setup.enrolment import CannotEnrol, Credential
 from belvedere.agent.setup.machine import fingerprint
 from belvedere.agent.setup.settings import AgentSettings
-from belvedere.base.errors import NotFound, Refused
-from belvedere.db import Tx
-from belvedere.hosts import store
-from belvedere.server.agents.in_process import HERE, connect
+from belvedere.agent.state_folder import StateFolder
+from belvedere.base.errors import Refused
+from belvedere.server.agents import local_enrolment
+from belvedere.server.agents.in_process import connect
+from belvedere.server.agents.local_enrolment import CredentialState, LocalMachine
 from belvedere.server.http.app import App
 from belvedere.server.runtime import ServerRuntime
 
 log = logging.getLogger("belvedere.agent")
-
-# Lifetime of the enrolment token, which is used in the transaction that creates it.
-LIFE_S = 600
 
 
 def state_folder(runtime: ServerRuntime) -> Path:
     return runtime.settings.folder / "agent"
 
 
+class HostDeleted(Exception):
+    """The host of the local agent was deleted while the agent was running."""
+
+
 async def keep_running(app: App) -> None:
-    """Run the agent until cancelled; start it again when it fails."""
+    """Run the agent until cancelled or its host is deleted; start it again when it fails."""
     # Other users must not read the agent's files, whatever umask the operator uses.
     os.umask(0o077)
     tries = 0
     while True:
         try:
             await _run(app)
+        except HostDeleted:
+            log.warning(
+                "the host of the local agent was deleted; restart the server to add it again, or"
+                " start it with --no-agent"
+            )
+            return
         except (Refused, CannotEnrol, KeeperFailed, OSError) as fault:
             log.error("local agent cannot start error=%s", fault)
         except Exception:
@@ -71,36 +75,48 @@ async def _run(app: App) -> None:
     if lock is None:
         raise OSError(f"Another agent runs with the state folder {state.root}.")
     try:
-        credential = enrol.load(state)
-        if credential is None:
-            machine_fingerprint = fingerprint(state, settings.hostname)
-            credential = await runtime.db.write(
-                _enrol, runtime, settings.hostname, machine_fingerprint
-            )
-            enrol.save(state, credential)
-        dial, checks = partial(connect, app, credential.token), partial(CheckerProcess, state.root)
-        await ServerLink(settings, state, credential, dial, checks).run()
+        credential = enrol.load(state) or await _enrol(runtime, settings, state)
+        while True:
+            try:
+                await _link(app, settings, state, credential).run()
+            except AgentRefused:
+                credential = await _renew(runtime, settings, state, credential)
     finally:
         os.close(lock)
 
 
-def _enrolment_text(tx: Tx, runtime: ServerRuntime, operator: Actor, hostname: str) -> str:
-    """The server's process has the operator's permissions, so it enrols its own host again when
-    the credential file of its agent is missing."""
-    host = store.by_name(tx, operator.customer_id, hostname)
-    if host is not None:
-        return hosts.create_host_enrolment(tx, runtime.keyring, operator, host.id, LIFE_S)[1]
-    return enrolment.create_enrolment(
-        tx, runtime.keyring, operator, name="local agent", uses=1, life_s=LIFE_S
-    )[1]
+def _link(
+    app: App, settings: AgentSettings, state: StateFolder, credential: Credential
+) -> ServerLink:
+    dial, checks = partial(connect, app, credential.token), partial(CheckerProcess, state.root)
+    return ServerLink(settings, state, credential, dial, checks, retries_refusals=False)
 
 
-def _enrol(tx: Tx, runtime: ServerRuntime, hostname: str, machine_fingerprint: str) -> Credential:
-    """Enrol in the organization of the first start, else in the oldest one."""
-    name = tx.value("select name from customers where enabled = 1 order by id limit 1")
-    customer = service.by_name(tx, name or "")
-    if customer is None:
-        raise NotFound("There is no organization yet.", code="customer_not_found")
-    text = _enrolment_text(tx, runtime, service.operator(customer), hostname)
-    enrolled = hosts.enrol(tx, runtime.keyring, text, hostname, machine_fingerprint, HERE[0])
-    return Credential(enrolled.token, enrolled.host_id, enrolled.customer, enrolled.hostname)
+async def _enrol(
+    runtime: ServerRuntime,
+    settings: AgentSettings,
+    state: StateFolder,
+    previous: Credential | None = None,
+) -> Credential:
+    machine = LocalMachine(settings.hostname, fingerprint(state, settings.hostname))
+    credential = await runtime.db.write(local_enrolment.enrol, runtime.keyring, machine, previous)
+    enrol.save(state, credential)
+    return credential
+
+
+async def _renew(
+    runtime: ServerRuntime, settings: AgentSettings, state: StateFolder, credential: Credential
+) -> Credential:
+    """The credential to go on with after the server refused this one."""
+    reason = await runtime.db.read(local_enrolment.state, runtime.keyring, credential)
+    if reason is CredentialState.HOST_DELETED:
+        # An admin removed the host on purpose. It must not come back at once.
+        os.unlink(state.credential)
+        raise HostDeleted
+    if reason is not CredentialState.LOST:
+        # Another agent that was enrolled for the host gets the time to connect, and keeps it.
+        await asyncio.sleep(REFUSED_PAUSE_S)
+    if reason is CredentialState.VALID:
+        return credential
+    log.warning("credential of the local agent is not valid; enrolling it again")
+    return await _enrol(runtime, settings, state, credential)

@@ -32,6 +32,8 @@ export const useText = catalogue(
     createToken: 'Create token for this host',
     createTokenBody:
       'For a machine that was installed again or replaced, or whose agent has lost its credential. The machine on which you run the line becomes this host: it gets its name, its jobs and its monitors, and the agent that had it before is shut out. A token for new hosts cannot do this.',
+    stopAgentFirst: (name: string) =>
+      `An agent is connected as ${name}. The server accepts the token only after that agent was stopped.`,
     deleteBody:
       'Its agent is shut out, its monitors go, and jobs that wait for it expire. Its past jobs stay.',
     deleted: (name: string) => `${name} is deleted`,
@@ -78,7 +80,7 @@ export const useText = catalogue(
     step1Body: 'It holds a token that lets in one host and lasts an hour.',
     step2: 'Run it on the new machine',
     step2Body:
-      'It fetches the agent from this server, enrols it and makes it a service. With sudo in front of sh the agent can run tasks as other users; further words are options, such as sh -s -- --hostname web-7.',
+      'It downloads the agent from this server, enrols the machine and installs a service. Do not run it on a machine that is a host already, such as the machine of this server if you started it with belvedere up. Options of the agent follow sh, for example another name: sh -s -- --hostname web-7.',
     step3: 'It reports',
     watching: 'Waiting for the new host …',
     watchingBody: 'This page notices by itself.',
@@ -132,6 +134,8 @@ export const useText = catalogue(
     createToken: 'Crear un token para este equipo',
     createTokenBody:
       'Para una máquina que se instaló de nuevo o se reemplazó, o cuyo agente perdió su credencial. La máquina en la que ejecutes la línea pasa a ser este equipo: recibe su nombre, sus trabajos y sus monitores, y el agente que lo tenía antes queda fuera. Un token para equipos nuevos no puede hacerlo.',
+    stopAgentFirst: (name) =>
+      `Hay un agente conectado como ${name}. El servidor solo acepta el token cuando ese agente se haya detenido.`,
     deleteBody:
       'Su agente queda fuera, sus monitores se borran y los trabajos que lo esperan caducan. Sus trabajos pasados quedan.',
     deleted: (name) => `${name} se borró`,
@@ -178,7 +182,7 @@ export const useText = catalogue(
     step1Body: 'Contiene un token que deja entrar a un equipo y dura una hora.',
     step2: 'Ejecútala en la máquina nueva',
     step2Body:
-      'Toma el agente de este servidor, lo inscribe y lo hace un servicio. Con sudo delante de sh el agente puede ejecutar tareas como otros usuarios; las palabras siguientes son opciones, como sh -s -- --hostname web-7.',
+      'Descarga el agente de este servidor, inscribe la máquina e instala un servicio. No la ejecutes en una máquina que ya es un equipo, como la de este servidor si lo iniciaste con belvedere up. Las opciones del agente van detrás de sh, por ejemplo otro nombre: sh -s -- --hostname web-7.',
     step3: 'Informa',
     watching: 'Esperando al equipo nuevo …',
     watchingBody: 'Esta página lo nota sola.',

@@ -1,5 +1,6 @@
 import {
   ActionIcon,
+  Alert,
   Button,
   Group,
   Menu,
@@ -10,7 +11,17 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Ban, Ellipsis, KeyRound, Pencil, PlugZap, Tags, Timer, Trash2 } from 'lucide-react'
+import {
+  Ban,
+  Ellipsis,
+  KeyRound,
+  Pencil,
+  PlugZap,
+  Tags,
+  Timer,
+  Trash2,
+  TriangleAlert,
+} from 'lucide-react'
 import { useState } from 'react'
 import { api, ok, type Shape } from '../../../api/client'
 import { ApiError, byField } from '../../../api/errors'
@@ -23,7 +34,10 @@ import { useWords } from '../../../ui/text'
 import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 
-type Known = Pick<HostLine, 'id' | 'hostname' | 'tags' | 'enable' | 'draining' | 'version'>
+type Known = Pick<
+  HostLine,
+  'id' | 'hostname' | 'state' | 'tags' | 'enable' | 'draining' | 'version'
+>
 type Change = Shape<'HostChange'>
 
 function useChange(host: Known, onDone: () => void) {
@@ -121,6 +135,11 @@ function HostToken({ host, onClose }: { host: Known; onClose: () => void }) {
     >
       <Stack gap="sm">
         <Text size="sm">{t.createTokenBody}</Text>
+        {host.state === 'online' || host.state === 'draining' ? (
+          <Alert color="yellow" icon={<TriangleAlert size={16} />}>
+            {t.stopAgentFirst(host.hostname)}
+          </Alert>
+        ) : null}
         <InstallLine hostId={host.id} />
       </Stack>
     </Modal>
