@@ -575,6 +575,36 @@ def test_every_remote_command_is_in_the_table() -> None:
     assert missing == []
 
 
+ADDRESS = {
+    "url": "",
+    "listens_on_loopback": True,
+    "addresses": ["http://192.0.2.7:8420"],
+    "options": ["--host 0.0.0.0 --url http://192.0.2.7:8420"],
+}
+
+
+def test_an_enrolment_on_a_loopback_server_says_how_to_restart_it(
+    belvedere: Belvedere, server: FakeServer
+) -> None:
+    server.on("GET", "/api/enrolment/address", ADDRESS)
+    ran = belvedere("enrolment", "create")
+    assert "other machines cannot reach http://127.0.0.1" in ran.err
+    assert "belvedere up --host 0.0.0.0 --url http://192.0.2.7:8420" in ran.err
+    # sudo removes a variable that is set before it.
+    assert "| sudo BELVEDERE_ENROLMENT_TOKEN=bvt_shown_once sh" in ran.err
+
+
+def test_an_enrolment_uses_an_address_that_other_machines_can_reach(
+    belvedere: Belvedere, server: FakeServer
+) -> None:
+    server.on("GET", "/api/enrolment/address", ADDRESS | {"listens_on_loopback": False})
+    assert "curl -fsSL http://192.0.2.7:8420/-/install.sh" in belvedere("enrolment", "create").err
+    server.on("GET", "/api/enrolment/address", ADDRESS | {"url": "https://belvedere.example.org"})
+    ran = belvedere("enrolment", "create")
+    assert "curl -fsSL https://belvedere.example.org/-/install.sh" in ran.err
+    assert "cannot reach" not in ran.err
+
+
 def test_a_task_is_made_from_files_and_options(
     belvedere: Belvedere, server: FakeServer, tmp_path: Path
 ) -> None:

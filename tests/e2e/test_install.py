@@ -93,6 +93,14 @@ def test_without_a_token_it_says_what_to_paste(site: Site, place: Path) -> None:
     assert "BELVEDERE_ENROLMENT_TOKEN=bve_" in done.stderr and site.world.url in done.stderr
 
 
+def test_a_token_that_sudo_removed_is_explained(site: Site, place: Path) -> None:
+    """`BELVEDERE_ENROLMENT_TOKEN=… sudo sh`: the variable does not reach the script."""
+    done = pasted(site, place, "--state", str(place / "state"), SUDO_USER="ada")
+    assert done.returncode == 1
+    assert "| sudo BELVEDERE_ENROLMENT_TOKEN=bve_... sh" in done.stderr
+    assert "must follow the word sudo" in done.stderr
+
+
 def test_a_token_that_is_not_good_leaves_nothing_behind(site: Site, place: Path) -> None:
     words = ("--units", str(place / "units"), "--state", str(place / "state"))
     done = pasted(site, place, *words, BELVEDERE_ENROLMENT_TOKEN="bve_" + "x" * 43)

@@ -10,6 +10,7 @@ from ipaddress import (
     ip_address,
     ip_network,
 )
+from urllib.parse import urlsplit
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -59,6 +60,18 @@ def parse_address(text: str) -> Address | None:
         return ip_address(text.partition("%")[0])
     except ValueError:
         return None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether this name or address only leads to the machine itself."""
+    address = parse_address(host)
+    if address is None:
+        return host == "localhost" or host.endswith(".localhost")
+    return address.is_loopback
+
+
+def is_loopback_url(url: str) -> bool:
+    return is_loopback(urlsplit(url).hostname or "")
 
 
 def is_internal(address: Address) -> bool:

@@ -1,12 +1,14 @@
 #!/bin/sh
 # Makes this machine a host of $server
 #
-#   curl -fsSL $server/-/install.sh | BELVEDERE_ENROLMENT_TOKEN=bve_... sh
+#   curl -fsSL $server/-/install.sh | sudo BELVEDERE_ENROLMENT_TOKEN=bve_... sh
+#
+# Without sudo the agent is a service of your own user. With sudo, the token must follow the word
+# sudo, because sudo does not pass on variables that are set before it.
 #
 # To upgrade the agent of a machine that is enrolled already, leave out the token.
 #
-# As root the agent is a service of the machine; otherwise it is your own. Further words are options
-# of the agent: ... | sh -s -- --hostname web-7
+# Further words are options of the agent: ... | sh -s -- --hostname web-7
 set -eu
 
 for python in python3 python3.14 python3.13 python3.12 python3.11; do
@@ -33,8 +35,13 @@ open(sys.argv[1], "wb").write(content)
 END
 "$$found" -I "$$folder/belvedere-agent.pyz" install --server "$server" "$$@" || {
   if [ -z "$${BELVEDERE_ENROLMENT_TOKEN:-}" ]; then
-    echo "install.sh: give the token that 'belvedere enrolment create' printed:" >&2
-    echo "  curl -fsSL $server/-/install.sh | BELVEDERE_ENROLMENT_TOKEN=bve_... sh" >&2
+    echo "install.sh: no enrolment token. Create one (belvedere enrolment create) and run:" >&2
+    if [ -n "$${SUDO_USER:-}" ]; then
+      echo "  curl -fsSL $server/-/install.sh | sudo BELVEDERE_ENROLMENT_TOKEN=bve_... sh" >&2
+      echo "The token must follow the word sudo: sudo removes variables set before it." >&2
+    else
+      echo "  curl -fsSL $server/-/install.sh | BELVEDERE_ENROLMENT_TOKEN=bve_... sh" >&2
+    fi
   fi
   exit 1
 }

@@ -36,6 +36,7 @@ from belvedere.server.api.about import ROUTES as ABOUT
 from belvedere.server.api.agent_download import ROUTES as AGENT_DOWNLOAD
 from belvedere.server.api.event_stream import ROUTES as STREAM
 from belvedere.server.api.health import ROUTES as HEALTH
+from belvedere.server.api.install_address import ROUTES as INSTALL_ADDRESS
 from belvedere.server.console.api import ROUTES as CONSOLE
 from belvedere.server.demo.api_demo import ROUTES as DEMO
 from belvedere.server.setup.api import ROUTES as SETUP
@@ -51,6 +52,7 @@ ROUTES: tuple[Route, ...] = (
     *HEALTH,
     *STREAM,
     *AGENT_DOWNLOAD,
+    *INSTALL_ADDRESS,
     *DEMO,
     *SETUP,
     *ABOUT,

@@ -976,6 +976,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/enrolment/address": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the addresses at which new hosts reach this server
+         * @description Level: admin.
+         */
+        get: operations["get_api_enrolment_address"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/enrolment/{id}": {
         parameters: {
             query?: never;
@@ -5183,6 +5203,12 @@ export interface components {
             verdict: string;
             webhook_id: string;
         };
+        /** DownHost */
+        DownHost: {
+            hostname: string;
+            id: string;
+            last_seen: string | null;
+        };
         /** DstatBody */
         DstatBody: {
             /** @default null */
@@ -5470,10 +5496,18 @@ export interface components {
             hostname?: string;
             tags?: string[];
         };
-        /** HostCounts */
+        /**
+         * HostCounts
+         * @description `down`: hosts without a connected agent that have active monitors or tasks; those that were
+         *         seen last come first in `down_hosts`, which has at most five of them.
+         */
         HostCounts: {
             /** @default 0 */
             disabled: number;
+            /** @default 0 */
+            down: number;
+            /** @default [] */
+            down_hosts: components["schemas"]["DownHost"][];
             /** @default 0 */
             draining: number;
             /** @default 0 */
@@ -5712,6 +5746,18 @@ export interface components {
             id: string;
             task?: components["schemas"]["TaskInJob"] | null;
             task_arguments_values: unknown[];
+        };
+        /**
+         * InstallAddress
+         * @description `url`: the address of --url, or empty. `listens_on_loopback`: no other machine can connect.
+         *         `addresses`: addresses of this machine that others may be able to reach. `options`: for each
+         *         of them, the options to restart the server with; empty if --url suits other machines.
+         */
+        InstallAddress: {
+            addresses: string[];
+            listens_on_loopback: boolean;
+            options: string[];
+            url: string;
         };
         /**
          * InstanceRecord
@@ -6345,6 +6391,7 @@ export interface components {
             host_id: string | null;
             hostname: string;
             id: string;
+            is_host_down: boolean;
             last_check: string | null;
             looptime: number;
             message: string;
@@ -9975,6 +10022,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TokenRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_api_enrolment_address: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstallAddress"];
                 };
             };
             /** @description Refused. */

@@ -42,10 +42,14 @@ async function ended(child: ChildProcess): Promise<void> {
 test('the page with the install line notices the new host, and then that it goes', async () => {
   const page = await world.page('/hosts/add')
   await page.getByRole('button', { name: 'Create install command' }).click()
-  const line = await page.locator('.copy-field code').innerText()
-  expect(line).toContain(`curl -fsSL ${world.url}/-/install.sh | BELVEDERE_ENROLMENT_TOKEN=bve_`)
+  const commands = page.locator('.copy-field code', { hasText: 'install.sh' })
+  await expect.poll(() => commands.count()).toBe(2)
+  const [withSudo, line] = await commands.allInnerTexts()
+  const download = `curl -fsSL ${world.url}/-/install.sh | `
+  expect(withSudo).toContain(`${download}sudo BELVEDERE_ENROLMENT_TOKEN=bve_`)
+  expect(line).toContain(`${download}BELVEDERE_ENROLMENT_TOKEN=bve_`)
   expect((await fetch(`${world.url}/-/install.sh`)).status).toBe(200)
-  const second = agent('web-7', /TOKEN=(\S+)/.exec(line)![1])
+  const second = agent('web-7', /TOKEN=(\S+)/.exec(line!)![1])
   await page.getByText('web-7 is here').waitFor()
   await page.getByRole('link', { name: 'Open web-7' }).click()
   await page.getByRole('heading', { level: 1, name: 'web-7' }).waitFor()
@@ -71,12 +75,46 @@ test('a replaced machine becomes the host again with a token for that host', asy
   const dialog = page.getByRole('dialog', { name: 'web-7: Create token for this host' })
   await dialog.getByText('A token for new hosts cannot do this.').waitFor()
   await dialog.getByRole('button', { name: 'Create token' }).click()
-  const line = await dialog.locator('.copy-field code').innerText()
+  const line = await dialog.locator('.copy-field code', { hasText: 'TOKEN=' }).first().innerText()
   agent('web-7', /TOKEN=(\S+)/.exec(line)![1], 'new-machine')
   await dialog.getByRole('button', { name: 'Close' }).click()
   await page.getByText('Online').first().waitFor()
   const named = (await hosts()).filter((host) => host.hostname === 'web-7')
   expect(named.map((host) => host.id)).toEqual([before.id])
+})
+
+test('a server that other machines cannot reach says how to restart it', async () => {
+  const page = await world.page('/hosts/add')
+  await page.getByText('Other machines cannot reach this server').waitFor()
+  const start = page.locator('.copy-field code', { hasText: 'belvedere up' }).first()
+  const port = new URL(world.url).port
+  expect(await start.innerText()).toMatch(
+    new RegExp(`^belvedere up --host (0\\.0\\.0\\.0|::) --url http://\\S+:${port}$`),
+  )
+})
+
+test('the token for a connected host comes with the advice to stop its agent first', async () => {
+  const { id, hostname } = await world.host()
+  const page = await world.page(`/hosts/${id}`)
+  await page.getByRole('button', { name: `Actions for ${hostname}` }).click()
+  await page.getByRole('menuitem', { name: 'Create token for this host' }).click()
+  await page.getByText(`An agent is connected as ${hostname}.`).waitFor()
+  await page.getByRole('button', { name: 'Create token' }).click()
+  const line = await page.locator('.copy-field code', { hasText: 'TOKEN=' }).first().innerText()
+  // Whoever runs the command anyway gets the same advice, and the connected agent keeps its host.
+  const answer = await fetch(`${world.url}/-/enrol`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      token: /TOKEN=(\S+)/.exec(line)![1],
+      hostname,
+      fingerprint: 'the same machine',
+    }),
+  })
+  const refusal = (await answer.json()) as { code: string; message: string }
+  expect([answer.status, refusal.code]).toEqual([409, 'host_held'])
+  expect(refusal.message).toContain(`--hostname ${hostname}-2`)
+  expect((await world.host()).state).toBe('online')
 })
 
 test('a host is renamed, tagged, drained, disabled and deleted', async () => {

@@ -6,11 +6,11 @@ import socket
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from belvedere.agent import disk_space
+from belvedere.base.networks import is_loopback
 
 MIN_FREE_BYTES, MIN_FREE_INODES = "BELVEDERE_MIN_FREE_BYTES", "BELVEDERE_MIN_FREE_INODES"
 ACTIONS = ("run", "install")
@@ -38,14 +38,7 @@ class AgentSettings:
     def is_unprotected(self) -> bool:
         """Plain HTTP to another machine."""
         parts = urlsplit(self.server)
-        return parts.scheme == "http" and not _is_loopback(parts.hostname or "")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+        return parts.scheme == "http" and not is_loopback(parts.hostname or "")
 
 
 def default_state() -> str:

@@ -1,8 +1,13 @@
 """`belvedere enrolment`: tokens for enrolling hosts."""
 
+from http import HTTPStatus
+
+from belvedere.base.networks import is_loopback_url
 from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Command, Record, option
 from belvedere.cli.framework.profile import connect
+from belvedere.client.errors import Problem
+from belvedere.client.http_client import Client
 
 
 def list_all(args: Args) -> object:
@@ -12,11 +17,29 @@ def list_all(args: Args) -> object:
 def create(args: Args) -> object:
     client = connect(args)
     expires_in = time_words.duration_ms(args.expires) // 1_000
+    path, body = "/api/enrolment", {"name": args.name, "uses": args.uses, "expires_in": expires_in}
     if args.host:
         path = f"/host/{lookup.host(client, args.host)['id']}/enrolment"
-        return {**client.post(path, {"expires_in": expires_in}), "server": client.server}
-    body = {"name": args.name, "uses": args.uses, "expires_in": expires_in}
-    return {**client.post("/api/enrolment", body), "server": client.server}
+        body = {"expires_in": expires_in}
+    target = _install_target(client)
+    return {**client.post(path, body), **target}
+
+
+def _install_target(client: Client) -> Record:
+    """The address for the new host; `options`: how to restart a server that it cannot reach."""
+    try:
+        address = client.get("/api/enrolment/address")
+    except Problem as problem:
+        if problem.status != HTTPStatus.NOT_FOUND:
+            raise
+        # A server of an earlier version.
+        return {"server": client.server}
+    server = address["url"] or client.server
+    if not is_loopback_url(server):
+        return {"server": server}
+    if not address["url"] and not address["listens_on_loopback"] and address["addresses"]:
+        return {"server": address["addresses"][0], "addresses": address["addresses"]}
+    return {"server": server, "options": address["options"]}
 
 
 def delete(args: Args) -> object:
@@ -43,11 +66,32 @@ def show_enrolments(enrolments: list[Record]) -> None:
     )
 
 
+def _note_address(enrolment: Record) -> None:
+    """Other machines cannot use the loopback address of the server."""
+    if "addresses" in enrolment:
+        others = " ".join(enrolment["addresses"][1:])
+        alternatives = f"; other addresses of it: {others}" if others else ""
+        rendering.note(f"the command uses an address of the server's machine{alternatives}")
+    if "options" not in enrolment:
+        return
+    rendering.note(
+        f"other machines cannot reach {enrolment['server']}: it is a loopback address. Restart the"
+        " server with an address that they can reach, then create the token:"
+    )
+    for options in enrolment["options"]:
+        rendering.note(f"  belvedere up {options}")
+
+
 def show_new(enrolment: Record) -> None:
     server, token = enrolment["server"], enrolment["token"]
     machine = "the machine of this host" if enrolment.get("host_id") else "the new host"
+    _note_address(enrolment)
     rendering.note(f"the token is shown only once; run this on {machine}:")
-    rendering.note(f"  curl -fsSL {server}/-/install.sh | BELVEDERE_ENROLMENT_TOKEN={token} sh")
+    command = f"curl -fsSL {server}/-/install.sh | "
+    variable = f"BELVEDERE_ENROLMENT_TOKEN={token}"
+    rendering.note(f"  {command}sudo {variable} sh")
+    rendering.note("or without root (a service of your user), or if you are root already:")
+    rendering.note(f"  {command}{variable} sh")
     rendering.note("or, if Belvedere is already installed there, run this and paste the token:")
     rendering.note(f"  belvedere agent --server {server} --token-file -")
     print(token)

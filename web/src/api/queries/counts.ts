@@ -1,10 +1,19 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, ok } from '../client'
+import { api, ok, type Shape } from '../client'
 
 /** The numbers beside the navigation's entries; read again after whatever changes them. */
 export const countsQuery = queryOptions({
   queryKey: ['counts'],
   queryFn: () => ok(api.GET('/-/counts')),
   staleTime: 5_000,
+  // No event says that the time to reconnect is over.
+  refetchInterval: 30_000,
   meta: { after: ['job', 'monitor', 'host', 'indicator', 'notification'] },
 })
+
+/** Problems for the title of the tab. A host that is down has a monitor of its own that stopped. */
+export function alarmCount(counts?: Shape<'Counts'>): number {
+  if (!counts) return 0
+  const { failure, updates_stopped } = counts.monitors
+  return failure + Math.max(updates_stopped, counts.hosts.down)
+}

@@ -76,3 +76,10 @@ export const hostNamesQuery = queryOptions({
   queryKey: ['host', 'names'],
   queryFn: () => ok(api.GET('/host', { params: { query: untypedQuery({ 'sort[hostname]': 1 }) } })),
 })
+
+/** Where new hosts reach the server. */
+export const installAddressQuery = queryOptions({
+  queryKey: ['install-address'],
+  queryFn: () => ok(api.GET('/api/enrolment/address')),
+  staleTime: Number.POSITIVE_INFINITY,
+})

@@ -1,0 +1,41 @@
+import type { Shape } from '../../api/client'
+
+type Known = Shape<'InstallAddress'>
+
+/** How a new host reaches the server. */
+export interface Reachability {
+  /** The address for the command, with a slash at its end. */
+  root: string
+  /** Other addresses that may work; empty if `root` is certain. */
+  choices: string[]
+  /** Options to restart the server with, because no other machine can reach it now. */
+  options: string[]
+}
+
+export function isLoopback(address: string): boolean {
+  const { hostname } = new URL(address)
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127(\.\d+){3}$/.test(hostname)
+  )
+}
+
+const withSlash = (address: string) => (address.endsWith('/') ? address : `${address}/`)
+
+/** `page`: the address at which this browser reaches the server. */
+export function reachability(page: string, known?: Known): Reachability {
+  const root = withSlash(known?.url || page)
+  if (!known || !isLoopback(root)) return { root, choices: [], options: [] }
+  if (known.url || known.listens_on_loopback) return { root, choices: [], options: known.options }
+  const choices = known.addresses.map(withSlash)
+  return { root: choices[0] ?? root, choices, options: [] }
+}
+
+/** sudo removes variables that are set before it, so the token follows the word sudo. */
+export function installCommands(root: string, token: string) {
+  const download = `curl -fsSL ${root}-/install.sh | `
+  const start = `BELVEDERE_ENROLMENT_TOKEN=${token} sh`
+  return { withSudo: `${download}sudo ${start}`, plain: `${download}${start}` }
+}
