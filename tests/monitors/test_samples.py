@@ -1,6 +1,7 @@
 """What agents report, counted once and in order."""
 
 import json
+from typing import Any
 
 import msgspec
 import pytest
@@ -33,6 +34,45 @@ def test_failure_after_three_misses_and_normal_at_the_first_good_one(tower: Towe
     assert tower.state(shop) == "normal"
     assert tower.told() == [("failure", shop), ("recovered", shop)]
     assert tower.show(shop).recovery_count == 1
+
+
+def test_a_monitor_that_never_succeeded_is_down_from_its_first_check_on(tower: Tower) -> None:
+    """Its alert still waits for the threshold."""
+    shop = tower.make()
+    tower.sample(shop, "failure")
+    assert (tower.state(shop), tower.told()) == ("failure", [])
+    tower.sample(shop, "failure")
+    assert (tower.state(shop), tower.told()) == ("failure", [])
+    tower.sample(shop, "failure", "failure")
+    assert tower.told() == [("failure", shop)]
+    tower.sample(shop, "normal")
+    assert tower.told() == [("failure", shop), ("recovered", shop)]
+
+
+def test_a_first_failure_that_was_no_outage_alerts_nobody(tower: Tower) -> None:
+    shop = tower.make()
+    tower.sample(shop, "failure", "normal", "failure")
+    assert (tower.state(shop), tower.told()) == ("normal", [])
+
+
+@pytest.mark.parametrize(
+    ("type_", "fields", "severity"),
+    [
+        ("scraper", {"url": "http://shop.test/"}, "HIGH"),
+        ("tcp", {"config": {"target": "shop.test", "port": 443}}, "HIGH"),
+        ("ping", {"config": {"target": "shop.test"}}, "HIGH"),
+        ("dns", {"config": {"target": "shop.test"}}, "HIGH"),
+        ("tls", {"config": {"target": "shop.test"}}, "HIGH"),
+        ("file", {"config": {"path": "/etc/hosts"}}, "LOW"),
+        ("process", {"config": {"raw_search": "nginx"}}, "LOW"),
+        ("push", {}, "LOW"),
+    ],
+)
+def test_a_service_that_is_down_is_severe_by_default(
+    tower: Tower, type_: str, fields: dict[str, Any], severity: str
+) -> None:
+    monitor_id = tower.make(**{"url": None, "type": type_, **fields})
+    assert tower.show(monitor_id).severity == severity
 
 
 def test_the_threshold_is_the_monitors_own(tower: Tower) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from contract.client import Client
 from contract.running import create
 from contract.world import World
+from manual_clock import HandClock
 from overview.monitoring import monitor, set_state
 
 
@@ -37,6 +38,38 @@ async def test_it_works(world: World, uma: Client) -> None:
     assert told["hosts"]["offline"] == 2
     assert (told["needs"], told["unread"], told["capped"]) == (0, 0, False)
     assert told["indicators"] == {"failing": 0, "total": 0}
+
+
+async def test_a_host_without_an_agent_is_down_after_the_time_to_reconnect(
+    world: World, vic: Client, clock: HandClock
+) -> None:
+    await monitor(world, "shop", "scraper", config={"url": "http://shop.test/"})
+    hosts = (await counts(vic))["hosts"]
+    assert (hosts["offline"], hosts["down"], hosts["down_hosts"]) == (2, 0, [])
+    clock.move(31)
+    hosts = (await counts(vic))["hosts"]
+    down = world.things.hosts["web-1"]
+    # The other host has neither a monitor nor a task.
+    assert (hosts["down"], [host["hostname"] for host in hosts["down_hosts"]]) == (1, ["web-1"])
+    assert hosts["down_hosts"][0]["id"] == down.host_id
+    async with world.agent("web-1"):
+        assert (await counts(vic))["hosts"]["down"] == 0
+
+
+async def test_a_disabled_host_is_not_down(world: World, ada: Client, clock: HandClock) -> None:
+    await monitor(world, "shop", "scraper", config={"url": "http://shop.test/"})
+    clock.move(31)
+    host_id = world.things.hosts["web-1"].host_id
+    assert (await ada.put(f"/acme/host/{host_id}/disable")).status == 200
+    assert (await counts(ada))["hosts"]["down"] == 0
+
+
+async def test_a_host_that_only_has_a_task_is_down_too(
+    world: World, vic: Client, clock: HandClock
+) -> None:
+    await world.task()
+    clock.move(31)
+    assert (await counts(vic))["hosts"]["down"] == 1
 
 
 async def test_nothing_hidden_is_counted(world: World, vic: Client, eve: Client) -> None:

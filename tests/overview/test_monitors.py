@@ -29,6 +29,15 @@ async def test_it_works(world: World, vic: Client) -> None:
     assert line["beats_from"] < line["beats_to"]
 
 
+async def test_a_line_says_that_its_host_is_down(world: World, vic: Client) -> None:
+    await monitor(world, "shop", "scraper", config={"url": "http://shop.test/"})
+    await monitor(world, "push")
+    down = {line["name"]: line["is_host_down"] for line in await lines(vic)}
+    assert down == {"shop": True, "push": False}
+    async with world.agent("web-1"):
+        assert [line["is_host_down"] for line in await lines(vic)] == [False, False]
+
+
 async def test_only_the_last_thirty_checks_are_beats(world: World, vic: Client) -> None:
     shop = await monitor(world)
     await check(world, shop, ["failure"] * 10 + ["normal"] * 30)

@@ -91,7 +91,7 @@ def new_row(customer_id: str, type_: MonitorType, host_id: str | None, now: Mill
         version=1,
         created_at=now,
         updated_at=now,
-        **bodies.DEFAULTS,
+        **bodies.defaults(type_),
     )
     if type_ is MonitorType.NESTED:
         # Its members have already waited for their own thresholds.
@@ -124,7 +124,7 @@ def change(
     if replaces:
         if "name" not in columns:
             raise invalid_fields([Fault("name", "This is required.")])
-        columns = {**bodies.DEFAULTS, **columns}
+        columns = {**bodies.defaults(MonitorType(row.type)), **columns}
     config = bodies.config_in(MonitorType(row.type), body, {} if replaces else row.settings)
     config = redaction.restore_redacted(config, row.settings)
     request_masking.check_address(

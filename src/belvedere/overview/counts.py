@@ -5,12 +5,16 @@ from typing import Any
 import msgspec
 
 from belvedere.access import Actor, Level, require, visible_filter
+from belvedere.base.clock import iso_or_none
 from belvedere.db import Tx
 from belvedere.hosts import store as hosts
 from belvedere.jobs import permissions
 from belvedere.jobs.model import IS_OPEN
+from belvedere.monitors.evaluation.watchdog import RECONNECT_GRACE
 from belvedere.overview import pending_decisions
 
+# The names of more hosts would not fit into one line of the console.
+MAX_DOWN_HOSTS = 5
 # Jobs are counted up to this number; `capped` says that there are more.
 MAX_JOBS = 10_000
 
@@ -31,12 +35,23 @@ class JobCounts(msgspec.Struct):
     onhold: int = 0
 
 
+class DownHost(msgspec.Struct):
+    id: str
+    hostname: str
+    last_seen: str | None
+
+
 class HostCounts(msgspec.Struct):
+    """`down`: hosts without a connected agent that have active monitors or tasks; those that were
+    seen last come first in `down_hosts`, which has at most five of them."""
+
     online: int = 0
     offline: int = 0
     unreachable: int = 0
     disabled: int = 0
     draining: int = 0
+    down: int = 0
+    down_hosts: list[DownHost] = []
 
 
 class IndicatorCounts(msgspec.Struct):
@@ -68,7 +83,7 @@ def counts(tx: Tx, actor: Actor) -> Counts:
             onhold=lifecycles.get("onhold", 0),
         ),
         len(pending_decisions.answerable_jobs(tx, actor)) if lifecycles.get("onhold") else 0,
-        HostCounts(**_hosts(tx, actor)),
+        _hosts(tx, actor),
         _indicators(tx, actor),
         _unread(tx, actor),
         sum(lifecycles.values()) > MAX_JOBS,
@@ -104,8 +119,8 @@ def _jobs(tx: Tx, actor: Actor) -> dict[str, int]:
     )
 
 
-def _hosts(tx: Tx, actor: Actor) -> dict[str, int]:
-    return _counts_by_state(
+def _hosts(tx: Tx, actor: Actor) -> HostCounts:
+    by_state = _counts_by_state(
         tx.rows(
             "select s.state, count(*) from"
             f" (select {hosts.STATE} as state from hosts where customer_id = ?"
@@ -113,6 +128,26 @@ def _hosts(tx: Tx, actor: Actor) -> dict[str, int]:
             actor.customer_id,
         )
     )
+    if not by_state.get("offline") and not by_state.get("unreachable"):
+        return HostCounts(**by_state)
+    down = _down_hosts(tx, actor)
+    return HostCounts(**by_state, down=len(down), down_hosts=down[:MAX_DOWN_HOSTS])
+
+
+def _down_hosts(tx: Tx, actor: Actor) -> list[DownHost]:
+    """A disconnected agent has as much time to reconnect as host monitors give it."""
+    rows = tx.rows(
+        "select h.id, h.hostname, h.seen_at from hosts h where h.customer_id = ?"
+        " and h.deleted_at is null and h.enabled = 1 and (h.gone_at is not null"
+        " or (h.connected_at is null and coalesce(h.seen_at, h.created_at) < ?))"
+        " and (exists (select 1 from monitors m where m.host_id = h.id and m.deleted_at is null"
+        " and m.enabled = 1)"
+        " or exists (select 1 from tasks t where t.host_id = h.id and t.deleted_at is null))"
+        " order by coalesce(h.seen_at, 0) desc, h.id",
+        actor.customer_id,
+        tx.now - RECONNECT_GRACE,
+    )
+    return [DownHost(host_id, name, iso_or_none(seen_at)) for host_id, name, seen_at in rows]
 
 
 def _indicators(tx: Tx, actor: Actor) -> IndicatorCounts:

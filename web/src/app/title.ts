@@ -20,7 +20,7 @@ export function usePageTitle(name: string, head = name): void {
   }, [name, head])
 }
 
-/** So many monitors fail: before the name in the tab, and short, for tabs are narrow. */
+/** The number of problems: before the name in the tab, and short, for tabs are narrow. */
 export function useTitleAlarm(failing: number): void {
   useEffect(() => {
     alarm = failing ? `(${failing}!)` : ''

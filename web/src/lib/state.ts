@@ -97,30 +97,39 @@ const useMonitorWords = catalogue(
   {
     normal: 'Normal',
     failure: 'Failing',
+    down: 'Down',
     low: 'Warning',
     updates_stopped: 'Not reporting',
     unknown: 'Unknown',
+    hostDown: 'Not checked: host offline',
     paused: 'Paused',
     stale: 'Silent',
   } as Record<string, string>,
   {
     normal: 'Normal',
     failure: 'Fallando',
+    down: 'Caído',
     low: 'Aviso',
     updates_stopped: 'Sin informes',
     unknown: 'Desconocido',
+    hostDown: 'Sin comprobar: equipo desconectado',
     paused: 'En pausa',
     stale: 'En silencio',
   },
 )
 
+/** Kinds that check a service: when it fails, the service is down. */
+export const SERVICE_KINDS = new Set(['scraper', 'tcp', 'ping', 'dns', 'tls'])
+
 interface MonitorLike {
   state: string
+  type?: string
   failure_severity?: string
   severity?: string
   enable?: boolean
   paused_until?: string | null
   stale?: boolean
+  is_host_down?: boolean
 }
 
 export function monitorLook(monitor: MonitorLike): Look {
@@ -130,15 +139,18 @@ export function monitorLook(monitor: MonitorLike): Look {
       (monitor.failure_severity ?? monitor.severity) === 'low'
       ? 'warn'
       : 'fail'
-  if (monitor.state === 'updates_stopped' || monitor.state === 'unknown' || monitor.stale)
-    return 'stop'
-  return 'ok'
+  if (monitor.state === 'updates_stopped') return 'fail'
+  // Without a connected agent nothing is checked: that is a problem, unlike a new monitor.
+  if (monitor.state === 'unknown') return monitor.is_host_down ? 'lost' : 'queue'
+  return monitor.stale ? 'stop' : 'ok'
 }
 
 export function monitorStateText(monitor: MonitorLike): string {
   const words = useMonitorWords.now()
   if (monitor.enable === false || monitor.paused_until) return words.paused!
   if (monitorLook(monitor) === 'warn') return words.low!
+  if (monitorLook(monitor) === 'lost') return words.hostDown!
+  if (monitor.state === 'failure' && SERVICE_KINDS.has(monitor.type ?? '')) return words.down!
   return (monitor.stale ? words.stale : words[monitor.state]) ?? monitor.state
 }
 

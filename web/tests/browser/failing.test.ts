@@ -58,6 +58,22 @@ test('a monitor that fails jumps to the top, is counted, and stands in the inbox
   await inbox.getByRole('link', { name: 'Shop is normal again' }).waitFor()
 })
 
+test('a service that has never responded is down and red after its first check', async () => {
+  const host = await world.host()
+  // Nothing listens there, and three failures would be needed after a success.
+  const target = { target: '127.0.0.1', port: 9 }
+  const fields = { name: 'Mail', type: 'tcp', host_id: host.id, looptime: 600_000 }
+  const made = await world.api('POST', '/monitor', { ...fields, config: target })
+  expect(made.failure_severity).toBe('HIGH')
+  const page = await world.page('/monitors')
+  const mail = page.locator('[role="row"][data-state="failure"]', { hasText: 'Mail' })
+  await mail.getByRole('img', { name: 'Down' }).waitFor()
+  expect(await mail.locator('svg path[fill="var(--st-fail)"]').count()).toBe(1)
+  await page.getByRole('link', { name: 'Mail', exact: true }).click()
+  await page.getByRole('status').filter({ hasText: /^Down/ }).waitFor()
+  await world.api('DELETE', `/monitor/${made.id}`)
+})
+
 test('an alert is read by opening it', async () => {
   const page = await world.page('/inbox')
   await page.getByRole('link', { name: 'Shop fails' }).click()

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Shape } from '../../src/api/client'
 import type { IndicatorLine } from '../../src/api/queries/monitoring/indicator'
+import { monitorLook, monitorStateText } from '../../src/lib/state'
 import { splitCommand } from '../../src/pages/hosts/detail/splitCommand'
 import {
   bodyOf as indicatorBody,
@@ -98,6 +99,30 @@ describe('rows', () => {
       'a',
       'b',
     ])
+  })
+})
+
+describe('looks of monitors', () => {
+  it('shows what is not checked as a problem', () => {
+    const unknown = { state: 'unknown', type: 'scraper' }
+    expect(monitorLook({ ...unknown, is_host_down: true })).toBe('lost')
+    expect(monitorStateText({ ...unknown, is_host_down: true })).toBe('Not checked: host offline')
+    expect(monitorLook(unknown)).toBe('queue')
+    expect(monitorLook({ state: 'updates_stopped' })).toBe('fail')
+    expect(monitorLook({ ...unknown, is_host_down: true, enable: false })).toBe('stop')
+  })
+
+  it('shows a service that fails as down, in red unless its severity is low', () => {
+    const down = { state: 'failure', type: 'tcp', failure_severity: 'HIGH' }
+    expect([monitorLook(down), monitorStateText(down)]).toEqual(['fail', 'Down'])
+    expect(monitorLook({ ...down, failure_severity: 'LOW' })).toBe('warn')
+    expect(monitorStateText({ ...down, type: 'file' })).toBe('Failing')
+  })
+
+  it('creates services with the severity that the server uses by default', () => {
+    for (const kind of ['scraper', 'tcp', 'ping', 'dns', 'tls'])
+      expect(newValues(kind).failure_severity, kind).toBe('HIGH')
+    expect(newValues('file').failure_severity).toBe('LOW')
   })
 })
 

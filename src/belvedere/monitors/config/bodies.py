@@ -137,16 +137,30 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "alerts": ("alerts", int),
     "maintenance": ("maintenance", lambda values: _json(windows.validate_windows(values))),
 }
-# Values of columns that a new or replaced definition does not set.
-DEFAULTS: dict[str, Any] = {
-    "looptime": LOOPTIME,
-    "fail_threshold": FAIL_THRESHOLD,
-    "severity": MonitorSeverity.LOW.value,
-    "description": "",
-    "tags": "[]",
-    "alerts": 1,
-    "maintenance": "[]",
-}
+# A service that does not respond is down, which is shown in red unless its creator says otherwise.
+_SERVICE_TYPES = frozenset(
+    {
+        MonitorType.SCRAPER,
+        MonitorType.TCP,
+        MonitorType.PING,
+        MonitorType.DNS,
+        MonitorType.TLS,
+    }
+)
+
+
+def defaults(type_: MonitorType) -> dict[str, Any]:
+    """Values of columns that a new or replaced definition does not set."""
+    severity = MonitorSeverity.HIGH if type_ in _SERVICE_TYPES else MonitorSeverity.LOW
+    return {
+        "looptime": LOOPTIME,
+        "fail_threshold": FAIL_THRESHOLD,
+        "severity": severity.value,
+        "description": "",
+        "tags": "[]",
+        "alerts": 1,
+        "maintenance": "[]",
+    }
 
 
 def columns_in(body: MonitorBody) -> dict[str, Any]:

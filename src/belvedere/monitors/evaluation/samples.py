@@ -13,7 +13,7 @@ from belvedere.monitors.config import maintenance
 from belvedere.monitors.evaluation import rollups, state_changes, transitions
 from belvedere.monitors.evaluation.state_changes import StateChange
 from belvedere.monitors.evaluation.transitions import Outcome
-from belvedere.monitors.model import MonitorRow
+from belvedere.monitors.model import MonitorRow, MonitorState
 from belvedere.protocol import Sample, Samples
 
 MAX_AGE: Millis = 1 * DAY
@@ -108,7 +108,13 @@ def evaluate(row: MonitorRow, observation: Observation) -> StateChange:
         )
     return state_changes.apply_status(
         row,
-        *transitions.after_sample(before, observation.state, row.fail_threshold, observation.at),
+        *transitions.after_sample(
+            before,
+            observation.state,
+            row.fail_threshold,
+            observation.at,
+            is_new=row.state_at == row.created_at and before.state is MonitorState.UNKNOWN,
+        ),
         observation.at,
     )
 

@@ -38,20 +38,24 @@ Transition = tuple[MonitorStatus, tuple[str, ...]]
 replace = msgspec.structs.replace
 
 
-def after_sample(status: MonitorStatus, outcome: Outcome, threshold: int, at: Millis) -> Transition:
-    """The transition after a check with this outcome."""
+def after_sample(
+    status: MonitorStatus, outcome: Outcome, threshold: int, at: Millis, *, is_new: bool = False
+) -> Transition:
+    """The transition after a check with this outcome. `is_new`: the monitor never had a state."""
     restart_names = (STARTED,) if status.state is MonitorState.UPDATES_STOPPED else ()
     if outcome == "failure":
-        after = _after_failure(status, threshold)
+        after = _after_failure(status, threshold, is_new=is_new)
     else:
         after = replace(status, state=MonitorState.NORMAL, fails=0)
-    after, alert_names = _alert(_record_flip(status, after, at), at)
+    after, alert_names = _alert(_record_flip(status, after, at), threshold, at)
     return after, (*restart_names, *alert_names, *((CHANGED,) if outcome == "changed" else ()))
 
 
-def _after_failure(status: MonitorStatus, threshold: int) -> MonitorStatus:
+def _after_failure(status: MonitorStatus, threshold: int, *, is_new: bool) -> MonitorStatus:
     fails = status.fails + 1
-    if fails >= threshold or status.is_failing:
+    # What has never worked is down from its first check on; the alert waits for the threshold.
+    is_down = is_new or status.state is MonitorState.FAILURE
+    if fails >= threshold or status.is_failing or is_down:
         return replace(status, state=MonitorState.FAILURE, fails=fails)
     # A failure below the threshold changes nothing, except that there are results again.
     state = MonitorState.UNKNOWN if status.state is not MonitorState.NORMAL else MonitorState.NORMAL
@@ -65,7 +69,7 @@ def _record_flip(before: MonitorStatus, after: MonitorStatus, at: Millis) -> Mon
     return replace(after, flips=recent)
 
 
-def _alert(status: MonitorStatus, at: Millis) -> Transition:
+def _alert(status: MonitorStatus, threshold: int, at: Millis) -> Transition:
     """Add the names of events to alert; while a monitor is flapping, only that it is."""
     if status.is_flapping and (not status.flips or at - status.flips[-1] >= FLAPPING_CALM_TIME):
         status = replace(status, is_flapping=False, flips=())
@@ -73,7 +77,8 @@ def _alert(status: MonitorStatus, at: Millis) -> Transition:
         return replace(status, is_flapping=True), (FLAPPING,)
     if status.is_flapping:
         return status, ()
-    if status.state is MonitorState.FAILURE and not status.is_failing:
+    is_confirmed = status.state is MonitorState.FAILURE and status.fails >= threshold
+    if is_confirmed and not status.is_failing:
         return replace(status, is_failing=True), (FAILURE,)
     if status.state is MonitorState.NORMAL and status.is_failing:
         return replace(status, is_failing=False), (RECOVERED,)

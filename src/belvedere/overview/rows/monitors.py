@@ -38,6 +38,8 @@ class MonitorLine(msgspec.Struct):
     type: str
     host_id: str | None
     hostname: str
+    # The agent of its host is not connected.
+    is_host_down: bool
     tags: list[str]
     state: str
     state_since: str
@@ -97,17 +99,29 @@ def _lines(tx: Tx, views: list[MonitorView]) -> list[MonitorLine]:
         monitor_series.uptimes(tx, ids, DAY, HOUR),
         monitor_series.uptimes(tx, ids, 30 * DAY, DAY),
     )
+    down = _down_hosts(tx, views)
     return [
         _line(
-            *(view, checks[view.id], metrics[view.id], sparks.get(view.id)),
+            *(view, view.host_id in down, checks[view.id], metrics[view.id], sparks.get(view.id)),
             *(day.get(view.id), month.get(view.id), tx.now),
         )
         for view in views
     ]
 
 
+def _down_hosts(tx: Tx, views: list[MonitorView]) -> set[str]:
+    host_ids = sorted({view.host_id for view in views if view.host_id})
+    rows = tx.rows(
+        f"select id from hosts where id in {tx.dialect.in_texts}"
+        " and (connected_at is null or gone_at is not null)",
+        msgspec.json.encode(host_ids).decode(),
+    )
+    return {host_id for (host_id,) in rows}
+
+
 def _line(
     view: MonitorView,
+    is_host_down: bool,
     checks: list[tuple[Millis, str]],
     metric: tuple[str | None, float | None],
     spark: Spark | None,
@@ -123,6 +137,7 @@ def _line(
         type=view.type,
         host_id=view.host_id,
         hostname=view.hostname or "",
+        is_host_down=is_host_down,
         tags=_tags(view.tags),
         state=view.state,
         state_since=iso(view.state_at),

@@ -11,7 +11,7 @@ import {
 import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
 import { ChevronsUpDown, LogOut, Palette, ShieldCheck } from 'lucide-react'
-import { countsQuery } from '../../api/queries/counts'
+import { alarmCount, countsQuery } from '../../api/queries/counts'
 import { AppLink, useAppNavigate, useAppPath } from '../../ui/AppLink'
 import { Initials } from '../../ui/layout/Initials'
 import { signOut, switchTo } from '../logout'
@@ -74,10 +74,10 @@ function Entry({ page, onClick }: { page: Page; onClick: () => void }) {
 
 function useBadge(word: string): { n: number; look: string } | null {
   const { data } = useQuery(countsQuery)
-  const failing = data?.monitors.failure ?? 0
   if (!data) return null
   const badges = {
-    monitors: [failing, 'fail'],
+    monitors: [data.monitors.failure + data.monitors.updates_stopped, 'fail'],
+    hosts: [data.hosts.down, 'fail'],
     inbox: [data.needs, 'wait'],
     jobs: [data.jobs.running, 'run'],
   }[word] as [number, string] | undefined
@@ -88,8 +88,7 @@ function Organization() {
   const t = useText()
   const { current_customer: here, customers } = useProfile()
   const { data } = useQuery(countsQuery)
-  const failing = data?.monitors.failure ?? 0
-  useTitleAlarm(failing)
+  useTitleAlarm(alarmCount(data))
   return (
     <Menu width={200} position="bottom-start">
       <Menu.Target>

@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
 import { useAppNavigate } from '../../ui/AppLink'
+import { HostsDown } from '../../ui/hosts/HostsDown'
 import { useKeys } from '../keys'
 import { PAGES } from '../pages'
 import { useEndsSoon } from '../session'
@@ -70,6 +71,7 @@ export function Shell() {
         <TopBar />
       </AppShell.Header>
       <AppShell.Main className="main" id="main" tabIndex={-1}>
+        <HostsDown />
         <Outlet />
       </AppShell.Main>
       <Suspense fallback={null}>

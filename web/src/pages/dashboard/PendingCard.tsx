@@ -28,7 +28,15 @@ export function PendingCard() {
           </Badge>
         ) : null}
       </Group>
-      {data?.length === 0 ? (
+      {counts?.hosts.down_hosts.map((host) => (
+        <AppLink key={host.id} to={`/hosts/${host.id}`} className="row dash-need">
+          <StateIcon look="fail" />
+          <Text size="sm" fw={550} className="clip">
+            {t.hostDown(host.hostname)}
+          </Text>
+        </AppLink>
+      ))}
+      {data?.length === 0 && counts && !counts.hosts.down ? (
         <Text size="sm" c="dimmed" p="md">
           {t.nothing}
         </Text>

@@ -99,7 +99,7 @@ function lookOf(notice: Notice): Look {
   if (/approval|input|onhold|created|waits/.test(notice.kind) && notice.object === 'job')
     return 'wait'
   if (/lost/.test(notice.kind)) return 'lost'
-  if (/stopped|silent|stale/.test(notice.kind)) return 'stop'
+  if (/stopped|silent|stale/.test(notice.kind)) return 'fail'
   return notice.severity === 'LOW' ? 'warn' : 'fail'
 }
 

@@ -40,7 +40,9 @@ export function PublicStatusPage() {
 }
 
 function lookOf(state: string): Look {
-  return state === 'paused' ? 'stop' : monitorLook({ state })
+  if (state === 'paused') return 'stop'
+  // Visitors see that something is wrong with the checks, not a pause.
+  return state === 'unknown' ? 'lost' : monitorLook({ state })
 }
 
 function StatusBody({ status, isOld }: { status: PublicStatus; isOld: boolean }) {

@@ -3,7 +3,7 @@ import { useFullscreenDocument } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { LayoutDashboard, Maximize } from 'lucide-react'
 import { useConnectionState } from '../../api/live'
-import { countsQuery } from '../../api/queries/counts'
+import { alarmCount, countsQuery } from '../../api/queries/counts'
 import { type IndicatorLine, tilesQuery } from '../../api/queries/monitoring/indicator'
 import { type MonitorLine, monitorsQuery } from '../../api/queries/monitoring/monitor'
 import { useProfile } from '../../app/session'
@@ -12,6 +12,7 @@ import { usePageTitle, useTitleAlarm } from '../../app/title'
 import { dateTime } from '../../lib/format'
 import { monitorLook, monitorStateText } from '../../lib/state'
 import { AppLink } from '../../ui/AppLink'
+import { HostsDown } from '../../ui/hosts/HostsDown'
 import { IndicatorTile } from '../../ui/indicators/IndicatorTile'
 import { bySeverity } from '../../ui/monitoring/display'
 import { StateIcon } from '../../ui/state/StateIcon'
@@ -31,8 +32,7 @@ export function WallPage() {
   const { data: tiles } = useQuery(tilesQuery)
   const { data: bad } = useQuery(monitorsQuery({ state: 'problems' }, 0, SHOWN))
   const { data: counts } = useQuery(countsQuery)
-  const failing = counts?.monitors.failure ?? 0
-  useTitleAlarm(failing)
+  useTitleAlarm(alarmCount(counts))
   // Nobody scrolls a wall: what is well stands below what is not.
   const isFirst = (tile: IndicatorLine) =>
     !bad?.rows.length || monitorLook(tile) !== 'ok' || tile.sticky
@@ -41,6 +41,7 @@ export function WallPage() {
   return (
     <main className="wall" data-link={useConnectionState().link}>
       <Head />
+      <HostsDown />
       <Tiles tiles={sorted.filter(isFirst)} label={t.indicators} />
       {bad?.rows.length ? (
         <section className="wall-bad" aria-label={t.problems}>
@@ -53,7 +54,7 @@ export function WallPage() {
             </AppLink>
           ) : null}
         </section>
-      ) : counts && bad ? (
+      ) : counts && bad && !counts.hosts.down ? (
         <Well normal={counts.monitors.normal} />
       ) : null}
       <Tiles tiles={sorted.filter((tile) => !isFirst(tile))} label={t.wellTiles} />

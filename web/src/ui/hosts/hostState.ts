@@ -15,13 +15,13 @@ function condition(host: HostLike): string {
 const LOOKS: Record<string, Look> = {
   online: 'ok',
   draining: 'warn',
-  offline: 'stop',
-  unreachable: 'lost',
+  offline: 'fail',
+  unreachable: 'fail',
   disabled: 'cancel',
 }
 
 export function hostLook(host: HostLike): Look {
-  return LOOKS[condition(host)] ?? 'stop'
+  return LOOKS[condition(host)] ?? 'fail'
 }
 
 export function hostStateText(host: HostLike): string {

@@ -2,6 +2,7 @@ import { Alert, Button, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { BellOff, Pause, Play, Volume2 } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { hostQuery } from '../../../api/queries/monitoring/host'
 import { type Monitor, monitorQuery } from '../../../api/queries/monitoring/monitor'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
@@ -70,15 +71,16 @@ export function MonitorLayout({
 function Head({ monitor }: { monitor: Monitor }) {
   const kinds = useMonitoringText().kinds
   const may = useCan()('monitor.edit')
+  const current = { ...monitor, is_host_down: useIsHostDown(monitor) }
   const parts = [kinds[monitor.type], monitor.hostname, ...monitor.tags.map((tag) => `#${tag}`)]
   return (
     <Stack gap={8} mb="sm">
       <Group gap={12} justify="space-between">
         <Group gap={10} wrap="nowrap" miw={0}>
-          <StateIcon look={monitorLook(monitor)} size={22} />
+          <StateIcon look={monitorLook(current)} size={22} />
           <div className="clip">
             <Text fw={600} size="md" role="status">
-              {monitorStateText(monitor)} · <Duration from={monitor.state_since} />
+              {monitorStateText(current)} · <Duration from={monitor.state_since} />
             </Text>
             <Text size="xs" c="dimmed" className="clip">
               {parts.filter(Boolean).join(' · ')}
@@ -90,6 +92,15 @@ function Head({ monitor }: { monitor: Monitor }) {
       <Quiet monitor={monitor} />
     </Stack>
   )
+}
+
+/** Asked only where the answer matters: the state is unknown while the host is offline. */
+function useIsHostDown({ state, host_id: hostId }: Monitor): boolean {
+  const { data } = useQuery({
+    ...hostQuery(hostId ?? ''),
+    enabled: state === 'unknown' && !!hostId,
+  })
+  return data?.state === 'offline' || data?.state === 'unreachable'
 }
 
 function MonitorActions({ monitor }: { monitor: Monitor }) {

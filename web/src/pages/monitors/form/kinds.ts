@@ -1,4 +1,5 @@
 import type { Monitor } from '../../../api/queries/monitoring/monitor'
+import { SERVICE_KINDS } from '../../../lib/state'
 
 /** How a field is asked for. Times are milliseconds on the wire and seconds on the page. */
 export type FieldInput =
@@ -109,6 +110,12 @@ export const COMMON: Field[] = [
   { name: 'failure_severity', input: ['LOW', 'HIGH', 'CRITICAL'], first: 'LOW' },
 ]
 
+/** As the server's default: a service that is down is shown in red. */
+function commonOf(kind: string): Field[] {
+  const first = SERVICE_KINDS.has(kind) ? 'HIGH' : 'LOW'
+  return COMMON.map((field) => (field.name === 'failure_severity' ? { ...field, first } : field))
+}
+
 export type Values = Record<string, unknown>
 
 export function fieldsOf(kind: string): Field[] {
@@ -118,7 +125,7 @@ export function fieldsOf(kind: string): Field[] {
 
 /** A new monitor of a kind, before anybody typed. */
 export function newValues(kind: string): Values {
-  const all = [...fieldsOf(kind), ...COMMON]
+  const all = [...fieldsOf(kind), ...commonOf(kind)]
   return {
     name: '',
     description: '',
