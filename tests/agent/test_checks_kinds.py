@@ -74,6 +74,8 @@ async def test_a_port_is_open_or_not() -> None:
         assert there.state == "normal" and there.measured["ms"] >= 0
     gone = await tcp.check({"target": "127.0.0.1", "port": port}, {})
     assert (gone.state, gone.event) == ("failure", "tcp:error")
+    place = f"127.0.0.1 port {port}"
+    assert gone.message == f"Connection refused at {place}: nothing accepts connections there."
 
 
 async def test_a_name_has_an_address() -> None:

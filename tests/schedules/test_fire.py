@@ -11,7 +11,7 @@ from belvedere.base.clock import HOUR, SECOND, iso
 from belvedere.base.errors import Invalid
 from belvedere.db import Database, Tx
 from belvedere.rest import listing
-from belvedere.schedules import firing, run_history, service, store
+from belvedere.schedules import bodies, firing, run_history, service, store
 from belvedere.schedules.api import preview
 from belvedere.schedules.bodies import PreviewBody, ScheduleBody
 from belvedere.tasks import service as tasks
@@ -306,3 +306,15 @@ def test_the_preview_marks_clock_changes() -> None:
     noon = PreviewBody(repeatEvery="0 12 * * *", timezone="Europe/Berlin", count=3)
     marks = [one.clock_change for one in preview.preview_body(service.empty_row(now), noon, now)]
     assert marks == [None, "changed", None]
+
+
+def test_a_preview_of_periods_leaves_out_those_without_a_run() -> None:
+    """Every five minutes on weekdays are too many runs to list for a week."""
+    friday = 1_774_569_600_000
+    assert iso(friday) == "2026-03-27T00:00:00.000Z"
+    row = service.empty_row(friday)
+    bodies.write_when(row, PreviewBody(repeatEvery="*/5 8-17 * * mon-fri"), friday)
+    runs = preview.next_fires(row, friday, 100, 2 * HOUR)
+    days = [run.date[:10] for run in runs[:11]]
+    assert days == ["2026-03-27"] * 5 + ["2026-03-30"] * 5 + ["2026-03-31"]
+    assert [run.date[11:16] for run in runs[:5]] == ["08:00", "10:00", "12:00", "14:00", "16:00"]

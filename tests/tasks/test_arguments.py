@@ -53,6 +53,13 @@ def test_too_few_names_each_that_is_missing() -> None:
     assert [one.field for one in fault.faults] == ["task_arguments[2]", "task_arguments[3]"]
 
 
+def test_a_message_counts_arguments_as_the_table_of_the_task_does() -> None:
+    refusal = refused([INPUT, FIXED, INPUT], ["a", ""])
+    assert refusal.message == "Argument 3 (name) is required."
+    # Programs count from 0.
+    assert refusal.faults[0].field == "task_arguments[2]"
+
+
 def test_too_many_are_refused() -> None:
     fault = refused([INPUT, FIXED, INPUT], ["a", "b", "c", "d"])
     assert fault.code == "too_many_arguments"

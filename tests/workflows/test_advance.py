@@ -196,7 +196,7 @@ def test_a_step_that_cannot_start_ends_in_error_and_says_why(yard: Yard) -> None
     yard.ends("a", '["only one"]')
     (dead,) = [step for step in yard.steps() if step.name == "b"]
     assert (dead.lifecycle, dead.state, dead.trigger_name) == ("finished", "error", "failure")
-    assert "Argument 1 (y) is missing" in (dead.reason or "")
+    assert "Argument 2 (y) is missing" in (dead.reason or "")
     yard.ends("c")
     assert yard.stands(job.id) == "finished/normal"
     sound(yard)

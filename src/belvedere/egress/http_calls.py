@@ -3,13 +3,13 @@
 import hashlib
 import hmac
 import http.client
-import socket
 import ssl
 from urllib.parse import SplitResult, urlsplit
 
 import certifi
 
 from belvedere import __version__
+from belvedere.base.text import connection_errors
 from belvedere.egress.messages import Outcome, Parcel
 
 TIMEOUT_S = 10.0
@@ -82,10 +82,5 @@ def _headers(parcel: Parcel, body: bytes) -> dict[str, str]:
 
 
 def error_text(fault: Exception) -> str:
-    if isinstance(fault, ssl.SSLCertVerificationError):
-        return f"The certificate is not good: {fault.verify_message}."
-    if isinstance(fault, socket.gaierror):
-        return "The name of the receiver cannot be resolved."
-    if isinstance(fault, TimeoutError):
-        return "The receiver did not answer in time."
-    return f"The receiver could not be called ({type(fault).__name__})."
+    sentence = connection_errors.describe(fault)
+    return sentence or f"The receiver could not be called ({type(fault).__name__})."

@@ -47,6 +47,15 @@ def verdict(asked: dict, status: int, data: str) -> tuple:  # type: ignore[type-
     return "success", "success", f"status {status}"
 
 
+def sentence(fault: Exception) -> str:
+    """Without the wrapping of urllib and the error numbers of the operating system."""
+    reason = getattr(fault, "reason", None)
+    cause = reason if isinstance(reason, Exception) else fault
+    if isinstance(cause, TimeoutError):
+        return "no response in time"
+    return str(getattr(cause, "strerror", None) or cause)
+
+
 def shown_url(url: str) -> str:
     """Without the query and without the name and password before the host."""
     scheme, _, rest = url.split("?")[0].split("#")[0].partition("://")
@@ -65,7 +74,7 @@ def main() -> int:
         state, event, message = "failure", "scraper:config:pattern:invalid_regexp", str(fault)
         status, headers, data = 0, {}, ""
     except (OSError, ValueError) as fault:
-        state, event, message = "failure", "scraper:error:request", str(fault)
+        state, event, message = "failure", "scraper:error:request", sentence(fault)
         status, headers, data = 0, {}, ""
     print(f"{asked['method']} {shown_url(asked['url'])}: {message}")
     shown = data[:SHOWN_BODY] if asked["keeps_body"] else ""

@@ -39,6 +39,19 @@ function lastSundayOfMarch(year: number): string {
   return day.toISOString().slice(0, 10)
 }
 
+test('the strip of a frequent schedule is empty on days without runs', async () => {
+  const task = await world.script('Office hours', '#!/bin/bash\ntrue\n')
+  const when = { repeatEvery: '*/5 * * * mon-fri', timezone: 'UTC', name: 'Office hours' }
+  await world.api('POST', `/task/${task.id}/schedule`, when)
+  const page = await world.page('/schedules', { zone: 'UTC' })
+  const bands = page.locator('.sched-strip [data-band]')
+  await expect.poll(() => bands.count()).toBeGreaterThan(40)
+  const times = await bands.evaluateAll((all) => all.map((one) => one.getAttribute('data-band')!))
+  const days = new Set(times.map((at) => new Date(at).getUTCDay()))
+  expect([days.has(0), days.has(6)]).toEqual([false, false])
+  expect(days.has(1)).toBe(true)
+})
+
 test('a text that is no cron is refused in words, at its place', async () => {
   const task = await world.script('Wrong', '#!/bin/bash\ntrue\n')
   const page = await world.page(`/schedules/new?task=${task.id}`)

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from belvedere.base.errors import Invalid
+from belvedere.base.text import connection_errors
 from belvedere.base.text.json_text import check_depth, clean
 from belvedere.base.text.masking import Masker
 
@@ -50,7 +51,10 @@ def masked(text: str, values: Sequence[str]) -> str:
     return masked_text.decode("utf-8", "replace")
 
 
-def explain(fault: BaseException) -> str:
-    """A sentence, also for exceptions without a message."""
+def explain(fault: BaseException, place: str = "") -> str:
+    """A sentence, also for exceptions without a message. `place`: what was connected to."""
+    sentence = connection_errors.describe(fault, place)
+    if sentence is not None:
+        return sentence
     text = str(getattr(fault, "strerror", None) or fault) or type(fault).__name__
     return text if text.endswith(".") else f"{text}."

@@ -28,6 +28,7 @@ from belvedere.agent.setup import machine
 from belvedere.agent.setup.enrolment import Credential
 from belvedere.agent.setup.settings import AgentSettings
 from belvedere.agent.state_folder import StateFolder
+from belvedere.base.text import connection_errors
 from belvedere.protocol import INLINE_LOG, Entry, Hello, Refusal, Welcome
 
 log = logging.getLogger("belvedere.agent")
@@ -330,4 +331,4 @@ def _describe(fault: BaseException) -> str:
     if isinstance(fault, ConnectionClosed) and fault.rcvd is not None and fault.rcvd.reason:
         # The reason of the server, not the text of the library.
         return fault.rcvd.reason
-    return str(fault) or type(fault).__name__
+    return connection_errors.describe(fault) or str(fault) or type(fault).__name__

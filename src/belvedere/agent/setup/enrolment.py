@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from belvedere.agent.setup.machine import fingerprint
 from belvedere.agent.setup.settings import AgentSettings
 from belvedere.agent.state_folder import StateFolder
+from belvedere.base.text import connection_errors
 
 TIMEOUT_S = 15.0
 
@@ -111,7 +112,7 @@ def _request_credential(
             raise Unreachable(text or f"the server answered {error.code}") from None
         raise CannotEnrol(text or f"The server answered {error.code}.") from None
     except (OSError, ValueError, KeyError) as fault:
-        raise Unreachable(str(fault)) from None
+        raise Unreachable(connection_errors.describe(fault) or str(fault)) from None
 
 
 def _message(body: bytes) -> str:

@@ -9,6 +9,7 @@ from belvedere.schedules import bodies
 from belvedere.schedules.bodies import PreviewBody
 from belvedere.schedules.model import ScheduleRow
 from belvedere.schedules.timing import recurrence, time_zones
+from belvedere.schedules.timing.recurrence import Fire
 
 MAX_FIRES = 100
 
@@ -28,14 +29,11 @@ class FireRecord(msgspec.Struct):
     paused: bool
 
 
-def next_fires(row: ScheduleRow, now: Millis, count: int) -> list[FireRecord]:
+def next_fires(row: ScheduleRow, now: Millis, count: int, step: Millis = 0) -> list[FireRecord]:
+    """`step`: only the first run of each period of this length."""
     zone = time_zones.zone(row.timezone)
     begin = now if row.next_at is None or row.next_at > now else row.next_at - 1
-    fires = (
-        list(islice(row.recurrence.fires(begin), max(1, min(count, MAX_FIRES))))
-        if row.enabled
-        else []
-    )
+    fires = _fires(row, begin, max(1, min(count, MAX_FIRES)), step) if row.enabled else []
     changed = recurrence.changes_between(fires, zone)
     return [
         FireRecord(
@@ -47,6 +45,20 @@ def next_fires(row: ScheduleRow, now: Millis, count: int) -> list[FireRecord]:
         )
         for fire, has_changed in zip(fires, changed, strict=True)
     ]
+
+
+def _fires(row: ScheduleRow, begin: Millis, count: int, step: Millis) -> list[Fire]:
+    if not step:
+        return list(islice(row.recurrence.fires(begin), count))
+    fires: list[Fire] = []
+    while len(fires) < count:
+        fire = next(iter(row.recurrence.fires(begin)), None)
+        if fire is None:
+            break
+        fires.append(fire)
+        # The search continues with the next period, whatever is between.
+        begin = (fire.at // step + 1) * step - 1
+    return fires
 
 
 def preview_body(row: ScheduleRow, body: PreviewBody, now: Millis) -> list[FireRecord]:

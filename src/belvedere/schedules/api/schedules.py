@@ -98,7 +98,8 @@ async def resume(request: Request[None]) -> ScheduleRecord:
 
 async def show_preview(request: Request[None]) -> list[FireRecord]:
     count = query.whole("count", request.first("count") or "10")
-    return preview.next_fires((await _read(request)).row, request.services.clock(), count)
+    step = max(0, query.whole("step", request.first("step") or "0"))
+    return preview.next_fires((await _read(request)).row, request.services.clock(), count, step)
 
 
 async def preview_new(request: Request[PreviewBody]) -> list[FireRecord]:
@@ -159,7 +160,10 @@ def schedule_routes(kind: str, path: str) -> tuple[Route, ...]:
     )
 
 
-COUNT = (("count", "number of runs, at most 100 (default: 10)"),)
+COUNT = (
+    ("count", "number of runs, at most 100 (default: 10)"),
+    ("step", "milliseconds; only the first run of each period of this length"),
+)
 ROUTES: tuple[Route, ...] = (
     *schedule_routes("task", "/task/{id}/schedule"),
     Route(

@@ -139,7 +139,9 @@ def _field(index: int) -> str:
 
 
 def _name(index: int, definition: Argument) -> str:
-    return f"Argument {index} ({definition.label})" if definition.label else f"Argument {index}"
+    """People count from 1, like the table of arguments; `task_arguments[0]` is for programs."""
+    number = index + 1
+    return f"Argument {number} ({definition.label})" if definition.label else f"Argument {number}"
 
 
 def _refusal(code: str, faults: Sequence[Fault]) -> Invalid:

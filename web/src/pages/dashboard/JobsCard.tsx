@@ -104,9 +104,15 @@ function Elapsed({ job }: { job: Job }) {
 
 function First() {
   const t = useText()
-  const may = useCan()('task.edit')
+  const can = useCan()
   const { data: hasTasks } = useQuery(hasTasksQuery)
-  const isNew = may && hasTasks === false
+  const isNew = can('task.edit') && hasTasks === false
+  if (!can('task.run'))
+    return (
+      <EmptyState icon={Play} title={t.noJobs}>
+        <p>{t.noJobsBody}</p>
+      </EmptyState>
+    )
   return (
     <EmptyState icon={Play} title={t.firstJob}>
       <p>{isNew ? t.firstJobBody : t.firstRunBody}</p>

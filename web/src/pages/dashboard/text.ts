@@ -30,6 +30,8 @@ export const useText = catalogue(
     queued: (n: number) => `${n} queued`,
     allJobs: 'All jobs',
     limit: (time: string) => `of at most ${time}`,
+    noJobs: 'No jobs yet',
+    noJobsBody: 'Jobs that you may see are listed here.',
     firstJob: 'Run your first task',
     firstJobBody:
       'A task is a script and the host it runs on. Make one, press Run, and its job appears here.',
@@ -86,6 +88,8 @@ export const useText = catalogue(
     queued: (n) => `${n} en cola`,
     allJobs: 'Todos los trabajos',
     limit: (time) => `de ${time} como máximo`,
+    noJobs: 'Aún no hay trabajos',
+    noJobsBody: 'Los trabajos que puedes ver aparecen aquí.',
     firstJob: 'Ejecuta tu primera tarea',
     firstJobBody:
       'Una tarea es un script y el equipo donde se ejecuta. Crea una, pulsa Ejecutar y su trabajo aparecerá aquí.',

@@ -37,16 +37,29 @@ export function PartRow({ part, look }: { part: Part; look: Look }) {
       <div className="status-ends">
         <span>{t.days90}</span>
         <span className="num">
-          {t.uptimes(
-            uptime(part.uptime_day),
-            uptime(part.uptime_month),
-            uptime(part.uptime_quarter),
-          )}
+          {uptimeText(part, t)}
         </span>
         <span>{t.today}</span>
       </div>
     </div>
   )
+}
+
+const DAYS_OF_MONTH = 30
+const DAYS_OF_QUARTER = 90
+
+/** Periods that are longer than the data are replaced by the day on which the data begin. */
+export function uptimeText(part: Part, t: ReturnType<typeof useText>): string {
+  const first = part.days.findIndex(({ up }) => up !== null)
+  const known = first < 0 ? 0 : part.days.length - first
+  const words = [t.inDay(uptime(part.uptime_day))]
+  if (known > DAYS_OF_MONTH) words.push(t.inMonth(uptime(part.uptime_month)))
+  if (known >= DAYS_OF_QUARTER) words.push(t.inQuarter(uptime(part.uptime_quarter)))
+  else if (known > 0) {
+    const since = dateTime(`${part.days[first]!.day}T12:00:00Z`, { dateStyle: 'medium' })
+    words.push(t.inSince(uptime(part.uptime_quarter), since))
+  }
+  return words.join(' · ')
 }
 
 /** A day is good when nearly all of it was; a short failure still shows. */

@@ -25,6 +25,7 @@ export const useText = catalogue(
     onHosts: (n: number) => plural(n, 'host', 'hosts'),
     noneFit: 'No task matches this filter',
     clear: 'Show all tasks',
+    noTasks: 'No tasks yet',
     first: 'Run your first task',
     firstBody:
       'A task is something that can be run: a script on a host, a web request, a question to a person. Begin with one of these.',
@@ -260,6 +261,7 @@ export const useText = catalogue(
     onHosts: (n: number) => plural(n, 'equipo', 'equipos'),
     noneFit: 'Ninguna tarea coincide con el filtro',
     clear: 'Mostrar todas las tareas',
+    noTasks: 'Aún no hay tareas',
     first: 'Ejecuta tu primera tarea',
     firstBody:
       'Una tarea es algo que se puede ejecutar: un script en un equipo, una petición web, una pregunta a una persona. Empieza con una de estas.',

@@ -20,7 +20,7 @@ async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
             config["target"], None, family=family, type=socket.SOCK_STREAM
         )
     except OSError as fault:
-        return Outcome("failure", "dns:error", explain(fault))
+        return Outcome("failure", "dns:error", explain(fault, config["target"]))
     took_ms = (time.monotonic() - began) * 1_000
     addresses = sorted({str(entry[4][0]) for entry in entries})
     data = {"addresses": addresses, "ms": round(took_ms, 1)}

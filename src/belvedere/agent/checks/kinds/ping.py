@@ -30,7 +30,7 @@ async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
         with echo:
             took_ms = await _echo(echo, family, address, memory)
     except OSError as fault:
-        return Outcome("failure", "ping:error", explain(fault))
+        return Outcome("failure", "ping:error", explain(fault, config["target"]))
     data = {"ms": round(took_ms, 2), "address": address, "way": "icmp"}
     return Outcome("normal", "success", f"{address} in {took_ms:.1f} ms", data, {"ms": took_ms})
 

@@ -12,7 +12,8 @@ async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
     try:
         _, writer = await connect(config, config["target"], config["port"])
     except OSError as fault:
-        return Outcome("failure", "tcp:error", explain(fault))
+        place = f"{config['target']} port {config['port']}"
+        return Outcome("failure", "tcp:error", explain(fault, place))
     writer.transport.abort()
     took_ms = (time.monotonic() - began) * 1_000
     data = {"ms": round(took_ms, 1)}

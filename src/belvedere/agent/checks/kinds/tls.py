@@ -19,7 +19,7 @@ async def check(config: dict[str, Any], memory: dict[str, Any]) -> Outcome:
         message = f"The certificate is not valid: {fault.verify_message}."
         return Outcome("failure", "tls:invalid", message)
     except OSError as fault:
-        return Outcome("failure", "tls:error", explain(fault))
+        return Outcome("failure", "tls:error", explain(fault, f"{target} port {config['port']}"))
     certificate = writer.get_extra_info("peercert")
     writer.transport.abort()
     return evaluate(certificate, config["days"], time.time())

@@ -18,11 +18,12 @@ export const scheduleQuery = (id: string) =>
   })
 
 /** The next runs of a schedule. */
-export const nextRunsQuery = (id: string, count: number) =>
+/** `step`: only the first run of each period of so many milliseconds. */
+export const nextRunsQuery = (id: string, count: number, step?: number) =>
   queryOptions({
-    queryKey: ['schedule', id, 'next', count],
+    queryKey: ['schedule', id, 'next', count, step],
     queryFn: () => {
-      const params = { path: { id }, query: untypedQuery({ count }) }
+      const params = { path: { id }, query: untypedQuery({ count, step }) }
       return ok<Fire[]>(api.GET('/schedule/{id}/preview', { params }))
     },
     staleTime: 120_000,

@@ -20,7 +20,7 @@ export function FirstTask() {
   const may = useCan()('task.edit')
   return (
     <Paper withBorder p="md">
-      <EmptyState icon={Code} title={t.first}>
+      <EmptyState icon={Code} title={may ? t.first : t.noTasks}>
         {may ? t.firstBody : t.firstViewer}
       </EmptyState>
       {may ? <Templates /> : null}
