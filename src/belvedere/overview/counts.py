@@ -128,10 +128,17 @@ def _hosts(tx: Tx, actor: Actor) -> HostCounts:
             actor.customer_id,
         )
     )
-    if not by_state.get("offline") and not by_state.get("unreachable"):
-        return HostCounts(**by_state)
-    down = _down_hosts(tx, actor)
-    return HostCounts(**by_state, down=len(down), down_hosts=down[:MAX_DOWN_HOSTS])
+    is_any_away = by_state.get("offline") or by_state.get("unreachable")
+    down = _down_hosts(tx, actor) if is_any_away else []
+    return HostCounts(
+        online=by_state.get("online", 0),
+        offline=by_state.get("offline", 0),
+        unreachable=by_state.get("unreachable", 0),
+        disabled=by_state.get("disabled", 0),
+        draining=by_state.get("draining", 0),
+        down=len(down),
+        down_hosts=down[:MAX_DOWN_HOSTS],
+    )
 
 
 def _down_hosts(tx: Tx, actor: Actor) -> list[DownHost]:

@@ -16486,6 +16486,8 @@ export interface operations {
             query?: {
                 /** @description number of runs, at most 100 (default: 10) */
                 count?: string;
+                /** @description milliseconds; only the first run of each period of this length */
+                step?: string;
                 /** @description the organization's name */
                 customer?: string;
             };

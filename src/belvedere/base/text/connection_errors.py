@@ -24,6 +24,8 @@ _NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "RECORD_L
 
 def describe(fault: BaseException, place: str = "") -> str | None:
     """What is wrong with the connection, or None if it is another kind of error."""
+    if not isinstance(fault, OSError):
+        return None
     # urllib wraps the error of the connection.
     reason = getattr(fault, "reason", None)
     cause = reason if isinstance(reason, BaseException) else fault

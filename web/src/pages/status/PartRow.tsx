@@ -36,9 +36,7 @@ export function PartRow({ part, look }: { part: Part; look: Look }) {
       </div>
       <div className="status-ends">
         <span>{t.days90}</span>
-        <span className="num">
-          {uptimeText(part, t)}
-        </span>
+        <span className="num">{uptimeText(part, t)}</span>
         <span>{t.today}</span>
       </div>
     </div>
@@ -52,10 +50,11 @@ const DAYS_OF_QUARTER = 90
 export function uptimeText(part: Part, t: ReturnType<typeof useText>): string {
   const first = part.days.findIndex(({ up }) => up !== null)
   const known = first < 0 ? 0 : part.days.length - first
+  if (known === 0) return t.noWord
   const words = [t.inDay(uptime(part.uptime_day))]
   if (known > DAYS_OF_MONTH) words.push(t.inMonth(uptime(part.uptime_month)))
   if (known >= DAYS_OF_QUARTER) words.push(t.inQuarter(uptime(part.uptime_quarter)))
-  else if (known > 0) {
+  else {
     const since = dateTime(`${part.days[first]!.day}T12:00:00Z`, { dateStyle: 'medium' })
     words.push(t.inSince(uptime(part.uptime_quarter), since))
   }

@@ -27,7 +27,14 @@ export function HostsDown() {
       {hosts.down_hosts.map((host, n) => (
         <Fragment key={host.id}>
           {n ? ', ' : ''}
-          <Anchor component={AppLink} to={`/hosts/${host.id}`} inherit fw={600}>
+          <Anchor
+            component={AppLink}
+            to={`/hosts/${host.id}`}
+            inherit
+            c="inherit"
+            td="underline"
+            fw={600}
+          >
             {host.hostname}
           </Anchor>
           {host.last_seen ? (
@@ -41,12 +48,12 @@ export function HostsDown() {
       {remaining > 0 ? (
         <>
           {' '}
-          <Anchor component={AppLink} to="/hosts" inherit>
+          <Anchor component={AppLink} to="/hosts" inherit c="inherit" td="underline">
             {w.moreHosts(remaining)}
           </Anchor>
         </>
       ) : null}
-      . {w.hostsDownBody}
+      . {w.hostsDownBody(hosts.down)}
     </Alert>
   )
 }

@@ -43,8 +43,8 @@ export const useMonitoringText = catalogue(
     hostsDown: (n: number) => `${plural(n, 'host is', 'hosts are')} offline`,
     lastSeen: 'last seen',
     moreHosts: (n: number) => `and ${n} more`,
-    hostsDownBody:
-      'Their monitors are not checked and their jobs wait. Check that the machine is running, that its agent is started and that it can reach this server.',
+    hostsDownBody: (n: number) =>
+      `${n === 1 ? 'Its monitors are not checked and its jobs wait' : 'Their monitors are not checked and their jobs wait'}. Check that the machine is running, that the agent is started and that it can reach this server.`,
     makeLine: 'Create install command',
     createHostToken: 'Create token',
     installLine: 'install command with sudo',
@@ -102,8 +102,8 @@ export const useMonitoringText = catalogue(
     hostsDown: (n) => plural(n, 'equipo desconectado', 'equipos desconectados'),
     lastSeen: 'visto',
     moreHosts: (n) => `y ${n} más`,
-    hostsDownBody:
-      'Sus monitores no se comprueban y sus trabajos esperan. Comprueba que la máquina está en marcha, que su agente está iniciado y que llega a este servidor.',
+    hostsDownBody: () =>
+      'Sus monitores no se comprueban y sus trabajos esperan. Comprueba que la máquina está en marcha, que el agente está iniciado y que llega a este servidor.',
     makeLine: 'Crear comando de instalación',
     createHostToken: 'Crear el token',
     installLine: 'orden de instalación con sudo',
