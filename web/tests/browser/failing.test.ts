@@ -63,15 +63,15 @@ test('a service that has never responded is down and red after its first check',
   // Nothing listens there, and three failures would be needed after a success.
   const target = { target: '127.0.0.1', port: 9 }
   const fields = { name: 'Mail', type: 'tcp', host_id: host.id, looptime: 600_000 }
-  const made = await world.api('POST', '/monitor', { ...fields, config: target })
-  expect(made.failure_severity).toBe('HIGH')
+  const monitor = await world.api('POST', '/monitor', { ...fields, config: target })
+  expect(monitor.failure_severity).toBe('HIGH')
   const page = await world.page('/monitors')
   const mail = page.locator('[role="row"][data-state="failure"]', { hasText: 'Mail' })
   await mail.getByRole('img', { name: 'Down' }).waitFor()
   expect(await mail.locator('svg path[fill="var(--st-fail)"]').count()).toBe(1)
   await page.getByRole('link', { name: 'Mail', exact: true }).click()
   await page.getByRole('status').filter({ hasText: /^Down/ }).waitFor()
-  await world.api('DELETE', `/monitor/${made.id}`)
+  await world.api('DELETE', `/monitor/${monitor.id}`)
 })
 
 test('an alert is read by opening it', async () => {

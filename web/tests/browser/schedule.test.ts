@@ -41,12 +41,14 @@ function lastSundayOfMarch(year: number): string {
 
 test('the strip of a frequent schedule is empty on days without runs', async () => {
   const task = await world.script('Office hours', '#!/bin/bash\ntrue\n')
-  const when = { repeatEvery: '*/5 * * * mon-fri', timezone: 'UTC', name: 'Office hours' }
-  await world.api('POST', `/task/${task.id}/schedule`, when)
+  const schedule = { repeatEvery: '*/5 * * * mon-fri', timezone: 'UTC', name: 'Office hours' }
+  await world.api('POST', `/task/${task.id}/schedule`, schedule)
   const page = await world.page('/schedules', { zone: 'UTC' })
   const bands = page.locator('.sched-strip [data-band]')
   await expect.poll(() => bands.count()).toBeGreaterThan(40)
-  const times = await bands.evaluateAll((all) => all.map((one) => one.getAttribute('data-band')!))
+  const times = await bands.evaluateAll((rects) =>
+    rects.map((rect) => rect.getAttribute('data-band')!),
+  )
   const days = new Set(times.map((at) => new Date(at).getUTCDay()))
   expect([days.has(0), days.has(6)]).toEqual([false, false])
   expect(days.has(1)).toBe(true)

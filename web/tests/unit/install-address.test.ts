@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { installCommands, isLoopback, reachability } from '../../src/ui/hosts/installAddresses'
 
 const OPTIONS = ['--host 0.0.0.0 --url http://192.0.2.7:8420']
-const known = {
+const address = {
   url: '',
   listens_on_loopback: true,
   addresses: ['http://192.0.2.7:8420'],
@@ -28,13 +28,13 @@ test('loopback addresses are recognized', () => {
 })
 
 test('a server that listens on loopback comes with options to restart it', () => {
-  const reach = reachability('http://127.0.0.1:8420/', known)
+  const reach = reachability('http://127.0.0.1:8420/', address)
   expect(reach).toEqual({ root: 'http://127.0.0.1:8420/', choices: [], options: OPTIONS })
 })
 
 test('a page behind a proxy, and --url, need no advice', () => {
-  expect(reachability('https://belvedere.example.org/', known).options).toEqual([])
-  const url = { ...known, url: 'https://belvedere.example.org' }
+  expect(reachability('https://belvedere.example.org/', address).options).toEqual([])
+  const url = { ...address, url: 'https://belvedere.example.org' }
   expect(reachability('http://127.0.0.1:8420/', url)).toEqual({
     root: 'https://belvedere.example.org/',
     choices: [],
@@ -43,7 +43,7 @@ test('a page behind a proxy, and --url, need no advice', () => {
 })
 
 test('a server that listens on every address offers those of its machine', () => {
-  const reach = reachability('http://localhost:8420/', { ...known, listens_on_loopback: false })
+  const reach = reachability('http://localhost:8420/', { ...address, listens_on_loopback: false })
   expect(reach.root).toBe('http://192.0.2.7:8420/')
   expect(reach.choices).toEqual(['http://192.0.2.7:8420/'])
 })

@@ -49,11 +49,11 @@ const DAYS_OF_QUARTER = 90
 /** Periods that are longer than the data are replaced by the day on which the data begin. */
 export function uptimeText(part: Part, t: ReturnType<typeof useText>): string {
   const first = part.days.findIndex(({ up }) => up !== null)
-  const known = first < 0 ? 0 : part.days.length - first
-  if (known === 0) return t.noWord
+  const dayCount = first < 0 ? 0 : part.days.length - first
+  if (dayCount === 0) return t.noWord
   const words = [t.inDay(uptime(part.uptime_day))]
-  if (known > DAYS_OF_MONTH) words.push(t.inMonth(uptime(part.uptime_month)))
-  if (known >= DAYS_OF_QUARTER) words.push(t.inQuarter(uptime(part.uptime_quarter)))
+  if (dayCount > DAYS_OF_MONTH) words.push(t.inMonth(uptime(part.uptime_month)))
+  if (dayCount >= DAYS_OF_QUARTER) words.push(t.inQuarter(uptime(part.uptime_quarter)))
   else {
     const since = dateTime(`${part.days[first]!.day}T12:00:00Z`, { dateStyle: 'medium' })
     words.push(t.inSince(uptime(part.uptime_quarter), since))

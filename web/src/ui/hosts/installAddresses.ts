@@ -12,8 +12,8 @@ export interface Reachability {
   options: string[]
 }
 
-export function isLoopback(address: string): boolean {
-  const { hostname } = new URL(address)
+export function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url)
   return (
     hostname === 'localhost' ||
     hostname.endsWith('.localhost') ||
@@ -22,14 +22,15 @@ export function isLoopback(address: string): boolean {
   )
 }
 
-const withSlash = (address: string) => (address.endsWith('/') ? address : `${address}/`)
+const withSlash = (url: string) => (url.endsWith('/') ? url : `${url}/`)
 
 /** `page`: the address at which this browser reaches the server. */
-export function reachability(page: string, known?: Known): Reachability {
-  const root = withSlash(known?.url || page)
-  if (!known || !isLoopback(root)) return { root, choices: [], options: [] }
-  if (known.url || known.listens_on_loopback) return { root, choices: [], options: known.options }
-  const choices = known.addresses.map(withSlash)
+export function reachability(page: string, address?: Known): Reachability {
+  const root = withSlash(address?.url || page)
+  if (!address || !isLoopback(root)) return { root, choices: [], options: [] }
+  if (address.url || address.listens_on_loopback)
+    return { root, choices: [], options: address.options }
+  const choices = address.addresses.map(withSlash)
   return { root: choices[0] ?? root, choices, options: [] }
 }
 
