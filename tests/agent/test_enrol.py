@@ -12,8 +12,7 @@ import pytest
 
 from belvedere.agent import main
 from belvedere.agent.setup import enrolment
-from belvedere.agent.setup.enrolment import CannotEnrol, Unreachable
-from belvedere.agent.setup.machine import fingerprint
+from belvedere.agent.setup.enrolment import CannotEnrol, Unreachable, fingerprint
 from belvedere.agent.setup.settings import AgentSettings
 from belvedere.agent.state_folder import StateFolder, prepare
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.indicators import aging
+from belvedere.indicators import service as indicators
 from belvedere.server.background import consumers
 from contract import interface_fields as letters
 from contract.client import Client
@@ -75,7 +75,7 @@ async def test_recovery_and_silence_start_things_too(
     await world.task("silent", triggers=[f"indicator:{tile}:stale"])
     await ada.patch(f"/acme/indicator/{tile}", {"state": "normal"})
     clock.move(61)
-    await world.runtime.db.write(aging.publish_stale)
+    await world.runtime.db.write(indicators.publish_stale)
     await react(world)
     assert [job["name"] for job in await jobs(ada)] == ["back", "silent"]
 

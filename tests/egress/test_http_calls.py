@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from belvedere.base import networks
-from belvedere.egress.asking import MAX_ANSWER
+from belvedere.egress.http_calls import MAX_ANSWER
 from belvedere.egress.messages import Parcel
 from belvedere.egress.network_guard import Guard, Stopped
 from belvedere.egress.pool import EgressPool

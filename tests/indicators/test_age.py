@@ -6,7 +6,7 @@ from belvedere import events
 from belvedere.access import acl_of
 from belvedere.base.clock import DAY, HOUR, MINUTE, SECOND
 from belvedere.db import Database, Tx
-from belvedere.indicators import aging, history, queries, service, store
+from belvedere.indicators import history, queries, service, store
 from belvedere.indicators.model import IndicatorRow
 from manual_clock import HandClock
 from people import Cast
@@ -29,16 +29,16 @@ def test_it_works(db: Database, cast: Cast, clock: HandClock, make: Make) -> Non
     assert not db.write_blocking(store.has_newly_stale)
     clock.move(1)
     assert db.write_blocking(store.has_newly_stale)
-    assert db.write_blocking(aging.publish_stale)
+    assert db.write_blocking(service.publish_stale)
     assert not db.write_blocking(store.has_newly_stale)
-    assert not db.write_blocking(aging.publish_stale)
+    assert not db.write_blocking(service.publish_stale)
     assert kinds(db, row) == ["created", "stale"]
     # Somebody renames it: its source is as silent as before.
     db.write_blocking(service.change, cast.ada, row.id, body(title="c"))
-    assert not db.write_blocking(aging.publish_stale)
+    assert not db.write_blocking(service.publish_stale)
     push(db, cast, row, 5)
     clock.move(60)
-    assert db.write_blocking(aging.publish_stale)
+    assert db.write_blocking(service.publish_stale)
     assert kinds(db, row) == ["created", "stale", "changed", "changed", "stale"]
     assert kinds(db, other) == ["created"]
 
@@ -50,7 +50,7 @@ def test_a_deleted_one_does_not_grow_stale(
     db.write_blocking(service.delete, cast.ada, row.id)
     clock.move(61)
     assert not db.write_blocking(store.has_newly_stale)
-    assert not db.write_blocking(aging.publish_stale)
+    assert not db.write_blocking(service.publish_stale)
 
 
 def moments(db: Database, row: IndicatorRow) -> list[int]:
@@ -72,7 +72,7 @@ def fill(db: Database, row: IndicatorRow, first: int, last: int, step: int) -> N
 def settle(db: Database) -> int:
     """Until there is nothing left to do; how many turns it took."""
     turns = 1
-    while db.write_blocking(aging.purge_old):
+    while db.write_blocking(service.purge_old):
         turns += 1
     return turns
 

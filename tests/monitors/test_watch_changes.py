@@ -13,7 +13,7 @@ from belvedere.base.clock import DAY
 from belvedere.db import Tx
 from belvedere.files import service as file_service
 from belvedere.files.service import FileChange
-from belvedere.monitors import agent_config, retention, service, store, watch_changes
+from belvedere.monitors import agent_config, housekeeping, service, store, watch_changes
 from belvedere.monitors.agent_config import ListPosition
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.model import MonitorType
@@ -149,8 +149,8 @@ def test_changes_of_purged_monitors_are_forgotten(tower: Tower) -> None:
     shop = tower.make()
     _, at = following(tower, ListPosition())
     tower.db.write_blocking(service.delete, tower.cast.ada, shop)
-    tower.clock.move((retention.DELETED_RETENTION + DAY) / 1_000)
-    tower.db.write_blocking(retention.purge)
+    tower.clock.move((housekeeping.DELETED_RETENTION + DAY) / 1_000)
+    tower.db.write_blocking(housekeeping.purge)
     count = "select count(*) from watch_changes where monitor_id = ?"
     assert tower.db.write_blocking(lambda tx: tx.value(count, shop)) == 0
     # An agent that was told nothing since gets the whole list.

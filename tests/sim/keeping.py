@@ -9,8 +9,7 @@ from belvedere.agent.journal.state import JournalState
 from belvedere.agent.keeper import program as keeper_module
 from belvedere.agent.keeper.program import Keeper
 from belvedere.agent.output.capture import OutputCapture
-from belvedere.agent.processes.report import report
-from belvedere.agent.processes.script import MS, NEVER, SHOW_AFTER, STARTED_AFTER
+from belvedere.agent.processes.script import MS, NEVER, SHOW_AFTER, STARTED_AFTER, report
 from sim.scripts import Running
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ GRACE_FOR_KILLED = 3_000 * MS
 
 
 class Kept:
-    """A script as the keeper sees it; the fields are those that agent/processes/report.py reads."""
+    """A script as the keeper sees it; the fields are those that agent/processes/script.py reads."""
 
     def __init__(self, order: dict[str, Any], running: Running, inline: int, now: int) -> None:
         self.fence: int = order["fence"]

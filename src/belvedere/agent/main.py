@@ -13,7 +13,7 @@ from belvedere.agent import state_folder
 from belvedere.agent.connection.server_link import ServerLink, network_dialer
 from belvedere.agent.keeper_client import KeeperFailed
 from belvedere.agent.monitoring.checker_process import CheckerProcess
-from belvedere.agent.setup import enrolment, tls
+from belvedere.agent.setup import enrolment
 from belvedere.agent.setup.enrolment import CannotEnrol, Credential, Unreachable
 from belvedere.agent.setup.settings import TOKEN_VARIABLE, AgentSettings, parse
 from belvedere.agent.state_folder import StateFolder
@@ -70,7 +70,7 @@ def warn_of_plain_http(settings: AgentSettings) -> None:
 
 
 async def _serve(settings: AgentSettings, state: StateFolder) -> None:
-    trusted = tls.context(settings)
+    trusted = enrolment.tls_context(settings)
     task = asyncio.ensure_future(_enrol_and_link(settings, state, trusted))
     loop = asyncio.get_running_loop()
     for stop in (signal.SIGTERM, signal.SIGINT):

@@ -1,9 +1,12 @@
-"""Callbacks and signals after a commit, on the event loop of the server."""
+"""Callbacks and signals after a commit, on the event loop of the server; and fail points around a
+commit for crash tests, which do nothing in production."""
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 
-from belvedere.db.interface import AfterCommit
+from belvedere.base import failpoints
+from belvedere.db.interface import AfterCommit, Tx
 from belvedere.db.signals import Signal
 
 log = logging.getLogger("belvedere.db")
@@ -26,3 +29,11 @@ def run_after_commit(
             on_signals(signals)
         except Exception:
             log.exception("emitting signals after commit failed")
+
+
+def around_commit(tx: Tx, operation: str) -> None:
+    """`<operation>.before_commit` is here. `<operation>.after_commit` is the first callback after
+    the commit, if this is called before the operation adds its own."""
+    if failpoints.ARMED:
+        failpoints.reach(f"{operation}.before_commit")
+        tx.after_commit(partial(failpoints.reach, f"{operation}.after_commit"))

@@ -1,4 +1,5 @@
-"""Outgoing webhooks: one signed POST. Runs in the egress worker, with the standard library only."""
+"""Outgoing calls: a signed POST to a webhook, and a request whose response is needed. Runs in the
+egress worker, with the standard library only."""
 
 import hashlib
 import hmac
@@ -15,6 +16,8 @@ from belvedere.egress.messages import Outcome, Parcel
 TIMEOUT_S = 10.0
 MAX_URL = 2_048
 SCHEMES = ("http", "https")
+# Of a response that is needed: documents and lists of keys have a few kilobytes.
+MAX_ANSWER = 128 * 1024
 
 
 def check(url: str) -> str:
@@ -56,6 +59,32 @@ def post(parcel: Parcel) -> Outcome:
     if 200 <= status < 300:
         return Outcome()
     return Outcome(f"The receiver answered {status}.", for_good=status == 410)
+
+
+def ask(parcel: Parcel) -> Outcome:
+    """The response with its status. Redirects are not followed."""
+    fault = check(parcel.url)
+    if fault:
+        return Outcome(fault, for_good=True)
+    url = urlsplit(parcel.url)
+    connection = connect(url)
+    headers = {
+        "Accept": "application/json",
+        "User-Agent": f"Belvedere/{__version__}",
+        **parcel.headers,
+    }
+    try:
+        body = parcel.payload.encode() if parcel.payload else None
+        connection.request(parcel.method, target(url), body, headers)
+        answer = connection.getresponse()
+        content = answer.read(MAX_ANSWER + 1)
+    except (OSError, http.client.HTTPException) as broken:
+        return Outcome(error_text(broken))
+    finally:
+        connection.close()
+    if len(content) > MAX_ANSWER:
+        return Outcome(f"The response is longer than {MAX_ANSWER} bytes.", for_good=True)
+    return Outcome(status=answer.status, text=content.decode(errors="replace"))
 
 
 def connect(url: SplitResult) -> http.client.HTTPConnection:

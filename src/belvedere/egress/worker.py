@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import msgspec
 
 from belvedere.base import networks
-from belvedere.egress import asking, http_calls
+from belvedere.egress import http_calls
 from belvedere.egress.messages import Outcome, Parcel
 from belvedere.egress.network_guard import Guard
 
@@ -83,7 +83,7 @@ def _checked(parcel: Parcel) -> Outcome:
 
 def _sent(parcel: Parcel) -> Outcome:
     if parcel.method:
-        return asking.ask(parcel)
+        return http_calls.ask(parcel)
     if parcel.secret:
         return http_calls.post(parcel)
     plugin, messages = _plugin(parcel)

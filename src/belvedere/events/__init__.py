@@ -1,7 +1,15 @@
 """What happened, in order."""
 
-from belvedere.events.log import after, append, append_all, append_each, newest, of_object
-from belvedere.events.model import LIFE, Event
+from belvedere.events.log import (
+    LIFE,
+    Event,
+    after,
+    append,
+    append_all,
+    append_each,
+    newest,
+    of_object,
+)
 
 __all__ = [
     "LIFE",

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from belvedere.db import Tx, columns
-from belvedere.events.log import newest
-from belvedere.events.model import Event
+from belvedere.events.log import Event, newest
 
 # Where a consumer without a cursor begins: also before events that were renumbered below zero.
 BEGINNING = (-(1 << 62), 0)

@@ -1,18 +1,34 @@
-"""Rows of the event log."""
+"""The event log: one row per change, written in the transaction that made it."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
+from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx, columns
 from belvedere.db.signals import event_recorded
 from belvedere.events.kinds import KINDS
-from belvedere.events.model import Event
 
 _encode = msgspec.json.Encoder().encode
 # The object of each kind: its first word.
 OBJECTS = {kind: kind.partition(".")[0] for kind in KINDS}
+# Of monitors, hosts, members and the like; those of a job go with the job.
+LIFE: Millis = 30 * DAY
+
+
+class Event(msgspec.Struct, frozen=True):
+    """A row of the event log."""
+
+    id: int
+    xid: int
+    at: int
+    customer_id: str
+    # job.created, job.assigned, … : `<object>.<what>`; docs/reference/events.md lists them all
+    kind: str
+    object: str
+    object_id: str
+    data: str
 
 
 def append(

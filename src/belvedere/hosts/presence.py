@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from belvedere import events
-from belvedere.base.clock import Millis
+from belvedere.base.clock import MINUTE, ClockStep, Millis
 from belvedere.base.errors import Conflict
 from belvedere.base.text import json_text
 from belvedere.db import Tx
@@ -17,6 +17,8 @@ from belvedere.protocol import Hello
 MAX_SLOTS = 1_000
 MAX_TEXT = 256
 MAX_INFO = 64 * 1024
+# Whether a host is silent is decided within this time. What is older is a date for people.
+RECENT: Millis = 1 * MINUTE
 
 
 def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
@@ -227,3 +229,18 @@ def _clean_text(text: str) -> str:
 def _info(hello: Hello) -> str:
     info = json_text.clean(msgspec.json.encode(hello.info).decode())
     return info if len(info) <= MAX_INFO else "{}"
+
+
+def move_clock(tx: Tx, step: ClockStep) -> None:
+    """The clock was set: agents were last heard as long ago as before."""
+    recent = step.before - RECENT
+    tx.execute(
+        "update hosts set seen_at = case when seen_at > ? and seen_at <= ? then seen_at + ?"
+        # A host was never heard in the future: its silence would not be noticed until then.
+        " else ? end where seen_at > ?",
+        recent,
+        step.before,
+        step.delta,
+        step.now,
+        min(recent, step.now),
+    )

@@ -4,16 +4,20 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import Actor, Level, acl_of, audit, may_run, replace_acl, require
+from belvedere.access import Actor, Level, acl_of, audit, delete_acl, may_run, replace_acl, require
+from belvedere.base.clock import DAY, ClockStep
 from belvedere.base.errors import Conflict, Fault, Forbidden, Invalid, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.indicators import bodies, change_log, linked_file, model, queries, store
+from belvedere.indicators import bodies, change_log, history, linked_file, model, queries, store
 from belvedere.indicators.bodies import DEFAULTS, IndicatorBody
 from belvedere.indicators.model import IndicatorRow
 from belvedere.indicators.queries import IndicatorView
 from belvedere.rest import text_fields
 from belvedere.triggers import store as triggers
+
+# Indicators that are marked stale or purged in one transaction.
+BATCH_SIZE = 200
 
 
 class _Edit(msgspec.Struct):
@@ -169,3 +173,31 @@ def delete(tx: Tx, actor: Actor, name: str, *, by: str = "id") -> IndicatorView:
 def _require_free_title(tx: Tx, actor: Actor, title: str) -> None:
     if store.find_or_none(tx, actor.customer_id, title, by="title") is not None:
         raise Conflict(f"Another indicator already has the title {title!r}.", code="title_taken")
+
+
+# Regular work
+
+
+def publish_stale(tx: Tx) -> bool:
+    """Publish that indicators got no push for their ttl; True if there were any."""
+    rows = store.mark_stale(tx, BATCH_SIZE)
+    change_log.publish(tx, "indicator.stale", rows)
+    change_log.fire(tx, rows, "stale")
+    return bool(rows)
+
+
+def purge_old(tx: Tx) -> bool:
+    """Thin old values, and purge what was deleted a day ago; True if there may be more."""
+    has_more = history.thin(tx)
+    indicators = store.deleted_before(tx, tx.now - DAY, BATCH_SIZE)
+    for indicator_id, customer_id in indicators:
+        delete_acl(tx, customer_id, "indicator", indicator_id)
+        store.purge(tx, customer_id, indicator_id)
+    return has_more or len(indicators) == BATCH_SIZE
+
+
+def move_clock(tx: Tx, step: ClockStep) -> None:
+    """After a clock change: keep the time that is left until each indicator becomes stale."""
+    tx.execute(
+        "update indicators set stale_at = stale_at + ? where stale_at is not null", step.delta
+    )

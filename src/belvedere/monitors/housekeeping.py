@@ -1,11 +1,18 @@
-"""Host monitors: created when a host first connects, deleted with the host."""
+"""Host monitors, which are created and deleted with their host; the purge of deleted monitors; due
+times after a clock change."""
 
 from belvedere import events
+from belvedere.access import delete_acl
+from belvedere.base.clock import DAY, ClockStep, Millis
 from belvedere.db import Tx
-from belvedere.monitors import service, store
-from belvedere.monitors.evaluation import samples
+from belvedere.monitors import service, store, watch_changes
+from belvedere.monitors.evaluation import rollups, samples
 from belvedere.monitors.evaluation.samples import Observation
 from belvedere.monitors.model import MonitorRow, MonitorSeverity, MonitorType
+
+# Until then the ACL decides who may see the event of the deletion.
+DELETED_RETENTION: Millis = 30 * DAY
+BATCH_SIZE = 10
 
 
 def on_host_connected(tx: Tx, customer_id: str, host_id: str) -> None:
@@ -40,3 +47,20 @@ def on_host_deleted(tx: Tx, host_id: str) -> None:
     """Delete all monitors of a deleted host."""
     for row in store.for_host(tx, host_id, lock=True):
         service.remove(tx, row)
+
+
+def purge(tx: Tx) -> bool:
+    """Purge one batch of deleted monitors; True if there may be more."""
+    monitors = store.deleted_before(tx, tx.now - DELETED_RETENTION, BATCH_SIZE)
+    for monitor_id, customer_id in monitors:
+        delete_acl(tx, customer_id, "monitor", monitor_id)
+        watch_changes.delete_monitor(tx, monitor_id)
+        rollups.delete_monitor(tx, monitor_id)
+    return len(monitors) == BATCH_SIZE
+
+
+def move_clock(tx: Tx, step: ClockStep) -> None:
+    """After a clock change: keep the time that is left until each monitor is due."""
+    tx.execute("update monitors set due_at = due_at + ? where due_at is not null", step.delta)
+    # Host and nested monitors take their next sample one looptime after `checked_at`.
+    tx.execute("update monitors set checked_at = ? where checked_at > ?", step.now, step.now)

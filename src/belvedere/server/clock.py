@@ -9,10 +9,10 @@ from functools import partial
 
 from belvedere.base.clock import STEP_LIMIT, ClockStep, SharedClock
 from belvedere.db import Tx, clock_steps
-from belvedere.hosts import clock_step as hosts
-from belvedere.indicators import clock_step as indicators
-from belvedere.jobs import clock_step as jobs
-from belvedere.monitors import clock_step as monitors
+from belvedere.hosts import presence
+from belvedere.indicators import service as indicators
+from belvedere.jobs.lifecycle import timeouts
+from belvedere.monitors import housekeeping
 from belvedere.notifications.delivery import messages
 from belvedere.schedules import clock_step as schedules
 from belvedere.server.runtime import ServerRuntime
@@ -22,10 +22,10 @@ log = logging.getLogger("belvedere.clock")
 # All of them in one transaction, in the order in which other code locks these rows.
 MOVES = (
     schedules.move,
-    jobs.move,
-    hosts.move,
-    monitors.move,
-    indicators.move,
+    timeouts.move_clock,
+    presence.move_clock,
+    housekeeping.move_clock,
+    indicators.move_clock,
     messages.shift_times,
 )
 
@@ -54,7 +54,7 @@ def begin(tx: Tx, clock: SharedClock) -> None:
     clock_steps.prepare(tx)
     offset = clock_steps.recorded(tx, lock=True).offset
     schedules.move(tx, ClockStep(0, tx.now))
-    hosts.move(tx, ClockStep(0, tx.now))
+    presence.move_clock(tx, ClockStep(0, tx.now))
     tx.after_commit(partial(clock.adopt, 0, offset))
 
 

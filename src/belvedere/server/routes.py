@@ -38,7 +38,7 @@ from belvedere.server.api.event_stream import ROUTES as STREAM
 from belvedere.server.api.health import ROUTES as HEALTH
 from belvedere.server.api.install_address import ROUTES as INSTALL_ADDRESS
 from belvedere.server.console.api import ROUTES as CONSOLE
-from belvedere.server.demo.api_demo import ROUTES as DEMO
+from belvedere.server.demo.removal import ROUTES as DEMO
 from belvedere.server.setup.api import ROUTES as SETUP
 from belvedere.statuspages.api import ROUTES as STATUS_PAGES
 from belvedere.tasks.api import ROUTES as TASKS

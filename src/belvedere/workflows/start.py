@@ -12,7 +12,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Forbidden, Invalid, Refused
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
-from belvedere.db.crash import around_commit
+from belvedere.db.commit_hooks import around_commit
 from belvedere.jobs import idempotency as once
 from belvedere.jobs import starters
 from belvedere.jobs.idempotency import IdempotencyKey, ScopedKey

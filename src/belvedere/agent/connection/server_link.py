@@ -24,7 +24,7 @@ from belvedere.agent.monitoring.sample_buffer import SampleBuffer
 from belvedere.agent.monitoring.sample_journal import SampleJournal
 from belvedere.agent.monitoring.scheduler import CheckScheduler
 from belvedere.agent.monitoring.script_checks import ScriptChecks
-from belvedere.agent.setup import machine
+from belvedere.agent.setup import enrolment
 from belvedere.agent.setup.enrolment import Credential
 from belvedere.agent.setup.settings import AgentSettings
 from belvedere.agent.state_folder import StateFolder
@@ -247,11 +247,11 @@ class ServerLink:
             raise _refusal_error(session.refusal)
 
     def _hello(self, socket: ServerConnection, state: dict[str, Any]) -> Hello:
-        os_name, os_version = machine.system()
+        os_name, os_version = enrolment.operating_system()
         return Hello(
             hostname=self._settings.hostname,
             agent_version=__version__,
-            fingerprint=machine.fingerprint(self._folder, self._settings.hostname),
+            fingerprint=enrolment.fingerprint(self._folder, self._settings.hostname),
             journal_id=state["journal_id"],
             boot_id=state["boot_id"],
             greeting=state.get("greeting", 0),

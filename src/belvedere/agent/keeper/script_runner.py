@@ -15,7 +15,6 @@ from belvedere.agent.output.memory_buffer import MemoryBudget
 from belvedere.agent.processes import termination
 from belvedere.agent.processes.groups import ProcessGroups
 from belvedere.agent.processes.pipes import Pipes
-from belvedere.agent.processes.report import report
 from belvedere.agent.processes.script import (
     MS,
     NEVER,
@@ -24,6 +23,7 @@ from belvedere.agent.processes.script import (
     RunningScript,
     is_check,
     now_ns,
+    report,
 )
 from belvedere.agent.processes.spawn import CannotStart, Spawner
 from belvedere.agent.state_folder import DISK_ERRORS, StateFolder

@@ -1,7 +1,10 @@
-"""A running script, or one that is being ended: its process, output and deadlines."""
+"""A running script, or one that is being ended: its process, output and deadlines; and the
+report at its end."""
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from functools import partial
 
@@ -10,7 +13,7 @@ from belvedere.agent.workdir.workdirs import Workdir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from belvedere.agent.journal.state import Message
+    from belvedere.agent.journal.state import Message, Report
 
 MS = 1_000_000
 # The output of a script that ends sooner is read once, at its end, without polling its pipe.
@@ -103,3 +106,29 @@ class RunningScript:
             NEVER if self.announced else self.started_at + STARTED_AFTER,
             NEVER if self.polled else self.started_at + READ_AFTER,
         )
+
+
+def report(script: RunningScript) -> Report:
+    """The fields of protocol.Report; those at their defaults may be left out."""
+    fields: Report = {"ending": "exit" if script.why in ("", "leftovers") else script.why}
+    if script.status is not None:
+        fields["elapsed_ns"] = script.ended_at - script.started_at
+        fields.update(_exit(script.status))
+    fields.update(script.output.summary())
+    if script.survivors:
+        fields["survivors"] = script.survivors
+    return fields
+
+
+def _exit(status: int) -> Report:
+    code = os.waitstatus_to_exitcode(status)
+    if code >= 0:
+        return {"code": code}
+    return {"code": 128 - code, "signal": signal_name(-code)}
+
+
+def signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"

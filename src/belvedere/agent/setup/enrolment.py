@@ -1,12 +1,14 @@
-"""From an enrolment token to the agent's own credential, once."""
+"""From an enrolment token to the agent's own credential, once; and the identity of the machine."""
 
 import hashlib
 import json
 import os
+import platform
+import secrets
 import ssl
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
-from belvedere.agent.setup.machine import fingerprint
 from belvedere.agent.setup.settings import AgentSettings
 from belvedere.agent.state_folder import StateFolder
 from belvedere.base.text import connection_errors
@@ -72,6 +74,13 @@ def load_saved(settings: AgentSettings, folder: StateFolder) -> Credential | Non
     return None
 
 
+def tls_context(settings: AgentSettings) -> ssl.SSLContext | None:
+    """The certificates that the agent trusts; None for a connection without encryption."""
+    if not settings.server.startswith("https:"):
+        return None
+    return ssl.create_default_context(cafile=settings.tls_ca or None)
+
+
 def enrol(settings: AgentSettings, folder: StateFolder, tls: ssl.SSLContext | None) -> Credential:
     """Get a credential and save it before it is used."""
     credential = _request_credential(settings, folder, tls)
@@ -120,3 +129,33 @@ def _message(body: bytes) -> str:
         return str(json.loads(body)["message"])
     except (ValueError, KeyError, TypeError):
         return ""
+
+
+def fingerprint(folder: StateFolder, hostname: str) -> str:
+    """Stable for this machine and host name, and different on a copy of the machine."""
+    text = f"{_machine_id(folder)}:{hostname}"
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _machine_id(folder: StateFolder) -> str:
+    for path in (Path("/etc/machine-id"), Path(folder.root) / "machine-id"):
+        try:
+            machine_id = path.read_text().strip()
+        except OSError:
+            continue
+        if machine_id:
+            return machine_id
+    machine_id = secrets.token_hex(16)
+    fd = os.open(f"{folder.root}/machine-id", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(fd, "w") as file:
+        file.write(machine_id)
+    return machine_id
+
+
+def operating_system() -> tuple[str, str]:
+    """Name and version of the operating system."""
+    try:
+        release = platform.freedesktop_os_release()
+        return release.get("NAME", "Linux"), release.get("VERSION_ID", "")
+    except OSError:
+        return platform.system(), platform.release()

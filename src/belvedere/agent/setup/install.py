@@ -10,7 +10,7 @@ from pathlib import Path
 
 import belvedere
 from belvedere.agent import state_folder
-from belvedere.agent.setup import enrolment, tls
+from belvedere.agent.setup import enrolment
 from belvedere.agent.setup.enrolment import CannotEnrol, Unreachable
 from belvedere.agent.setup.settings import AgentSettings
 from belvedere.agent.state_folder import StateFolder
@@ -52,7 +52,7 @@ def install(settings: AgentSettings) -> int:
     try:
         credential = enrolment.load_saved(settings, state)
         if credential is None:
-            credential = enrolment.enrol(settings, state, tls.context(settings))
+            credential = enrolment.enrol(settings, state, enrolment.tls_context(settings))
     except (CannotEnrol, Unreachable) as fault:
         print(f"{NAME}: {settings.server}: {fault}", file=sys.stderr)
         return 1

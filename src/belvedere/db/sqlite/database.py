@@ -27,9 +27,8 @@ from belvedere.db.commit_hooks import run_after_commit
 from belvedere.db.interface import Sealer, Tx
 from belvedere.db.search_lane import MAX_SEARCH_S, SEARCH_THREADS
 from belvedere.db.signals import Signal
-from belvedere.db.sqlite.group_commit import PendingWrite, group_writes
 from belvedere.db.sqlite.time_limit import limit_time
-from belvedere.db.sqlite.transaction import DIALECT, SqliteTx
+from belvedere.db.sqlite.transaction import DIALECT, PendingWrite, SqliteTx, group_writes
 
 P = ParamSpec("P")
 R = TypeVar("R")

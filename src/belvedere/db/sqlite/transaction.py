@@ -1,6 +1,7 @@
-"""A transaction on SQLite, and the pieces of SQL in which it differs."""
+"""A transaction on SQLite, the pieces of SQL in which it differs, and the operations that wait to
+share one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import apsw
@@ -103,3 +104,35 @@ class SqliteTx:
 
     def after_commit(self, call: AfterCommit) -> None:
         self.calls.append(call)
+
+
+class PendingWrite:
+    """A queued plain operation, or one item of a batch operation."""
+
+    __slots__ = ("args", "error", "future", "is_batched", "kwargs", "result", "operation")
+
+    def __init__(
+        self, operation: Callable[..., Any], args: Any, kwargs: Any, is_batched: bool, future: Any
+    ) -> None:
+        self.operation = operation
+        self.args = args
+        self.kwargs = kwargs
+        self.is_batched = is_batched
+        self.future = future
+        self.result: Any = None
+        self.error: BaseException | None = None
+
+    def set_outcome(self, result: Any, error: BaseException | None) -> None:
+        """Set the outcome. The operation may run again; the last outcome counts."""
+        self.result = result
+        self.error = error
+
+
+def group_writes(batch: list[PendingWrite]) -> list[list[PendingWrite]]:
+    """Plain operations one by one, then the items of each batch operation together."""
+    plain = [[pending] for pending in batch if not pending.is_batched]
+    sets: dict[Any, list[PendingWrite]] = {}
+    for pending in batch:
+        if pending.is_batched:
+            sets.setdefault(pending.operation, []).append(pending)
+    return [*plain, *sets.values()]

@@ -6,7 +6,7 @@ from belvedere.access import audit
 from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict, Forbidden, Invalid
 from belvedere.db import Tx
-from belvedere.db.crash import around_commit
+from belvedere.db.commit_hooks import around_commit
 from belvedere.jobs import events, permissions, specs, store
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.model import APPROVAL, JobRow, JobState, Lifecycle, check_transition

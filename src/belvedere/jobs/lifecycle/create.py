@@ -14,7 +14,7 @@ from belvedere.base.clock import SECOND, Millis
 from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Refused
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
-from belvedere.db.crash import around_commit
+from belvedere.db.commit_hooks import around_commit
 from belvedere.db.signals import host_ready
 from belvedere.hosts.model import HostRow, HostView
 from belvedere.jobs import events, idempotency, scraper, specs, starters, store

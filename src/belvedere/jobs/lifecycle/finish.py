@@ -7,7 +7,7 @@ import msgspec
 from belvedere.base.clock import DAY, Millis
 from belvedere.base.text import json_text
 from belvedere.db import Tx
-from belvedere.db.crash import around_commit
+from belvedere.db.commit_hooks import around_commit
 from belvedere.db.signals import host_ready
 from belvedere.jobs import events, specs, store
 from belvedere.jobs.attempts import Attempt, close_attempts, lock_reported

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import msgspec
 
-from belvedere.base.clock import DAY, MINUTE, Millis
+from belvedere.base.clock import DAY, MINUTE, ClockStep, Millis
 from belvedere.db import Tx, columns
 from belvedere.jobs import events, specs, store
 from belvedere.jobs.approvals import plan
@@ -255,4 +255,23 @@ def any_reachable(tx: Tx) -> bool:
             "select 1 from jobs j join hosts h on h.id = j.host_id"
             f" where {_IS_REACHABLE_AGAIN} limit 1"
         )
+    )
+
+
+def move_clock(tx: Tx, step: ClockStep) -> None:
+    """After a clock change: time limits, expiry and the pause before a retry are durations."""
+    tx.execute(
+        f"update jobs set expires_at = expires_at + ? where {IS_OPEN} and expires_at > 0",
+        step.delta,
+    )
+    tx.execute(
+        "update jobs set deadline_at = deadline_at + ? where lifecycle = 'assigned'"
+        " and deadline_at is not null",
+        step.delta,
+    )
+    tx.execute(
+        "update jobs set not_before_at = not_before_at + ? where lifecycle = 'ready'"
+        " and not_before_at > ?",
+        step.delta,
+        step.before,
     )

@@ -11,7 +11,7 @@ import msgspec
 
 from belvedere.base.errors import Unavailable
 from belvedere.db import Tx, columns
-from belvedere.db.crash import around_commit
+from belvedere.db.commit_hooks import around_commit
 
 MAX_KEPT_BYTES = 16 * 1024 * 1024
 HEAD_BYTES = 1024 * 1024

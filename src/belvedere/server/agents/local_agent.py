@@ -14,8 +14,7 @@ from belvedere.agent.connection.server_link import REFUSED_PAUSE_S, AgentRefused
 from belvedere.agent.keeper_client import KeeperFailed
 from belvedere.agent.monitoring.checker_process import BACK_OFF_S, CheckerProcess
 from belvedere.agent.setup import enrolment as enrol
-from belvedere.agent.setup.enrolment import CannotEnrol, Credential
-from belvedere.agent.setup.machine import fingerprint
+from belvedere.agent.setup.enrolment import CannotEnrol, Credential, fingerprint
 from belvedere.agent.setup.settings import AgentSettings
 from belvedere.agent.state_folder import StateFolder
 from belvedere.base.errors import Refused

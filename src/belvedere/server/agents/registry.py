@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import SECOND, Millis
 from belvedere.db import Tx
-from belvedere.db.crash import around_commit
+from belvedere.db.commit_hooks import around_commit
 from belvedere.db.signals import Topic
 from belvedere.jobs.attempts import ClaimResult, ReadyJob
 from belvedere.jobs.lifecycle import claim, create

@@ -10,13 +10,12 @@ from belvedere import access, hosts
 from belvedere.access.limits import failed_attempts
 from belvedere.db import Tx, clock_steps
 from belvedere.files import blob_sweep
-from belvedere.indicators import aging
+from belvedere.indicators import service as indicators
 from belvedere.indicators.store import has_newly_stale
 from belvedere.jobs.history import limits, retention, unused_contents
 from belvedere.jobs.lifecycle import claim, timeouts
 from belvedere.jobs.model import UNREACHABLE_AFTER
-from belvedere.monitors import retention as monitor_retention
-from belvedere.monitors import watch_changes
+from belvedere.monitors import housekeeping, watch_changes
 from belvedere.monitors.evaluation import rollups, watchdog
 from belvedere.notifications import inbox as notices
 from belvedere.notifications.delivery import dispatcher, messages
@@ -178,13 +177,13 @@ async def purge_credentials(runtime: ServerRuntime) -> None:
 async def mark_stale(runtime: ServerRuntime) -> None:
     # No result: another server is doing it.
     while await runtime.db.read(has_newly_stale) and await run_deadline(
-        runtime, aging.publish_stale
+        runtime, indicators.publish_stale
     ):
         await asyncio.sleep(0)
 
 
 async def thin_values(runtime: ServerRuntime) -> None:
-    while await runtime.db.write(aging.purge_old):
+    while await runtime.db.write(indicators.purge_old):
         await asyncio.sleep(0)
 
 
@@ -209,7 +208,7 @@ async def send_monitor_changes(runtime: ServerRuntime) -> None:
 
 async def purge_samples(runtime: ServerRuntime) -> None:
     """Old samples, and all samples of deleted monitors."""
-    for operation in (rollups.purge_old, monitor_retention.purge):
+    for operation in (rollups.purge_old, housekeeping.purge):
         while await runtime.db.write(operation):
             await asyncio.sleep(0)
 

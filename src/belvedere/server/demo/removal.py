@@ -3,11 +3,13 @@
 import msgspec
 
 from belvedere.access import Actor, Level, require
+from belvedere.access.request import Request
 from belvedere.base.errors import NotFound, Refused
 from belvedere.db import Tx
+from belvedere.rest.route import Route
 from belvedere.server.demo import inventory
 from belvedere.server.demo.inventory import DemoObject
-from belvedere.server.runtime import ServerRuntime
+from belvedere.server.runtime import ServerRuntime, runtime_of
 
 
 class RemovedObject(msgspec.Struct):
@@ -59,3 +61,24 @@ async def remove(runtime: ServerRuntime, actor: Actor, *, even_changed: bool) ->
 def _recorded(tx: Tx, actor: Actor) -> list[DemoObject]:
     require(actor, Level.ADMIN)
     return inventory.recorded(tx, actor.customer_id)
+
+
+async def remove_demo(request: Request[None]) -> Removal:
+    return await remove(
+        runtime_of(request), request.actor, even_changed=request.first("all") == "true"
+    )
+
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        "DELETE",
+        "/api/demo",
+        "admin",
+        remove_demo,
+        "Remove the demo of the first start, except what was changed or is in use",
+        style="plain",
+        answer=Removal,
+        known=False,
+        query=(("all", "true: also what was changed"),),
+    ),
+)

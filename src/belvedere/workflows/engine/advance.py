@@ -12,7 +12,7 @@ from belvedere.access.crypto import sealed_values
 from belvedere.base.clock import DAY, Millis
 from belvedere.base.text import json_text
 from belvedere.db import Tx
-from belvedere.db.crash import around_commit
+from belvedere.db.commit_hooks import around_commit
 from belvedere.events import Event
 from belvedere.jobs import events, specs
 from belvedere.jobs import store as jobs
