@@ -114,7 +114,7 @@ async def test_two_beats_with_an_old_list_are_healed(world: World, ada: Client) 
     async with world.agent(takes_changes=True) as agent:
         first = await agent.hear(Watch)
         # A beat counts only when everything has left; the agent cannot see that from outside.
-        link = world.runtime.agents.for_host(world.things.hosts["web-1"].host_id)
+        link: Any = world.runtime.agents.for_host(world.things.hosts["web-1"].host_id)
         while link is None or link.monitor_sync._is_sending:
             await asyncio.sleep(0)
         await agent.say(Beat([], first.number))

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,6 +61,32 @@ def test_the_layout_page_has_every_package() -> None:
     assert "\n".join(["```", *rules["contracts"][0]["layers"], "```"]) in text
     packages = [path.parent.name for path in Path(belvedere.__file__).parent.glob("*/__init__.py")]
     assert [name for name in packages if f"\n  {name}/ " not in text] == []
+
+
+def test_the_layout_page_has_the_layers_of_every_package() -> None:
+    text = (ROOT / "docs" / "contributing" / "layout.md").read_text()
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    inner = [rule for rule in rules["contracts"] if rule.get("containers", ["belvedere"])[1:] == []]
+    rows = [_layer_row(rule) for rule in inner if rule["name"].startswith("Inside ")]
+    assert {"access", "agent", "indicators", "jobs", "monitors", "server"} <= {
+        rule["containers"][0].removeprefix("belvedere.") for rule in inner if "containers" in rule
+    }
+    assert [row for row in rows if f"\n{row}\n" not in text] == []
+
+
+def test_a_job_is_read_in_few_files() -> None:
+    text = (ROOT / "docs" / "explanation" / "story-of-a-job.md").read_text()
+    files = re.findall(r"^\| \[([a-z_/]+\.py)\]", text, re.MULTILINE)
+    on_host = [file for file in files if file.startswith("agent/")]
+    assert len(set(files)) == len(files)
+    assert (len(files) - len(on_host), len(on_host)) == (25, 12)
+
+
+def _layer_row(rule: dict[str, Any]) -> str:
+    layers = [
+        layer.translate({40: None, 41: None}).replace(" | ", ", ") for layer in rule["layers"]
+    ]
+    return f"| `{rule['containers'][0].removeprefix('belvedere.')}` | {' > '.join(layers)} |"
 
 
 def test_every_error_code_is_described() -> None:

@@ -14,12 +14,12 @@ from belvedere.jobs import store
 from belvedere.jobs.attempts import Attempt, attempts_for_job
 from belvedere.jobs.idempotency import IdempotencyKey
 from belvedere.jobs.lifecycle import claim as queue
-from belvedere.jobs.lifecycle import resync
 from belvedere.jobs.lifecycle.claim import Claimed
 from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest, create
 from belvedere.jobs.lifecycle.finish import ReceivedReport, ReportOutcome, finish
-from belvedere.jobs.lifecycle.resync import ResyncResult
 from belvedere.jobs.model import JobRow
+from belvedere.jobs.recovery import resync
+from belvedere.jobs.recovery.resync import ResyncResult
 from belvedere.jobs.store import JobDetails
 from belvedere.protocol import Entry, Hello, Report
 from belvedere.tasks import service as task_service

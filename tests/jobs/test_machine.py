@@ -13,9 +13,10 @@ from belvedere.db import Tx
 from belvedere.hosts import presence
 from belvedere.jobs.approvals import votes
 from belvedere.jobs.history import consistency
-from belvedere.jobs.lifecycle import actions, resync, timeouts
+from belvedere.jobs.lifecycle import actions, timeouts
 from belvedere.jobs.lifecycle import claim as queue
 from belvedere.jobs.lifecycle.finish import ReceivedReport, ReportOutcome, finish
+from belvedere.jobs.recovery import resync
 from belvedere.protocol import Entry, Hello, Report
 from jobs import reference
 from jobs.job_steps import Workshop

@@ -8,8 +8,8 @@ from belvedere.base.errors import Conflict, Forbidden
 from belvedere.db import Tx, installation
 from belvedere.hosts import restored
 from belvedere.jobs.history import retention
-from belvedere.jobs.lifecycle import actions, resync
-from belvedere.jobs.recovery import hold, restore
+from belvedere.jobs.lifecycle import actions
+from belvedere.jobs.recovery import hold, restore, resync
 from belvedere.protocol import Entry, Hello
 from jobs.job_steps import JOURNAL, Workshop
 

@@ -2,7 +2,8 @@
 
 import run_timeouts
 from belvedere.base.clock import DAY
-from belvedere.jobs.lifecycle import actions, claim, resync, timeouts
+from belvedere.jobs.lifecycle import actions, claim, timeouts
+from belvedere.jobs.recovery import resync
 from belvedere.protocol import Entry
 from jobs.job_steps import JOURNAL, Workshop
 

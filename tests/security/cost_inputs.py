@@ -5,7 +5,7 @@ import hmac
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from belvedere.access.limits.anonymous_requests import SMALL_BODY
+from belvedere.access.anonymous_requests import SMALL_BODY
 from belvedere.rest import fields
 from belvedere.rest.request import MAX_ON_LOOP
 from belvedere.rest.route import Route

@@ -6,9 +6,8 @@ import pytest
 from belvedere.access import create_customer, operator
 from belvedere.access.actor import Level
 from belvedere.access.customers import password_recovery
-from belvedere.access.limits import known_browsers
 from belvedere.access.people import memberships, users
-from belvedere.access.signin import login_tickets, sessions
+from belvedere.access.signin import known_browsers, login_tickets, sessions
 from belvedere.base.errors import Conflict, Forbidden
 from belvedere.db import Tx
 from belvedere.providers import account_linking, service, store

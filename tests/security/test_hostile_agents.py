@@ -246,7 +246,7 @@ async def test_the_quota_is_measured_and_refuses_uploads(
         await agent.end(order, log=None, bytes_total=40_000, files=[["a", 30_000]])
     body = {"filename": "a.txt", "source": "text"}
     assert (await ada.post("/acme/file", body)).status == 200
-    await storage.measure(world.runtime)
+    await storage.measure(world.runtime.db, world.runtime.logs)
     refused = await ada.post("/acme/file", body)
     assert (refused.status, refused.json["code"]) == (413, "storage_quota")
     assert "quota" in refused.json["message"]
@@ -258,7 +258,7 @@ async def test_the_quota_is_measured_and_refuses_uploads(
     await ada.delete("/acme/job/finished")
     await world.runtime.logs.write(joblog.delete, [order.job_id])
     storage._next_at = 0.0
-    await storage.measure(world.runtime)
+    await storage.measure(world.runtime.db, world.runtime.logs)
     assert (await ada.post("/acme/file", body)).status == 200
 
 
@@ -375,7 +375,7 @@ async def test_an_agent_that_does_not_read_holds_few_answers(world: World, ada: 
     async with stage(world) as ground:
         agent, end = await ground.session()
         await create(ada, await world.task())
-        link = world.runtime.agents.for_host(world.things.hosts["web-1"].host_id)
+        link: Any = world.runtime.agents.for_host(world.things.hosts["web-1"].host_id)
         assert link is not None
         await until(lambda: link.jobs)
         [fence] = link.jobs

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from belvedere.access.anonymous_requests import SMALL_BODY
 from belvedere.access.crypto import password_hash
-from belvedere.access.limits.anonymous_requests import SMALL_BODY
 from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.signin import password_checker
 from belvedere.base.errors import Invalid

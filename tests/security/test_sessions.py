@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from belvedere.access.crypto import totp
-from belvedere.access.limits import known_browsers
+from belvedere.access.signin import known_browsers
 from belvedere.base.clock import HOUR, SECOND
 from belvedere.egress.messages import Outcome
 from belvedere.egress.pool import EgressPool

@@ -23,7 +23,7 @@ def count(tx: Tx, table: str) -> int:
 
 async def measure(world: World) -> None:
     world.runtime.storage._next_at = 0.0
-    await world.runtime.storage.measure(world.runtime)
+    await world.runtime.storage.measure(world.runtime.db, world.runtime.logs)
 
 
 async def monitor(ada: Client) -> str:

@@ -8,11 +8,11 @@ import pytest
 
 from belvedere.agent.connection.session import ServerSession
 from belvedere.agent.journal.journal import Journal
-from belvedere.jobs import clock_step, events, store
+from belvedere.jobs import events, store
 from belvedere.jobs.attempts import end_attempt
-from belvedere.jobs.lifecycle import actions, create, finish, resync
+from belvedere.jobs.lifecycle import actions, create, finish, timeouts
 from belvedere.jobs.model import JobState, Lifecycle
-from belvedere.jobs.recovery import hold, restore
+from belvedere.jobs.recovery import hold, restore, resync
 from belvedere.server import clock as server_clock
 from sim import patches
 from sim import scenario as story
@@ -101,7 +101,7 @@ def a_lost_end_is_not_noticed() -> Patch:
 
 def deadlines_follow_the_wall_clock() -> Patch:
     """As it was: what waits for a duration waits for a time of day."""
-    moves = tuple(move for move in server_clock.MOVES if move is not clock_step.move)
+    moves = tuple(move for move in server_clock.MOVES if move is not timeouts.move_clock)
     return server_clock, "MOVES", moves
 
 

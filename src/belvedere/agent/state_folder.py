@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import sys
 
 # Errors of a disk that cannot be written; scripts and tasks cannot cause them.
 DISK_ERRORS = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EFBIG))
@@ -78,6 +79,14 @@ def lock(folder: StateFolder, who: str) -> int | None:
         os.close(fd)
         return None
     return fd
+
+
+def write_log(text: str) -> None:
+    """Write to keeper.log, which is standard error; a full disk must not crash the keeper."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        return
 
 
 def cookie(folder: StateFolder) -> str:

@@ -2,9 +2,9 @@
 
 import msgspec
 
+from belvedere.access import anonymous_requests
 from belvedere.access.api import records, route_builders
 from belvedere.access.credentials import enrolment
-from belvedere.access.limits import anonymous_requests
 from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.searches import run_search

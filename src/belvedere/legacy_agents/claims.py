@@ -7,7 +7,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
 from belvedere.jobs.attempts import live_attempts
-from belvedere.jobs.lifecycle import claim, resync
+from belvedere.jobs.lifecycle import claim
 from belvedere.jobs.lifecycle.finish import ReceivedReport, finish
 from belvedere.jobs.lifecycle.legacy_orders import (
     LegacyJob,
@@ -15,6 +15,7 @@ from belvedere.jobs.lifecycle.legacy_orders import (
     legacy_job,
     unsupported_reason,
 )
+from belvedere.jobs.recovery import resync
 from belvedere.legacy_agents import registration
 from belvedere.monitors import watch_changes
 from belvedere.protocol import Report

@@ -7,7 +7,7 @@ our own pages start one directly; everybody else, also with a bookmark, sees thi
 
 from html import escape
 
-from belvedere.access.limits.known_browsers import is_own_page
+from belvedere.access.anonymous_requests import is_own_page
 from belvedere.access.request import AnyRequest
 from belvedere.base.errors import Forbidden
 from belvedere.rest.route import Reply

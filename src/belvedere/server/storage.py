@@ -8,13 +8,9 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from belvedere.db import Tx
+from belvedere.db import Database, Tx
 from belvedere.files import quota
-
-if TYPE_CHECKING:
-    from belvedere.server.runtime import ServerRuntime
 
 log = logging.getLogger("belvedere.server")
 # Estimated bytes of a sample with its numbers and message: samples are only counted.
@@ -61,15 +57,15 @@ class Storage:
             )
         self._full = full
 
-    async def measure(self, runtime: "ServerRuntime") -> None:
+    async def measure(self, db: Database, logs: Database) -> None:
         began = time.monotonic()
         if began < self._next_at:
             return
-        used = Counter(await runtime.db.read(_in_main))
-        used.update(await runtime.logs.read(_in_logs))
-        own = await runtime.db.read(quota.limits)
+        used = Counter(await db.read(_in_main))
+        used.update(await logs.read(_in_logs))
+        own = await db.read(quota.limits)
         self.update(used, own)
-        await runtime.db.write(quota.save, used, self.limit, own)
+        await db.write(quota.save, used, self.limit, own)
         ended = time.monotonic()
         self._next_at = ended + (ended - began) / MAX_TIME_SHARE
 

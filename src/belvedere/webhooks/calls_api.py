@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
+from belvedere.access import anonymous_requests
 from belvedere.access.actor import Actor, Level
 from belvedere.access.customers import service
-from belvedere.access.limits import anonymous_requests
 from belvedere.access.limits.rate_limits import AttemptKind, count_secret_use
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.searches import read_list

@@ -2,11 +2,11 @@
 
 import msgspec
 
+from belvedere.access import anonymous_requests
 from belvedere.access.api import route_builders
 from belvedere.access.api.route_builders import plain_route
 from belvedere.access.api.second_factor import TotpSecretRecord, totp_secret
 from belvedere.access.api.sessions import LoginAnswer, agent_of, login_reply
-from belvedere.access.limits import known_browsers
 from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import Request
 from belvedere.access.signin import login, login_tickets
@@ -26,7 +26,7 @@ class TicketAndCode(msgspec.Struct, forbid_unknown_fields=True):
 
 async def exchange_ticket(request: Request[TicketAndCode]) -> Reply:
     services, body, address = request.services, request.body, request.actor.address
-    limits, browser = services.passwords.limits, known_browsers.from_request(request)
+    limits, browser = services.passwords.limits, anonymous_requests.browser_of(request)
     limits.check(address, AttemptKind.CODE)
     entered = await services.db.write(
         login.exchange_ticket,
@@ -50,7 +50,7 @@ async def exchange_ticket(request: Request[TicketAndCode]) -> Reply:
 async def set_up_second_factor(request: Request[TicketOnly]) -> TotpSecretRecord:
     services = request.services
     services.passwords.limits.check(request.actor.address, AttemptKind.CODE)
-    digest = known_browsers.from_request(request).digest
+    digest = anonymous_requests.browser_of(request).digest
     user, secret = await services.db.write(
         login.set_up_second_factor, services.keyring, request.body.ticket, digest
     )

@@ -7,10 +7,9 @@ from typing import Any
 
 import msgspec
 
-from belvedere.access import acl
+from belvedere.access import acl, anonymous_requests
 from belvedere.access.actor import Actor
 from belvedere.access.api.records import AclRecord
-from belvedere.access.limits import anonymous_requests
 from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Fault, Invalid

@@ -8,14 +8,14 @@ from typing import Any
 
 import msgspec
 
+from belvedere.access import anonymous_requests
 from belvedere.access.api import profile, records
 from belvedere.access.api.route_builders import plain_route
-from belvedere.access.limits import anonymous_requests, known_browsers
-from belvedere.access.limits.known_browsers import Browser
 from belvedere.access.people import naming, users
 from belvedere.access.request import AnyRequest, Request
-from belvedere.access.signin import cookies, sessions
+from belvedere.access.signin import cookies, known_browsers, sessions
 from belvedere.access.signin import login as entrance
+from belvedere.access.signin.known_browsers import Browser
 from belvedere.access.signin.login import LoginResult
 from belvedere.access.signin.sessions import Session
 from belvedere.base.clock import SECOND, iso
@@ -63,7 +63,7 @@ class StatusMessage(msgspec.Struct):
 async def admit_login(request: AnyRequest) -> None:
     """Refuse an address with too many failed attempts before the body is read. A browser that the
     owner of the account used before has a count of its own, and only the body names the account."""
-    if not known_browsers.from_request(request).token:
+    if not anonymous_requests.browser_of(request).token:
         request.services.limits.check(request.actor.address)
 
 
@@ -76,7 +76,7 @@ async def login(request: Request[Login]) -> Reply:
     services, address = request.services, request.actor.address
     customer, cookie_browser = (
         body.customer or request.customer,
-        known_browsers.from_request(request),
+        anonymous_requests.browser_of(request),
     )
     name = await services.db.read(
         known_browsers.look_up_name, identifier, customer, cookie_browser.digest
@@ -98,7 +98,7 @@ async def login(request: Request[Login]) -> Reply:
     if user is None or matching_hash is None:
         raise sessions.bad_login()
     renewed = await services.passwords.rehash(address, matching_hash, password)
-    browser = known_browsers.browser_to_remember(request, browser)
+    browser = anonymous_requests.browser_to_remember(request, browser)
     result = await services.db.write(
         entrance.sign_in,
         *(services.keyring, user, renewed, customer, address, agent_of(request)),

@@ -6,11 +6,10 @@ from belvedere.access.credentials import one_time_links
 from belvedere.access.credentials.one_time_links import OneTimeLink
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.customers import approver_tags, service
-from belvedere.access.limits import known_browsers
 from belvedere.access.people import memberships, users
 from belvedere.access.people.memberships import Member
 from belvedere.access.people.users import User
-from belvedere.access.signin import login_tickets, sessions
+from belvedere.access.signin import known_browsers, login_tickets, sessions
 from belvedere.base.errors import Conflict, Forbidden, NotFound, Unauthenticated
 from belvedere.db import Tx
 

@@ -9,7 +9,7 @@ import msgspec
 
 from belvedere.access import audit
 from belvedere.access.actor import Actor, Level
-from belvedere.access.customers import service
+from belvedere.access.people import naming
 from belvedere.base.clock import Clock, Millis
 from belvedere.db import Tx
 
@@ -90,8 +90,8 @@ def _customers_of(tx: Tx, failure: FailedAttempt) -> list[tuple[str, str]]:
             MAX_ORGANIZATIONS,
         )
     if failure.customer:
-        named = service.by_name(tx, failure.customer)
-        return [] if named is None else [(named.id, "")]
+        key = naming.customer_key(failure.customer)
+        return tx.rows("select id, '' from customers where name_key = ?", key)
     only = tx.rows("select id from customers order by id limit 2")
     return [(only[0][0], "")] if len(only) == 1 else []
 

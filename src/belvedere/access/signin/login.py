@@ -3,10 +3,9 @@
 import msgspec
 
 from belvedere.access.crypto.keyring import Keyring
-from belvedere.access.limits import known_browsers
 from belvedere.access.people import users
 from belvedere.access.people.users import User
-from belvedere.access.signin import login_tickets, second_factors, sessions
+from belvedere.access.signin import known_browsers, login_tickets, second_factors, sessions
 from belvedere.access.signin.sessions import Session
 from belvedere.db import Tx
 

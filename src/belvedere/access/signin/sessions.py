@@ -6,8 +6,7 @@ from belvedere import events
 from belvedere.access import audit
 from belvedere.access.actor import Actor, Level
 from belvedere.access.crypto.keyring import SESSION, Keyring, make_token
-from belvedere.access.limits import known_browsers
-from belvedere.access.signin import login_tickets
+from belvedere.access.signin import known_browsers, login_tickets
 from belvedere.base.clock import DAY, HOUR, Millis
 from belvedere.base.errors import Forbidden, NotFound, Unauthenticated
 from belvedere.base.ids import new_id

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import select
 import socket
-import sys
 
 from belvedere.agent import wire
-from belvedere.agent.state_folder import StateFolder
+from belvedere.agent.state_folder import StateFolder, write_log
 from belvedere.base.unix_sockets import short_path
 
 TYPE_CHECKING = False
@@ -16,14 +15,6 @@ if TYPE_CHECKING:
     from belvedere.agent.journal.state import Message
 
 PIECE = 64 * 1024
-
-
-def write_log(text: str) -> None:
-    """Write to keeper.log; a full disk must not crash the keeper."""
-    try:
-        print(text, file=sys.stderr, flush=True)
-    except OSError:
-        return
 
 
 class ControlSocket:

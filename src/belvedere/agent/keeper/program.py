@@ -27,13 +27,13 @@ from belvedere.agent.journal.effects import (
 )
 from belvedere.agent.journal.journal import Journal
 from belvedere.agent.journal.state import JournalState
-from belvedere.agent.keeper.control_socket import ControlSocket, write_log
+from belvedere.agent.keeper.control_socket import ControlSocket
 from belvedere.agent.keeper.recovery import recover
 from belvedere.agent.keeper.script_runner import ScriptRunner
 from belvedere.agent.processes.groups import track_processes
 from belvedere.agent.processes.script import MS, NEVER, now_ns
 from belvedere.agent.processes.spawn import Spawner, base_limit
-from belvedere.agent.state_folder import StateFolder
+from belvedere.agent.state_folder import StateFolder, write_log
 from belvedere.agent.workdir.workdirs import Workdirs
 from belvedere.base.failpoints import reach
 

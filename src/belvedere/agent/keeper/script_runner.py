@@ -8,7 +8,6 @@ import select
 from belvedere.agent.journal import rules
 from belvedere.agent.journal.effects import SendMessage
 from belvedere.agent.journal.state import JournalState
-from belvedere.agent.keeper.control_socket import write_log
 from belvedere.agent.output import spool
 from belvedere.agent.output.capture import LastLineCapture, OutputCapture
 from belvedere.agent.output.memory_buffer import MemoryBudget
@@ -26,7 +25,7 @@ from belvedere.agent.processes.script import (
     report,
 )
 from belvedere.agent.processes.spawn import CannotStart, Spawner
-from belvedere.agent.state_folder import DISK_ERRORS, StateFolder
+from belvedere.agent.state_folder import DISK_ERRORS, StateFolder, write_log
 from belvedere.agent.workdir import accounts
 from belvedere.agent.workdir.accounts import ScriptAccount
 from belvedere.agent.workdir.artifacts import collect_artifacts

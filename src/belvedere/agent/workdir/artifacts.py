@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 
-from belvedere.agent.keeper.control_socket import write_log
+from belvedere.agent.state_folder import write_log
 from belvedere.agent.workdir.directories import (
     ANYONE,
     is_own_regular,

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
+from belvedere.access import anonymous_requests
 from belvedere.access.actor import Actor, Level
-from belvedere.access.limits import anonymous_requests
 from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import AnyRequest
 from belvedere.base.errors import Forbidden, Invalid

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from belvedere.access.limits import anonymous_requests
+from belvedere.access import anonymous_requests
 from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Forbidden

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import msgspec
@@ -11,10 +11,11 @@ from belvedere.access.actor import Actor
 from belvedere.base.errors import Conflict
 from belvedere.db.signals import Signal
 from belvedere.hosts import presence
-from belvedere.jobs.lifecycle import finish, resync
+from belvedere.jobs.lifecycle import finish
 from belvedere.jobs.lifecycle.verdict import is_returned
 from belvedere.jobs.output import artifacts
 from belvedere.jobs.output import log_store as joblog
+from belvedere.jobs.recovery import resync
 from belvedere.protocol import (
     VERSION,
     Ack,
@@ -332,7 +333,7 @@ class AgentConnection:
         self._canceled.update(new_fences)
         self.push(*[Cancel(fence) for fence in new_fences])
 
-    def spawn(self, coroutine: Any) -> None:
+    def spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._task_done)

@@ -1,6 +1,8 @@
-"""Limits of the messages of an agent: a connection that exceeds them is closed."""
+"""What the parts of an agent's connection share: the limits of its messages (a connection that
+exceeds them is closed), and what they use of the connection."""
 
-from typing import Any
+from collections.abc import Coroutine
+from typing import Any, Protocol
 
 import msgspec
 
@@ -8,7 +10,8 @@ from belvedere.base.errors import Invalid
 from belvedere.base.text import json_text
 from belvedere.jobs.output.artifacts import MAX_FILES
 from belvedere.monitors.evaluation import rollups, samples
-from belvedere.protocol import Hello, Report, Sample, Samples
+from belvedere.protocol import FromServer, Hello, Report, Sample, Samples
+from belvedere.server.runtime import ServerRuntime
 
 encode = msgspec.json.Encoder().encode
 
@@ -38,6 +41,31 @@ SAMPLE_BYTES = 100
 # Values in one frame; counted only in a large one.
 MAX_VALUES = 200_000
 LARGE_FRAME = 256 * 1024
+
+
+class AgentPeer(Protocol):
+    """The connected agent, as the parts of its connection see it; connection.py implements it.
+
+    A protocol and not the class itself, because the connection is built from these parts.
+    """
+
+    runtime: ServerRuntime
+    host_id: str
+    customer_id: str
+    # Fences of open attempts, with their jobs.
+    jobs: dict[int, str]
+
+    def push(self, *messages: FromServer) -> None:
+        """Send messages with the next frame."""
+
+    def wake(self) -> None:
+        """There is something to send that is not in the outbox."""
+
+    def spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        """Run it until the connection ends; its failure closes the connection."""
+
+    def close(self, code: int, reason: str) -> None:
+        """Close the connection after what waits to be sent."""
 
 
 class CloseConnection(Exception):

@@ -1,7 +1,7 @@
 """Monitors on a connection: the configuration is sent, samples are received."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -10,11 +10,13 @@ from belvedere.monitors import agent_config
 from belvedere.monitors.agent_config import ListPosition
 from belvedere.monitors.evaluation import samples
 from belvedere.protocol import Noted, Samples, Watch
-from belvedere.server.agents.message_limits import MAX_BATCHES, MAX_WAITING, CloseConnection
+from belvedere.server.agents.message_limits import (
+    MAX_BATCHES,
+    MAX_WAITING,
+    AgentPeer,
+    CloseConnection,
+)
 from belvedere.server.storage import SAMPLE_BYTES
-
-if TYPE_CHECKING:
-    from belvedere.server.agents.connection import AgentConnection
 
 # Changes within this time are sent in one frame.
 GATHER_S = 0.1
@@ -26,7 +28,7 @@ encode = msgspec.json.Encoder().encode
 class MonitorSync:
     """Sends one agent its configuration, and stores its samples in order."""
 
-    def __init__(self, connection: "AgentConnection", send: Any) -> None:
+    def __init__(self, connection: AgentPeer, send: Any) -> None:
         self._connection = connection
         # Waits while the agent does not read. Each list, part or change is a separate frame.
         self._send = send

@@ -7,9 +7,9 @@ from belvedere.base.errors import Conflict
 from belvedere.db import Tx
 from belvedere.hosts import journal_warnings, restored
 from belvedere.jobs.attempts import Attempt, attempts_by_fence
-from belvedere.jobs.lifecycle import order, resync
+from belvedere.jobs.lifecycle import order
 from belvedere.jobs.output import log_store as joblog
-from belvedere.jobs.recovery import restore
+from belvedere.jobs.recovery import restore, resync
 from belvedere.legacy_agents import registration
 from belvedere.protocol import Hello
 

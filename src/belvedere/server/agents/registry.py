@@ -3,13 +3,13 @@
 import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import SECOND, Millis
 from belvedere.db import Tx
 from belvedere.db.commit_hooks import around_commit
-from belvedere.db.signals import Topic
+from belvedere.db.signals import Signal, Topic
 from belvedere.jobs.attempts import ClaimResult, ReadyJob
 from belvedere.jobs.lifecycle import claim, create
 from belvedere.jobs.lifecycle.claim import Claimed
@@ -17,15 +17,42 @@ from belvedere.jobs.lifecycle.create import CreatedJob, JobRequest
 from belvedere.jobs.lifecycle.order import order_of
 from belvedere.protocol import Order
 
-if TYPE_CHECKING:
-    from belvedere.server.agents.connection import AgentConnection
-
-
 log = logging.getLogger("belvedere.agents")
+
+
+class MonitorUpdates(Protocol):
+    """The monitors that a connected agent has."""
+
+    @property
+    def number(self) -> int: ...
+    def on_signal(self, _: Signal | None = None) -> None: ...
+
+
+class ConnectedAgent(Protocol):
+    """What the server uses of a connection; connection.py implements it."""
+
+    host_id: str
+    session: int
+    is_closing: bool
+    # The highest fence whose script has certainly started here, and the highest one recorded.
+    accepted: int
+    accepted_recorded: int
+    # Fences of open attempts, with their jobs.
+    jobs: dict[int, str]
+
+    @property
+    def takes_work(self) -> bool: ...
+    @property
+    def monitor_sync(self) -> MonitorUpdates: ...
+    def send_orders(self, orders: list[Order]) -> None: ...
+    def cancel(self, fences: list[int]) -> None: ...
+    def close(self, code: int, reason: str) -> None: ...
+
+
 # Orders that are not durable yet, by connection.
-ClaimedOrders = list[tuple["AgentConnection", list[Order]]]
+ClaimedOrders = list[tuple[ConnectedAgent, list[Order]]]
 # Connection, time of the claim, and the first fence of its orders.
-PendingOrders = tuple["AgentConnection", Millis, int]
+PendingOrders = tuple[ConnectedAgent, Millis, int]
 # A commit whose result is unknown for this long is treated as lost.
 UNCONFIRMED_AFTER: Millis = 5 * SECOND
 
@@ -37,7 +64,7 @@ class AgentRegistry:
         # The address that scripts get; main sets it again when the port is known (--port 0).
         self.base_url = base_url
         self._keys = keys
-        self._by_host: dict[str, AgentConnection] = {}
+        self._by_host: dict[str, ConnectedAgent] = {}
         self._seen: dict[tuple[str, int], Millis] = {}
         # Orders that wait for the commit of their transaction.
         self._pending: set[PendingOrders] = set()
@@ -45,22 +72,22 @@ class AgentRegistry:
     def __len__(self) -> int:
         return len(self._by_host)
 
-    def add(self, connection: "AgentConnection") -> None:
+    def add(self, connection: ConnectedAgent) -> None:
         older = self._by_host.get(connection.host_id)
         self._by_host[connection.host_id] = connection
         if older is not None:
             older.close(4409, "another connection of this host took over")
 
-    def remove(self, connection: "AgentConnection") -> bool:
+    def remove(self, connection: ConnectedAgent) -> bool:
         if self._by_host.get(connection.host_id) is connection:
             del self._by_host[connection.host_id]
             return True
         return False
 
-    def for_host(self, host_id: str) -> "AgentConnection | None":
+    def for_host(self, host_id: str) -> ConnectedAgent | None:
         return self._by_host.get(host_id)
 
-    def connections(self) -> list["AgentConnection"]:
+    def connections(self) -> list[ConnectedAgent]:
         return list(self._by_host.values())
 
     def claim_for_signalled_hosts(self, tx: Tx) -> None:
@@ -75,7 +102,7 @@ class AgentRegistry:
             if connection is not None and connection.takes_work:
                 self._claim(tx, connection)
 
-    def _claim(self, tx: Tx, connection: "AgentConnection") -> None:
+    def _claim(self, tx: Tx, connection: ConnectedAgent) -> None:
         claimed = claim.claim(tx, connection.host_id, connection.session)
         if claimed:
             self._send_after_commit(tx, connection, self._orders(connection, claimed))
@@ -101,7 +128,7 @@ class AgentRegistry:
 
     def _claim_new_for(
         self,
-        connection: "AgentConnection",
+        connection: ConnectedAgent,
         claimed_orders: ClaimedOrders,
         tx: Tx,
         ready: Sequence[ReadyJob],
@@ -116,12 +143,10 @@ class AgentRegistry:
             claimed_orders.append((connection, orders))
         return claims
 
-    def _orders(self, connection: "AgentConnection", claimed: Sequence[Claimed]) -> list[Order]:
+    def _orders(self, connection: ConnectedAgent, claimed: Sequence[Claimed]) -> list[Order]:
         return [order_of(item, connection.session, self.base_url, self._keys) for item in claimed]
 
-    def _send_after_commit(
-        self, tx: Tx, connection: "AgentConnection", orders: list[Order]
-    ) -> None:
+    def _send_after_commit(self, tx: Tx, connection: ConnectedAgent, orders: list[Order]) -> None:
         pending = (connection, tx.now, orders[0].fence)
         self._pending.add(pending)
         around_commit(tx, "claim")
@@ -131,7 +156,7 @@ class AgentRegistry:
         self._pending.discard(pending)
         pending[0].send_orders(orders)
 
-    def unconfirmed(self, now: Millis) -> list["AgentConnection"]:
+    def unconfirmed(self, now: Millis) -> list[ConnectedAgent]:
         """Connections whose orders may or may not be durable, because the result of the commit was
         lost: the orders were not sent, but their jobs may be assigned."""
         overdue = [
@@ -140,7 +165,7 @@ class AgentRegistry:
         self._pending.difference_update(overdue)
         return [connection for connection, _, _ in overdue]
 
-    def record_seen(self, connection: "AgentConnection", now: Millis) -> None:
+    def record_seen(self, connection: ConnectedAgent, now: Millis) -> None:
         self.record(connection.host_id, connection.session, now)
 
     def record(self, host_id: str, session: int, now: Millis) -> None:

@@ -270,7 +270,7 @@ async def abandon_lost_steps(runtime: ServerRuntime) -> None:
 
 
 async def measure_storage(runtime: ServerRuntime) -> None:
-    await runtime.storage.measure(runtime)
+    await runtime.storage.measure(runtime.db, runtime.logs)
 
 
 async def delete_unused_contents(server: ServerRuntime) -> None:

@@ -1,16 +1,13 @@
 """Sends scripts and file arguments to an agent: one at a time, as fast as it reads."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from belvedere import files
 from belvedere.protocol import CHUNK, Missing, pack_blob
 from belvedere.server.agents import queries
-from belvedere.server.agents.message_limits import CloseConnection
-
-if TYPE_CHECKING:
-    from belvedere.server.agents.connection import AgentConnection
+from belvedere.server.agents.message_limits import AgentPeer, CloseConnection
 
 # Requested contents that may wait.
 MAX_REQUESTED = 10_000
@@ -21,7 +18,7 @@ encode = msgspec.json.Encoder().encode
 class Downloads:
     """Contents that one agent requested. At most one slice of one content is in memory."""
 
-    def __init__(self, connection: "AgentConnection", send: Any) -> None:
+    def __init__(self, connection: AgentPeer, send: Any) -> None:
         self._connection = connection
         # Waits while the agent does not read.
         self._send = send

@@ -1,7 +1,6 @@
 """Output and files that an agent sends, limited by credit, written to the log store."""
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from belvedere.db.signals import log_written
 from belvedere.jobs.output import artifacts
@@ -16,17 +15,14 @@ from belvedere.protocol import (
     unpack_file,
     unpack_output,
 )
-from belvedere.server.agents.message_limits import CloseConnection, check_numbers
-
-if TYPE_CHECKING:
-    from belvedere.server.agents.connection import AgentConnection
+from belvedere.server.agents.message_limits import AgentPeer, CloseConnection, check_numbers
 
 # Bytes that an agent may send before the server grants more.
 CREDIT = 4 * 1024 * 1024
 
 
 class Uploads:
-    def __init__(self, connection: "AgentConnection") -> None:
+    def __init__(self, connection: AgentPeer) -> None:
         self._connection = connection
         # Bytes that the agent may still send, and bytes to grant with the next frame.
         self._credit = CREDIT

@@ -6,8 +6,6 @@ import msgspec
 from belvedere.access.crypto.keyring import BROWSER, Keyring, make_token
 from belvedere.access.people import users
 from belvedere.access.people.users import User
-from belvedere.access.request import AnyRequest
-from belvedere.access.signin import cookies
 from belvedere.base.clock import HOUR
 from belvedere.base.networks import client_network
 from belvedere.db import Tx
@@ -16,7 +14,6 @@ from belvedere.db import Tx
 MAX_COMPARED = 100
 # Notices about new sign-ins to one person: more would only fill the mailbox.
 MAX_NOTICES_PER_HOUR = 20
-MAX_COOKIE = 100
 
 
 class Browser(msgspec.Struct, frozen=True):
@@ -30,36 +27,9 @@ class Browser(msgspec.Struct, frozen=True):
 NO_BROWSER = Browser()
 
 
-def from_request(request: AnyRequest) -> Browser:
-    """The browser that the request's cookie names."""
-    token = cookies.browser_token(
-        request.starlette.cookies, secure=request.starlette.url.scheme == "https"
-    )
-    if token is None or len(token) > MAX_COOKIE:
-        return NO_BROWSER
-    return Browser(token, request.services.keyring.digest(token))
-
-
-def browser_to_remember(request: AnyRequest, browser: Browser) -> Browser:
-    """The browser to remember from now on: a new one unless the person used it before. A cookie
-    that somebody else may have planted is not accepted."""
-    if browser.token:
-        return browser
-    return new_browser(request.services.keyring) if is_own_page(request) else NO_BROWSER
-
-
 def new_browser(keys: Keyring) -> Browser:
     token = make_token(BROWSER)
     return Browser(token, keys.digest(token))
-
-
-def is_own_page(request: AnyRequest) -> bool:
-    """Whether the console in a browser sent the request: only there cookies are sent back."""
-    site = request.header(b"sec-fetch-site")
-    if site is not None:
-        return site == "same-origin"
-    origin = request.header(b"origin")
-    return origin is not None and origin.partition("://")[2] == request.header(b"host")
 
 
 class NameLookup(msgspec.Struct, frozen=True):

@@ -1,4 +1,5 @@
-"""What is checked of an anonymous request before any of its body is read."""
+"""What is checked of an anonymous request before any of its body is read, and the browser that sent
+it."""
 
 from collections.abc import Awaitable, Callable
 
@@ -6,6 +7,8 @@ from belvedere.access.credentials import secret_keys
 from belvedere.access.customers import service
 from belvedere.access.limits.rate_limits import AttemptKind, count_secret_use
 from belvedere.access.request import AnyRequest
+from belvedere.access.signin import cookies
+from belvedere.access.signin.known_browsers import NO_BROWSER, Browser, new_browser
 from belvedere.base.errors import Forbidden
 from belvedere.db import Tx
 
@@ -13,6 +16,7 @@ from belvedere.db import Tx
 SMALL_BODY = 16 * 1024
 # Characters of a task's id that are stored while wrong secrets for it are counted.
 MAX_TARGET = 64
+MAX_COOKIE = 100
 
 
 def by_address(kind: AttemptKind) -> Callable[[AnyRequest], Awaitable[None]]:
@@ -63,3 +67,30 @@ def _customer(tx: Tx, object: str, object_id: str, name: str | None) -> str:
         object_id,
     )
     return str(owner or "")
+
+
+def browser_of(request: AnyRequest) -> Browser:
+    """The browser that the request's cookie names."""
+    token = cookies.browser_token(
+        request.starlette.cookies, secure=request.starlette.url.scheme == "https"
+    )
+    if token is None or len(token) > MAX_COOKIE:
+        return NO_BROWSER
+    return Browser(token, request.services.keyring.digest(token))
+
+
+def browser_to_remember(request: AnyRequest, browser: Browser) -> Browser:
+    """The browser to remember from now on: a new one unless the person used it before. A cookie
+    that somebody else may have planted is not accepted."""
+    if browser.token:
+        return browser
+    return new_browser(request.services.keyring) if is_own_page(request) else NO_BROWSER
+
+
+def is_own_page(request: AnyRequest) -> bool:
+    """Whether the console in a browser sent the request: only there cookies are sent back."""
+    site = request.header(b"sec-fetch-site")
+    if site is not None:
+        return site == "same-origin"
+    origin = request.header(b"origin")
+    return origin is not None and origin.partition("://")[2] == request.header(b"host")
