@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import pkgutil
 import subprocess
 import sys
 import threading
@@ -10,14 +11,16 @@ from typing import Any
 
 import pytest
 
-from belvedere.agent.checks import KINDS, check_of
+from belvedere.agent.checks import check_of, kinds
 from belvedere.agent.checks.kinds import dns, file, ping, process, tcp, tls
 from belvedere.agent.checks.outcome import Outcome
 
 
 def test_it_works() -> None:
-    assert all(check_of(kind) is not None for kind in KINDS)
-    assert check_of("quantum") is None and check_of("../evil") is None
+    names = [module.name for module in pkgutil.iter_modules(kinds.__path__)]
+    assert names and all(check_of(name) is not None for name in names)
+    for name in ("quantum", "../evil", "dns.socket", "", "__init__.x"):
+        assert check_of(name) is None
 
 
 WATCHED = ["sh", "-c", "echo here; read line # watched 7654"]

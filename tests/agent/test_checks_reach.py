@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from belvedere.agent.checks.kinds import ping, scraper, tcp, tls
-from belvedere.monitors.config.types import ScraperConfig
+from belvedere.monitors.config.kinds import ScraperConfig
 
 OUTER_ONLY = {"outer_only": True}
 

@@ -19,9 +19,9 @@ from belvedere.hosts import choice
 from belvedere.indicators.values import chart, html
 from belvedere.jobs.output.log_lines import LogSearch
 from belvedere.jobs.output.log_store import Chunk
+from belvedere.monitors.config import kinds as monitors
 from belvedere.monitors.config import maintenance
-from belvedere.monitors.config import validation as monitors
-from belvedere.monitors.config.types import ScraperConfig
+from belvedere.monitors.config.kinds import ScraperConfig
 from belvedere.rest import listing, listing_sql, text_fields
 from belvedere.rest.listing import Field, Listable
 from belvedere.schedules.timing import cron, recurrence

@@ -57,20 +57,8 @@ class MonitorSeverity(StrEnum):
     CRITICAL = "CRITICAL"
 
 
-KIND_NAMES = {
-    MonitorType.SCRAPER: "ScraperMonitor",
-    MonitorType.DSTAT: "DstatMonitor",
-    MonitorType.HOST: "HostMonitor",
-    MonitorType.PROCESS: "ProcessMonitor",
-    MonitorType.FILE: "FileMonitor",
-    MonitorType.SCRIPT: "ScriptMonitor",
-    MonitorType.NESTED: "NestedMonitor",
-    MonitorType.TCP: "TcpMonitor",
-    MonitorType.PING: "PingMonitor",
-    MonitorType.DNS: "DnsMonitor",
-    MonitorType.TLS: "TlsMonitor",
-    MonitorType.PUSH: "PushMonitor",
-}
+# The names that TheEye gives the types: ScraperMonitor.
+KIND_NAMES = {type_: f"{type_.value.capitalize()}Monitor" for type_ in MonitorType}
 
 
 class MonitorRow(msgspec.Struct):

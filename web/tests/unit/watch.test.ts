@@ -10,7 +10,7 @@ import {
 } from '../../src/pages/indicators/form/indicatorDraft'
 import { spansOf } from '../../src/pages/monitors/detail/stateLog'
 import { headersOf, headerText } from '../../src/pages/monitors/form/HeadersInput'
-import { bodyOf, KINDS, newValues, valuesOf } from '../../src/pages/monitors/form/kinds'
+import { bodyOf, newValues, valuesOf } from '../../src/pages/monitors/form/kinds'
 import { cellsOf, metricsOf, seriesOf } from '../../src/ui/chart/series'
 import { bySeverity, checkLooks, displayValue, uptime } from '../../src/ui/monitoring/display'
 
@@ -155,12 +155,6 @@ describe('forms of monitors', () => {
       config: { limit: { cpu: 50, mem: 60, cache: 70, disk: 80 }, timeout: 1000 },
     } as unknown as Parameters<typeof valuesOf>[0]
     expect(bodyOf('dstat', valuesOf(record))).toMatchObject({ cpu: 50, disk: 80, timeout: 1000 })
-  })
-
-  it('has every kind that the server has', () => {
-    expect(Object.keys(KINDS).toSorted()).toEqual(
-      'dns dstat file host nested ping process push scraper script tcp tls'.split(' '),
-    )
   })
 
   it('takes headers line by line, with colons in values', () => {

@@ -6,6 +6,7 @@ from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Command, CommandError, Record, Show, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
+from belvedere.monitors.model import MonitorType
 
 MONITOR = option("monitor", metavar="MONITOR", help="the monitor's name or id")
 FOR = option(
@@ -14,13 +15,8 @@ FOR = option(
     metavar="DURATION",
     help="end it automatically, for example after 30m, 2h or 1d",
 )
-TYPES = ("scraper", "dstat", "process", "file", "script", "nested") + (
-    "tcp",
-    "ping",
-    "dns",
-    "tls",
-    "push",
-)
+# The monitor of a host comes with the host.
+TYPES = tuple(type_.value for type_ in MonitorType if type_ is not MonitorType.HOST)
 # Options that are sent as fields of the same name.
 TEXT_OPTIONS = (
     ("url", "web check: the address"),

@@ -9,8 +9,8 @@ from msgspec import UNSET, UnsetType
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Fault, Invalid
 from belvedere.monitors.config import maintenance as windows
+from belvedere.monitors.config.kinds import MONITOR_KINDS
 from belvedere.monitors.config.maintenance import MaintenanceWindow
-from belvedere.monitors.config.types import CONFIGS
 from belvedere.monitors.config.validation import invalid_fields, validate
 from belvedere.monitors.model import (
     FAIL_THRESHOLD,
@@ -183,7 +183,7 @@ def columns_in(body: MonitorBody) -> dict[str, Any]:
 def config_in(type_: MonitorType, body: MonitorBody, old: dict[str, Any]) -> dict[str, Any]:
     """The complete configuration: the old values, overwritten by those of the body."""
     values = {**old, **(body.config or {})}
-    for field in CONFIGS[type_].__struct_fields__:
+    for field in MONITOR_KINDS[type_].config.__struct_fields__:
         value = getattr(body, field, None)
         if value is not UNSET and (value is not None or field in ("json_value", "most")):
             values[field] = value

@@ -12,7 +12,7 @@ import msgspec
 from belvedere.access.actor import Actor, Level
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.signin import cookies
-from belvedere.base.errors import Invalid, Refused, Unauthenticated
+from belvedere.base.errors import Refused, Unauthenticated
 from belvedere.rest import error_format
 from belvedere.rest.request import off_loop
 from belvedere.rest.route import Reply, Route
@@ -236,10 +236,3 @@ def _bytes_of(reply: Reply) -> bytes:
 
 def _reply(answer: Any) -> Reply:
     return answer if isinstance(answer, Reply) else Reply(answer)
-
-
-def require_customer(request: AnyRequest) -> str:
-    """For routes with a secret: the organization must be named."""
-    if request.customer is None:
-        raise Invalid("Name the organization: ?customer=<name>.", code="customer_required")
-    return request.customer

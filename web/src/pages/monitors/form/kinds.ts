@@ -30,7 +30,7 @@ const TIMEOUT: Field = { name: 'timeout', input: 'seconds', first: 10_000, seldo
 const TARGET: Field = { name: 'target', input: 'text', required: true }
 
 /** What each kind of monitor needs to know; the order is that of the form. */
-export const KINDS: Record<string, Field[]> = {
+const KINDS: Record<string, Field[]> = {
   scraper: [
     { name: 'url', input: 'text', required: true, first: 'https://' },
     { name: 'status_code', input: 'text' },
