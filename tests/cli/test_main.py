@@ -26,6 +26,22 @@ def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
     assert server.asked[0].headers["Authorization"] == "Bearer bvt_secret"
 
 
+def test_a_list_is_shown_again_until_it_is_interrupted(
+    belvedere: Belvedere, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.on("GET", "/host", [cli_records.host()])
+    pauses: list[float] = []
+
+    def wait(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(dispatch, "wait", wait)
+    ran = belvedere("host", "list", "--watch")
+    assert (ran.status, ran.out.count("web-1"), len(server.asked)) == (130, 3, 3)
+
+
 def test_it_tells_its_version(stranger: Belvedere) -> None:
     assert stranger("--version").out == f"belvedere {__version__}\n"
 

@@ -1,6 +1,10 @@
 """What the documentation is made of."""
 
+import subprocess
+
 from belvedere.cli import completion, main, reference
+from cli.conftest import Belvedere
+from fake_server import FakeServer
 
 
 def test_it_works() -> None:
@@ -27,3 +31,38 @@ def test_completion_knows_every_verb_and_option() -> None:
     words = "list show files log cancel restart resolve release approve reject input"
     assert f'job) words="{words}"' in script
     assert "--follow" in script
+
+
+def complete(*words: str) -> list[str]:
+    """What bash offers for the last word; `belvedere` itself is a stand-in that lists names."""
+    program = (
+        "belvedere() { test \"$*\" = 'completion --names task' &&"
+        " printf 'Open orders\\nbackup\\n'; }\n"
+        f"{completion.bash()}\n"
+        'COMP_WORDS=(belvedere "$@"); COMP_CWORD=$#; _belvedere; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    ran = subprocess.run(
+        ["bash", "-c", program, "bash", *words], capture_output=True, text=True, check=True
+    )
+    return ran.stdout.split("\n")[:-1]
+
+
+def test_completion_offers_names() -> None:
+    assert complete("run", "ba") == ["backup"]
+    assert complete("run", "Open\\ o") == ["Open\\ orders"]
+    assert complete("task", "show", "O") == ["Open\\ orders"]
+    assert complete("secret", "set", "X", "--task", "b") == ["backup"]
+
+
+def test_completion_offers_commands_and_options() -> None:
+    assert complete("task", "sho") == ["show"]
+    assert complete("task", "show") == ["show"]
+    assert complete("run", "--fol") == ["--follow"]
+
+
+def test_names_of_a_kind_are_printed_for_completion(
+    belvedere: Belvedere, server: FakeServer
+) -> None:
+    server.on("GET", "/task", [{"name": "backup"}, {"name": "Open orders"}, {"name": "backup"}])
+    assert belvedere("completion", "--names", "task").out == "Open orders\nbackup\n"
+    assert belvedere("completion").err.startswith("belvedere: name the shell")

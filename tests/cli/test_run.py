@@ -35,8 +35,9 @@ def answers(server: FakeServer) -> None:
     server.on("GET", LOG, stream(output("hello\n", 6), END))
 
 
-def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
-    ran = belvedere("run", "deploy", "blue", "--follow")
+@pytest.mark.parametrize("words", [("run",), ("task", "run")])
+def test_it_works(belvedere: Belvedere, server: FakeServer, words: tuple[str, ...]) -> None:
+    ran = belvedere(*words, "deploy", "blue", "--follow")
     assert (ran.status, ran.out) == (0, "hello\n")
     assert f"job {cli_records.JOB_ID} ended: normal, after 1.5 s" in ran.err
     body = {"task": cli_records.TASK_ID, "task_arguments": ["blue"]}

@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from belvedere.cli.framework.command import Args, Command, option
+from belvedere.cli.framework.command import Args, Command, CommandError, option
+from belvedere.cli.framework.profile import connect
 
 if TYPE_CHECKING:
     from belvedere.cli.reference import CommandPage
 
 BASH = """\
 _belvedere() {{
-  local words
+  local words kind name current="${{COMP_WORDS[COMP_CWORD]}}"
   case "${{COMP_WORDS[1]}} ${{COMP_WORDS[2]}}" in
 {cases}
     *) words="" ;;
@@ -22,15 +23,42 @@ _belvedere() {{
 {group_cases}
     esac
   fi
-  COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
+  case "${{COMP_WORDS[COMP_CWORD-1]}}" in
+{option_cases}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  if [ -n "$kind" ] && [ "${{current#-}}" = "$current" ]; then
+    while IFS= read -r name; do
+      case "$name" in "${{current//\\\\/}}"*) COMPREPLY+=("$(printf %q "$name")") ;; esac
+    done < <(belvedere completion --names "$kind" 2> /dev/null)
+  fi
 }}
 complete -o default -F _belvedere belvedere"""
 
 ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
+# What an argument names, by its metavar or flag: the path of its list, and the field with the name.
+KINDS = {
+    "task": ("/task", "name"),
+    "host": ("/host", "hostname"),
+    "monitor": ("/monitor", "name"),
+    "workflow": ("/workflows", "name"),
+    "schedule": ("/schedule", "name"),
+    "webhook": ("/webhook", "name"),
+    "indicator": ("/indicator", "title"),
+}
 
 
 def script(args: Args) -> str:
+    if args.names:
+        return names(args)
+    if not args.shell:
+        raise CommandError("name the shell: belvedere completion bash", 2)
     return (ZSH if args.shell == "zsh" else "") + bash()
+
+
+def names(args: Args) -> str:
+    path, field = KINDS[args.names]
+    return "\n".join(sorted({str(record[field]) for record in connect(args).get(path)}))
 
 
 def bash() -> str:
@@ -42,13 +70,26 @@ def bash() -> str:
         _, group, *names = page.path.split()
         flags = " ".join(_flags(page))
         groups.setdefault(group, []).extend(names or [flags])
-        cases.append(f'    "{group} {names[0] if names else ""}"*) words="{flags}" ;;')
+        kind = f" kind={_kind(page)}" if _kind(page) else ""
+        cases.append(f'    "{group} {names[0] if names else ""}"*) words="{flags}"{kind} ;;')
     group_cases = [
-        f'      {group}) words="{" ".join(words)}" ;;' for group, words in groups.items()
+        f'      {group}) words="{" ".join(words)}" kind="" ;;'
+        for group, words in groups.items()
+        if not words[0].startswith("-")
     ]
     return BASH.format(
-        cases="\n".join(cases), groups=" ".join(groups), group_cases="\n".join(group_cases)
+        cases="\n".join(cases),
+        groups=" ".join(groups),
+        group_cases="\n".join(group_cases),
+        option_cases="\n".join(f'    --{kind}) words="" kind={kind} ;;' for kind in KINDS),
     )
+
+
+def _kind(page: "CommandPage") -> str:
+    """What the first argument of the command names."""
+    positionals = [action for action in page.parser._actions if not action.option_strings]
+    metavar = str(positionals[0].metavar).lower() if positionals else ""
+    return metavar if metavar in KINDS else ""
 
 
 def _flags(page: "CommandPage") -> Iterator[str]:
@@ -60,11 +101,13 @@ COMMANDS = (
     Command(
         "completion",
         script,
-        "Print a completion script for bash or zsh.",
+        "Print a completion script for bash or zsh. It completes commands, options and names.",
         'eval "$(belvedere completion bash)"',
         print,
-        options=(option("shell", choices=("bash", "zsh"), help="the shell"),),
-        is_remote=False,
+        options=(
+            option("shell", nargs="?", choices=("bash", "zsh"), help="the shell"),
+            option("--names", choices=tuple(KINDS), help="print the names of this kind instead"),
+        ),
         has_json=False,
     ),
 )

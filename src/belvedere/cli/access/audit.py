@@ -32,9 +32,10 @@ COMMANDS = (
         "audit",
         entries,
         "List who changed what, newest first. --json adds the values before and after.",
-        "belvedere audit --limit 50",
+        "belvedere audit list --limit 50",
         show_entries,
         options=(
+            option("what", metavar="list", nargs="?", choices=("list",), help="may be omitted"),
             option("--limit", type=int, default=30, metavar="N", help="how many (default 30)"),
             option("--object", metavar="ID", help="only changes of the object with this id"),
         ),

@@ -1,11 +1,13 @@
 """`belvedere task`: the tasks that can be run."""
 
+import dataclasses
 import shlex
 
 from belvedere.cli.automation import recipe, task_options
 from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Command, CommandError, Record, Show, option
 from belvedere.cli.framework.profile import connect
+from belvedere.cli.jobs import run
 from belvedere.client.http_client import Client
 
 TASK = option("task", metavar="TASK", help="the task's name or id")
@@ -142,6 +144,7 @@ def _confirmation(text: str) -> Show:
 
 
 COMMANDS = (
+    dataclasses.replace(run.COMMANDS[0], example="belvedere task run deploy blue --follow"),
     Command(
         "list",
         list_all,

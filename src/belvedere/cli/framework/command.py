@@ -59,11 +59,19 @@ class Command:
     is_remote: bool = True
     has_json: bool = True
 
+    @property
+    def is_list(self) -> bool:
+        """Whether it can be repeated with --watch."""
+        return self.is_remote and self.name in ("list", "audit")
+
 
 REMOTE_OPTIONS = (
     option("--server", metavar="URL", help="address of the server (default: from your login)"),
     option("--customer", metavar="NAME", help="the organization (default: from your login)"),
     option("--ca-file", metavar="FILE", help="trust the certificate authorities in this PEM file"),
+)
+WATCH_OPTION = option(
+    "--watch", action="store_true", help="show the list again every 2 seconds, until Ctrl-C"
 )
 JSON_OPTION = option("--json", action="store_true", help="print the server's response as JSON")
 
@@ -90,6 +98,7 @@ def command_parser(path: str, command: Command) -> Parser:
     common = (
         *(REMOTE_OPTIONS if command.is_remote else ()),
         *((JSON_OPTION,) if command.has_json else ()),
+        *((WATCH_OPTION,) if command.is_list else ()),
     )
     for item in (*command.options, *common):
         built.add_argument(*item.flags, **item.settings)

@@ -5,14 +5,24 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from time import sleep as wait
 from types import ModuleType
+from typing import NoReturn
 
 from belvedere.base.errors import Refused
 from belvedere.cli.framework import terminal_text
-from belvedere.cli.framework.command import Command, CommandError, command_parser, parse, parser
+from belvedere.cli.framework.command import (
+    Args,
+    Command,
+    CommandError,
+    command_parser,
+    parse,
+    parser,
+)
 from belvedere.client.errors import Problem
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
+WATCH_INTERVAL_S = 2.0
 INSTALL_HINT = "complete the installation with: pip install belvedere"
 NEXT_STEPS = {"unauthenticated": " Sign in again with: belvedere login"}
 
@@ -30,18 +40,40 @@ def perform(group: str, module: ModuleType, words: Sequence[str]) -> int:
         command = _find_command(group, commands, words[0])
         group, words = f"{group} {words[0]}", words[1:]
     args = parse(command_parser(f"belvedere {group}", command), words)
+    if getattr(args, "watch", False):
+        _watch(command, args)
+    result = _run(command, args)
+    _print(command, args, result)
+    return command.status(args, result)
+
+
+def _run(command: Command, args: Args) -> object:
     try:
-        result = command.run(args)
+        return command.run(args)
     finally:
         if "client" in args:
             args.client.close()
+
+
+def _print(command: Command, args: Args, result: object) -> None:
     if getattr(args, "json", False):
         from belvedere.cli.framework import rendering
 
         rendering.print_json(result)
     else:
         command.show(result)
-    return command.status(args, result)
+
+
+def _watch(command: Command, args: Args) -> NoReturn:
+    """Until Ctrl-C. In a terminal the list is replaced, in a pipe it is printed again."""
+    while True:
+        result = _run(command, args)
+        # The screen is cleared after the request, so that it never stays empty.
+        if isinstance(sys.stdout, terminal_text.Terminal):
+            sys.stdout.clear()
+        _print(command, args, result)
+        sys.stdout.flush()
+        wait(WATCH_INTERVAL_S)
 
 
 def _run_module(group: str, module: ModuleType, words: Sequence[str]) -> int:

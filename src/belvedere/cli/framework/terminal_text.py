@@ -29,6 +29,8 @@ INCOMPLETE = re.compile(r"(?:\x1b(?:\[[0-?]{0,64})?[ -/]{0,8}|\r)\Z")
 INCOMPLETE_STRING = re.compile(rf"{STRING}\x1b?\Z")
 STRING_END = re.compile(r"\x07|\x9c|\x1b\\|(?=[\n\x1b])")
 RESET = "\x1b[0m"
+# To the first column of the first line, then erase the screen.
+CLEAR = "\x1b[H\x1b[2J"
 
 
 class Filter:
@@ -96,6 +98,9 @@ class Terminal(io.TextIOBase):
 
     def write_bytes(self, data: bytes) -> None:
         self.write(self._decoder.decode(data))
+
+    def clear(self) -> None:
+        self._stream.write(CLEAR)
 
     def flush(self) -> None:
         self._stream.flush()
