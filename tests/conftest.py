@@ -12,10 +12,13 @@ import pytest
 import engines
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
+from belvedere.server import ports
 from manual_clock import HandClock
 from people import Cast, assemble
 
 pytest_plugins = ["session_rules"]
+# As every server does before its first operation.
+ports.connect()
 SECRET = bytes(range(32))
 
 hypothesis.settings.register_profile("test", deadline=None, derandomize=True)

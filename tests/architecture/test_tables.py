@@ -16,6 +16,12 @@ STATEMENT = re.compile(
     r"\b(insert into|insert or \w+ into|delete from|update|from|join)\s+([a-z_]+)\b", re.IGNORECASE
 )
 READS = ("from", "join")
+# Uses that stay, with their reasons.
+ALLOWED = {
+    # SQLite has no sequences: the counter of fences continues after the newest attempt, and the
+    # counter is a matter of the engine (`Dialect.next_fences`).
+    ("db/sqlite/transaction.py", "attempts"),
+}
 
 
 def _layers() -> list[list[str]]:
@@ -57,7 +63,7 @@ def test_tables_belong_to_their_package() -> None:
     for path, verb, table in _uses():
         package = path.partition("/")[0].removesuffix(".py")
         owner = owners.get(table)
-        if owner is None or package == owner:
+        if owner is None or package == owner or (path, table) in ALLOWED:
             continue
         if verb not in READS or LEVELS[package] <= LEVELS[owner]:
             violations[f"{path} {'reads' if verb in READS else 'writes'} {table}"] += 1

@@ -9,7 +9,7 @@ import pytest
 
 from belvedere.db import Tx
 from belvedere.db.sqlite import database
-from belvedere.files import store as files
+from belvedere.files import usage
 from belvedere.jobs.lifecycle import timeouts
 from belvedere.server.agents import queries
 from belvedere.server.background import consumers, loops
@@ -90,7 +90,7 @@ VERBS: dict[str, Callable[[Tx], object]] = {
     "overdue": timeouts.overdue,
     "abandon a host": lambda tx: timeouts.expire_for(tx, "host_id", "x"),
     "abandon a task": lambda tx: timeouts.expire_for(tx, "task_id", "x"),
-    "is_work_of": lambda tx: files.is_work_of(tx, "x", "x"),
+    "is_needed_by": lambda tx: usage.is_needed_by(tx, "x", "x"),
     "content_for": lambda tx: queries.content_for(tx, "x", "0" * 64),
     "wishes": lambda tx: queries.cancel_requests(tx, "x"),
 }

@@ -11,6 +11,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 import msgspec
 
 from belvedere.base.clock import STEP_LIMIT, Clock, ClockStep, Millis, SharedClock
+from belvedere.db import installation
 from belvedere.db.interface import Tx
 
 P = ParamSpec("P")
@@ -36,18 +37,13 @@ class Steps(msgspec.Struct, frozen=True):
 
 
 def recorded(tx: Tx, *, lock: bool = False) -> Steps:
-    text = tx.value(
-        f"select value from meta where name = ?{tx.dialect.lock_rows if lock else ''}", _NAME
-    )
+    text = installation.lock(tx, _NAME) if lock else installation.read(tx, _NAME)
     return Steps() if text is None else msgspec.json.decode(text, type=Steps)
 
 
 def prepare(tx: Tx) -> None:
     """Insert the row that servers lock."""
-    tx.execute(
-        "insert into meta (name, value) values (?, ?) on conflict (name) do nothing",
-        *(_NAME, msgspec.json.encode(Steps()).decode()),
-    )
+    installation.insert(tx, _NAME, msgspec.json.encode(Steps()).decode())
 
 
 def record(tx: Tx, recorded_steps: Steps, step: ClockStep) -> Steps:
@@ -55,8 +51,7 @@ def record(tx: Tx, recorded_steps: Steps, step: ClockStep) -> Steps:
     steps = Steps(recorded_steps.offset + step.delta, recorded_steps.since, recorded_steps.until)
     if step.delta > 0:
         steps = Steps(steps.offset, step.before, step.now)
-    text = msgspec.json.encode(steps).decode()
-    tx.execute("update meta set value = ? where name = ?", text, _NAME)
+    installation.write(tx, _NAME, msgspec.json.encode(steps).decode())
     return steps
 
 

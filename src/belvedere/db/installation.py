@@ -31,6 +31,31 @@ def write(tx: Tx, name: str, value: str) -> None:
     )
 
 
+def insert(tx: Tx, name: str, value: str) -> bool:
+    """Store a value unless the name has one; whether it was stored."""
+    inserted = tx.execute(
+        "insert into meta (name, value) values (?, ?) on conflict (name) do nothing", name, value
+    )
+    return inserted == 1
+
+
+def delete(tx: Tx, name: str) -> None:
+    tx.execute("delete from meta where name = ?", name)
+
+
+def list_values(tx: Tx, prefix: str) -> dict[str, str]:
+    """The values of all names that start with this text, by their names."""
+    rows = tx.rows("select name, value from meta where name like ? order by name", f"{prefix}%")
+    # `_` and `%` in the prefix match other characters as well.
+    return {name: value for name, value in rows if name.startswith(prefix)}
+
+
+def delete_all(tx: Tx, prefix: str) -> None:
+    """Delete all names that start with this text."""
+    for name in list_values(tx, prefix):
+        delete(tx, name)
+
+
 def epoch_of(fence: int) -> int:
     return fence >> EPOCH_BITS
 

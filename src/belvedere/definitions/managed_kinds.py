@@ -12,7 +12,7 @@ from belvedere.base.text import request_masking
 from belvedere.base.text.request_masking import FIELDS
 from belvedere.db import Tx
 from belvedere.definitions.model import DefinitionKind
-from belvedere.files import FileChange
+from belvedere.files import FileChange, usage
 from belvedere.files import service as files
 from belvedere.files import store as file_store
 from belvedere.files.uploads import content_of
@@ -149,7 +149,7 @@ def _own_script(tx: Tx, actor: Actor, file_id: str | None) -> str | None:
     """The definition's own script, or None if others use it too."""
     if file_id is None:
         return None
-    users = [link.id for link in file_store.links(tx, actor.customer_id, file_id)]
+    users = [use.id for use in usage.list_uses(tx, actor.customer_id, file_id)]
     return file_id if len(managed_objects.definitions_of(tx, "task", users)) <= 1 else None
 
 

@@ -7,6 +7,8 @@ from belvedere.events.log import (
     append,
     append_all,
     append_each,
+    delete_for,
+    delete_old,
     newest,
     of_object,
 )
@@ -18,6 +20,8 @@ __all__ = [
     "append",
     "append_all",
     "append_each",
+    "delete_for",
+    "delete_old",
     "newest",
     "of_object",
 ]

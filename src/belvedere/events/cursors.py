@@ -50,13 +50,29 @@ def passed_by_all(tx: Tx, names: Sequence[str]) -> tuple[int, int]:
     return (rows[0][0], rows[0][1]) if len(rows) == len(names) else BEGINNING
 
 
+def position(tx: Tx, name: str) -> tuple[int, int] | None:
+    """(xid, id) of the last event that this consumer has processed; None before the first."""
+    row = tx.row("select xid, id from cursors where name = ?", name)
+    return None if row is None else (row[0], row[1])
+
+
+def save(tx: Tx, name: str, reached: tuple[int, int]) -> None:
+    """Set the position of a consumer, which may be new."""
+    tx.execute(
+        "insert into cursors (name, xid, id) values (?, ?, ?)"
+        " on conflict (name) do update set xid = excluded.xid, id = excluded.id",
+        name,
+        *reached,
+    )
+
+
 def move(tx: Tx, name: str, event: Event) -> None:
     tx.execute("update cursors set xid = ?, id = ? where name = ?", event.xid, event.id, name)
 
 
 def outlook(tx: Tx, name: str, kinds: frozenset[str]) -> tuple[bool, bool]:
     """Whether anything waits, and whether the cursor lags behind what is none of its business."""
-    xid, at = tx.row("select xid, id from cursors where name = ?", name) or BEGINNING
+    xid, at = position(tx, name) or BEGINNING
     return bool(_wanted(tx, xid, at, kinds, 1)), newest(tx)[1] - int(at) > SLACK
 
 

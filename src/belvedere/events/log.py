@@ -71,6 +71,26 @@ def after(tx: Tx, xid: int, event_id: int, limit: int = 500) -> list[Event]:
     )
 
 
+def delete_for(tx: Tx, object_ids: Sequence[str]) -> None:
+    """Delete the events of objects that are deleted themselves."""
+    tx.execute(
+        f"delete from events where object_id in {tx.dialect.in_texts}",
+        _encode(object_ids).decode(),
+    )
+
+
+def delete_old(tx: Tx, passed: tuple[int, int], limit: int) -> int:
+    """Delete a batch of old events before this cursor; those of a job are deleted with the job."""
+    return tx.execute(
+        "delete from events where id in (select id from events"
+        f" where object <> 'job' and at < ? and not {tx.dialect.beyond_cursor} order by"
+        f" at limit ?)",
+        tx.now - LIFE,
+        *passed,
+        limit,
+    )
+
+
 def newest(tx: Tx) -> tuple[int, int]:
     """The cursor after the newest event."""
     row = tx.row(

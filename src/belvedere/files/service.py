@@ -12,8 +12,9 @@ from belvedere.access import Actor, Level, audit, require
 from belvedere.base.errors import Conflict, Invalid, NotFound, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
-from belvedere.files import model, quota, store
+from belvedere.files import model, quota, store, usage
 from belvedere.files.model import FileRow, FileVersion, Kind
+from belvedere.files.usage import FileUse
 from belvedere.rest import text_fields
 from belvedere.rest.bodies import multipart
 from belvedere.rest.listing import Listing
@@ -89,7 +90,7 @@ def change(
 def delete(tx: Tx, actor: Actor, file_id: str) -> FileRow:
     require(actor, Level.ADMIN)
     row = store.find(tx, actor.customer_id, file_id, hold=True)
-    users = store.links(tx, actor.customer_id, file_id)
+    users = usage.list_uses(tx, actor.customer_id, file_id)
     if users:
         names = ", ".join(link.name for link in users[:5])
         raise Conflict(
@@ -118,9 +119,9 @@ def listed(
     return store.page(tx, actor.customer_id, listing, kind_value), total
 
 
-def linked(tx: Tx, actor: Actor, file_id: str) -> list[store.FileUse]:
+def linked(tx: Tx, actor: Actor, file_id: str) -> list[FileUse]:
     show(tx, actor, file_id)
-    return store.links(tx, actor.customer_id, file_id)
+    return usage.list_uses(tx, actor.customer_id, file_id)
 
 
 def versions(tx: Tx, actor: Actor, file_id: str) -> list[FileVersion]:
@@ -149,16 +150,18 @@ def download(tx: Tx, actor: Actor, file_id: str, version: int | None = None) -> 
 
 
 def _script_of_job(tx: Tx, actor: Actor, job_id: str) -> Content | None:
-    script = store.script_of_job(tx, actor.host_id, job_id)
-    data = None if script is None else store.content_of(tx, script[1])
-    return None if script is None or data is None else Content(*script, data)
+    script = usage.script_of_job(tx, actor.host_id, job_id)
+    data = None if script is None else store.content_of(tx, script.sha256)
+    if script is None or data is None:
+        return None
+    return Content(script.filename, script.sha256, data)
 
 
 def _to_download(tx: Tx, actor: Actor, file_id: str) -> FileRow:
     if actor.level is not Level.AGENT:
         return show(tx, actor, file_id)
     row = store.find(tx, actor.customer_id, file_id)
-    if not store.is_work_of(tx, actor.host_id, file_id):
+    if not usage.is_needed_by(tx, actor.host_id, file_id):
         raise NotFound("There is no such file.", code="file_not_found")
     return row
 

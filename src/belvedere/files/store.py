@@ -29,15 +29,6 @@ FILES = Listable(
 )
 
 
-class FileUse(msgspec.Struct):
-    """A record that uses a file."""
-
-    id: str
-    name: str
-    type: str
-    model: str
-
-
 # How exact the time of the last use is: uploads of the same content rarely wait for each other.
 NOTE_EVERY: Millis = HOUR
 
@@ -194,58 +185,3 @@ def versions(tx: Tx, file_id: str) -> list[FileVersion]:
         f"select {columns(FileVersion)} from file_versions where file_id = ? order by version desc",
         file_id,
     )
-
-
-def links(tx: Tx, customer_id: str, file_id: str) -> list[FileUse]:
-    """What uses the file. Those tables lie a floor above; only their columns are read here."""
-    return tx.all(
-        FileUse,
-        "select id, name, type, 'Task' as model from tasks"
-        " where customer_id = ? and script_id = ? and deleted_at is null"
-        " union all select id, name, type, 'Monitor' as model from monitors"
-        " where customer_id = ? and type = 'script' and config like ? and deleted_at is null"
-        " union all select id, title, type, 'Indicator' as model from indicators"
-        " where customer_id = ? and type = 'file' and text_value = ? and deleted_at is null"
-        " order by model desc, id",
-        customer_id,
-        file_id,
-        customer_id,
-        f'%"{file_id}"%',
-        customer_id,
-        file_id,
-    )
-
-
-def is_work_of(tx: Tx, host_id: str, file_id: str) -> bool:
-    """Whether a task of this host, a job that waits or runs there, or a monitor uses the file."""
-    is_used = tx.value(
-        "select 1 where exists (select 1 from tasks where host_id = ? and script_id = ?"
-        " and deleted_at is null) or exists (select 1 from jobs where host_id = ?"
-        " and lifecycle = 'ready' and script_id = ?) or exists (select 1 from jobs"
-        " where host_id = ? and lifecycle = 'assigned' and script_id = ?)",
-        *(host_id, file_id) * 3,
-    )
-    return is_used is not None or _is_watched_with(tx, host_id, file_id)
-
-
-def _is_watched_with(tx: Tx, host_id: str, file_id: str) -> bool:
-    """Whether it is the script of a monitor there; other texts of a monitor do not count."""
-    rows = tx.rows(
-        "select config from monitors where host_id = ? and deleted_at is null"
-        " and type = 'script' and config like ?",
-        host_id,
-        f'%"{file_id}"%',
-    )
-    return any(msgspec.json.decode(config).get("script_id") == file_id for (config,) in rows)
-
-
-def script_of_job(tx: Tx, host_id: str, job_id: str) -> tuple[str, str] | None:
-    """(file name, hash) of what a job runs there now: agents of the original fetch it by the job's
-    id, and get the version that the job was made with."""
-    row = tx.row(
-        "select script_filename, script_sha256 from jobs where id = ? and host_id = ?"
-        " and lifecycle = 'assigned' and script_sha256 is not null",
-        job_id,
-        host_id,
-    )
-    return None if row is None else (row[0] or "script", row[1])

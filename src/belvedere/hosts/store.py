@@ -8,6 +8,7 @@ from belvedere.base.errors import NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 from belvedere.db.interface import Dialect
+from belvedere.db.ports import Port
 from belvedere.hosts.model import HostRow
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
@@ -46,6 +47,8 @@ def listable(dialect: Dialect) -> Listable:
 
 
 _HOST = columns(HostRow)
+# (host): the registration of an agent of TheEye is no longer valid.
+delete_registration: Port[[Tx, str], None] = Port("hosts.delete_registration")
 
 
 def find(tx: Tx, customer_id: str, host_id: str, *, hold: bool = False) -> HostRow:
@@ -161,8 +164,8 @@ def rebind(tx: Tx, row: HostRow, fingerprint: str) -> None:
         row.id,
         row.customer_id,
     )
-    # The client of an original agent that had the host could register for it again otherwise.
-    tx.execute("delete from original_agents where host_id = ?", row.id)
+    # The client of an agent of TheEye that had the host could register for it again otherwise.
+    delete_registration(tx, row.id)
 
 
 def mark_deleted(tx: Tx, row: HostRow) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from belvedere.base.clock import DAY, HOUR, MINUTE, SECOND, Millis
-from belvedere.db import Tx
+from belvedere.db import Tx, installation
 from belvedere.indicators.model import IndicatorRow, PlainValue
 
 # (age, span): of values older than the age, one per span is stored.
@@ -70,7 +70,7 @@ def thin(tx: Tx) -> bool:
 def _thin(tx: Tx, before: Millis, span: Millis) -> bool:
     """Keep the last value of each span. `meta` has the end of what was already thinned."""
     name = f"indicators thinned to {span}"
-    done = int(tx.value("select value from meta where name = ?", name) or 0)
+    done = int(installation.read(tx, name) or 0)
     first = tx.value(
         "select min(at) from indicator_values where at >= ? and at < ?", done, before // span * span
     )
@@ -86,12 +86,7 @@ def _thin(tx: Tx, before: Millis, span: Millis) -> bool:
         end,
         end,
     )
-    tx.execute(
-        "insert into meta (name, value) values (?, ?)"
-        " on conflict (name) do update set value = excluded.value",
-        name,
-        str(end),
-    )
+    installation.write(tx, name, str(end))
     return True
 
 

@@ -8,6 +8,7 @@ from belvedere.access import Actor, visible_filter
 from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
+from belvedere.files.usage import FileUse
 from belvedere.indicators.model import KIND_NAMES, MAX_COUNT, Action, IndicatorRow
 from belvedere.rest import response_budget
 from belvedere.rest.listing import Field, Kind, Listable, Listing
@@ -232,3 +233,15 @@ def deleted_before(tx: Tx, moment: Millis, limit: int) -> list[tuple[str, str]]:
 def purge(tx: Tx, customer_id: str, indicator_id: str) -> None:
     tx.execute("delete from indicator_values where indicator_id = ?", indicator_id)
     tx.execute("delete from indicators where id = ? and customer_id = ?", indicator_id, customer_id)
+
+
+def uses_of_file(tx: Tx, customer_id: str, file_id: str) -> list[FileUse]:
+    """The indicators that show this file."""
+    return tx.all(
+        FileUse,
+        "select id, title as name, type, 'Indicator' as model from indicators"
+        " where customer_id = ? and type = 'file' and text_value = ? and deleted_at is null"
+        " order by id",
+        customer_id,
+        file_id,
+    )

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from belvedere import access
 from belvedere.access.actor import Actor, Level
 from belvedere.base.errors import Forbidden, NotFound
@@ -72,6 +74,29 @@ def is_approver(tx: Tx, actor: Actor, job: JobRow) -> bool:
     if spec.approvals_target == "initiator":
         return bool(job.user_id) and job.user_id in starters.account_ids(tx, actor)
     return starters.is_named_approver(spec, actor, starters.account_ids(tx, actor))
+
+
+class _Approvers(msgspec.Struct):
+    approvers: list[str] = []
+    assigned_users: list[str] = []
+
+
+_approvers = msgspec.json.Decoder(_Approvers).decode
+
+
+def approvers_in_use(tx: Tx, customer_id: str) -> set[str]:
+    """User ids, e-mail addresses and tags, in lower case, that the approval tasks name now or that
+    open approvals name."""
+    rows = tx.rows(
+        "select spec from tasks where customer_id = ? and type = 'approval' and deleted_at is null"
+        " union select v.spec from jobs j join task_versions v on v.task_id = j.task_id"
+        " and v.version = j.task_version where j.customer_id = ? and j.type = 'ApprovalJob'"
+        " and j.lifecycle = 'onhold'",
+        customer_id,
+        customer_id,
+    )
+    names = [_approvers(spec) for (spec,) in rows]
+    return {entry.lower() for name in names for entry in (*name.approvers, *name.assigned_users)}
 
 
 def may_decide(tx: Tx, actor: Actor, job: JobRow) -> bool:

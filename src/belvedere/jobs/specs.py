@@ -7,6 +7,7 @@ import msgspec
 from belvedere.access.crypto import sealed_values
 from belvedere.base.clock import Millis
 from belvedere.db import Tx
+from belvedere.files.usage import JobScript
 from belvedere.jobs.model import JobRow
 from belvedere.tasks.model import TaskSpec, Type
 from belvedere.tasks.store import clear_spec
@@ -75,3 +76,27 @@ def grace_ms(spec: TaskSpec) -> Millis:
 def expires_ms(spec: TaskSpec) -> Millis:
     """How long a job of this task may wait in the queue."""
     return spec.expires
+
+
+def needs_file(tx: Tx, host_id: str, file_id: str) -> bool:
+    """Whether a task of this host, or a job that waits or runs there, runs this script."""
+    is_used = tx.value(
+        "select 1 where exists (select 1 from tasks where host_id = ? and script_id = ?"
+        " and deleted_at is null) or exists (select 1 from jobs where host_id = ?"
+        " and lifecycle = 'ready' and script_id = ?) or exists (select 1 from jobs"
+        " where host_id = ? and lifecycle = 'assigned' and script_id = ?)",
+        *(host_id, file_id) * 3,
+    )
+    return is_used is not None
+
+
+def script_of_job(tx: Tx, host_id: str, job_id: str) -> JobScript | None:
+    """The script of a job that runs on this host now, in the version that the job was created
+    with."""
+    row = tx.row(
+        "select script_filename, script_sha256 from jobs where id = ? and host_id = ?"
+        " and lifecycle = 'assigned' and script_sha256 is not null",
+        job_id,
+        host_id,
+    )
+    return None if row is None else JobScript(row[0] or "script", row[1])

@@ -210,8 +210,19 @@ def require_registered(tx: Tx, host_id: str) -> None:
 
 
 def delete(tx: Tx, host_id: str) -> None:
-    """The host has Belvedere's own agent now."""
+    """The host has another agent now."""
     tx.execute("delete from original_agents where host_id = ?", host_id)
+
+
+def is_client_in_use() -> str:
+    """An SQL condition on a row of `tokens`: it is the client of a registered agent."""
+    return "exists (select 1 from original_agents o where o.client_id = tokens.id)"
+
+
+def may_not_report() -> str:
+    """An SQL condition on a host `h`: its agent may never report the end of a job
+    (agent-protocol.md, five cases)."""
+    return "exists (select 1 from original_agents o where o.host_id = h.id)"
 
 
 # The agent reads its configuration when it gets an update order, which looks like a job.

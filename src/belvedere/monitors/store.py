@@ -10,6 +10,7 @@ from belvedere.access.crypto import sealed_values
 from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
+from belvedere.files.usage import FileUse
 from belvedere.monitors.config.redaction import redacted_fields
 from belvedere.monitors.model import KIND_NAMES, MonitorRow
 from belvedere.rest import response_budget
@@ -291,3 +292,26 @@ def deleted_before(tx: Tx, moment: Millis, limit: int) -> list[tuple[str, str]]:
         limit,
     )
     return [(monitor_id, customer_id) for monitor_id, customer_id in rows]
+
+
+def uses_of_file(tx: Tx, customer_id: str, file_id: str) -> list[FileUse]:
+    """The monitors that run this script."""
+    return tx.all(
+        FileUse,
+        "select id, name, type, 'Monitor' as model from monitors"
+        " where customer_id = ? and type = 'script' and config like ? and deleted_at is null"
+        " order by id",
+        customer_id,
+        f'%"{file_id}"%',
+    )
+
+
+def needs_file(tx: Tx, host_id: str, file_id: str) -> bool:
+    """Whether it is the script of a monitor on this host; other texts of a monitor do not count."""
+    rows = tx.rows(
+        "select config from monitors where host_id = ? and deleted_at is null"
+        " and type = 'script' and config like ?",
+        host_id,
+        f'%"{file_id}"%',
+    )
+    return any(msgspec.json.decode(config).get("script_id") == file_id for (config,) in rows)

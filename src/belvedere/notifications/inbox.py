@@ -221,3 +221,11 @@ def _muted_by(tx: Tx, notices: Collection[AddressedNotice]) -> set[tuple[str, st
         for customer_id, user_id, muted in rows
         for kind in msgspec.json.decode(muted, type=list[str])
     }
+
+
+def move(tx: Tx, customer_id: str, former_id: str, user_id: str) -> None:
+    """The inbox of one account in this organization, with its settings, belongs to another now."""
+    tx.execute("delete from inboxes where user_id = ? and customer_id = ?", user_id, customer_id)
+    for table in ("notifications", "inboxes"):
+        sql = f"update {table} set user_id = ? where user_id = ? and customer_id = ?"
+        tx.execute(sql, user_id, former_id, customer_id)

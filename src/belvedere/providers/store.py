@@ -2,6 +2,8 @@
 
 import msgspec
 
+from belvedere.access import Level
+from belvedere.access.signin import sessions
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.providers.model import OWN, ProviderRow
@@ -72,6 +74,43 @@ def delete(tx: Tx, row: ProviderRow) -> None:
 
 def delete_identities(tx: Tx, provider_id: str) -> None:
     tx.execute("delete from identities where provider_id = ?", provider_id)
+
+
+def delete_identities_of(tx: Tx, user_id: str, customer_id: str) -> None:
+    """The providers of this organization no longer know the account."""
+    tx.execute(
+        "delete from identities where user_id = ? and provider_id in"
+        " (select id from providers where customer_id = ?)",
+        user_id,
+        customer_id,
+    )
+
+
+def move_identities(tx: Tx, customer_id: str, former_id: str, user_id: str) -> None:
+    """Providers sign in the other account from now on; an account of one organization is known to
+    providers of that one only."""
+    tx.execute("update identities set user_id = ? where user_id = ?", user_id, former_id)
+
+
+def has_identity(tx: Tx, user_id: str) -> bool:
+    """Whether any provider knows the account."""
+    return tx.row("select 1 from identities where user_id = ? limit 1", user_id) is not None
+
+
+def has_owner_with_provider(tx: Tx, customer_id: str, but: str = "") -> bool:
+    """Whether an owner has signed in through an enabled provider other than this one: only then the
+    organization can certainly be administered without a password."""
+    row = tx.value(
+        "select 1 from identities i join providers p on p.id = i.provider_id"
+        " join customers c on c.id = p.customer_id join users u on u.id = i.user_id"
+        " join members m on m.customer_id = c.id and m.user_id = u.id"
+        " where c.id = ? and p.id <> ? and p.enabled = 1 and m.level = ?"
+        f" and {sessions.ACTIVE} limit 1",
+        customer_id,
+        but,
+        Level.OWNER,
+    )
+    return row is not None
 
 
 def bound_user(tx: Tx, provider_id: str, subject: str) -> str | None:

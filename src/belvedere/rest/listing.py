@@ -46,7 +46,7 @@ class Field:
     """The column of a field of the interface.
 
     `column` is a column or an expression. With `{test}` inside it is a whole condition, such as
-    `exists (select 1 from acl where … and entry {test})`; with `{n}` the field is declared as
+    `exists (select 1 … where entry {test})`; with `{n}` the field is declared as
     `name.N` and the requested number is inserted there.
     """
 

@@ -25,6 +25,16 @@ def list_visible(tx: Tx, actor: Actor) -> list[ViewRecord]:
     return sorted(views, key=lambda view: (not view.mine, view.name.lower(), view.id))
 
 
+def move(tx: Tx, customer_id: str, former_id: str, user_id: str) -> None:
+    """The views of one account in this organization belong to another one now."""
+    tx.execute(
+        "update views set user_id = ? where user_id = ? and customer_id = ?",
+        user_id,
+        former_id,
+        customer_id,
+    )
+
+
 def create(tx: Tx, actor: Actor, body: ViewBody) -> ViewRecord:
     require_person(actor)
     row = ViewRow(new_id(), actor.customer_id, actor.user_id, "", "", "", 0, 1, tx.now, tx.now)

@@ -1,5 +1,6 @@
 """The rows of schedules."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from belvedere.rest import response_budget
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.schedules.model import ScheduleRow
+from belvedere.tasks.store import ScheduleLine
 
 SCHEDULES = Listable(
     fields={
@@ -186,3 +188,20 @@ def lock_due(tx: Tx, schedule_id: str) -> ScheduleRow | None:
         tx.now,
     )
     return None if row is None else _unsealed(tx, [row])[0]
+
+
+def lines_for_tasks(
+    tx: Tx, customer_id: str, task_ids: Sequence[str]
+) -> dict[str, list[ScheduleLine]]:
+    """The schedules of each task, oldest first, as the record of a task shows them."""
+    rows = tx.all(
+        ScheduleLine,
+        f"select {columns(ScheduleLine)} from schedules where customer_id = ? and target = 'task'"
+        f" and target_id in {tx.dialect.in_texts} order by id",
+        customer_id,
+        msgspec.json.encode(task_ids).decode(),
+    )
+    lines: dict[str, list[ScheduleLine]] = {task_id: [] for task_id in task_ids}
+    for row in rows:
+        lines[row.target_id].append(row)
+    return lines

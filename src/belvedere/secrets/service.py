@@ -7,13 +7,18 @@ import msgspec
 from belvedere import events
 from belvedere.access import Actor, Level, audit, require
 from belvedere.access.crypto.keyring import Keyring
+from belvedere.access.customers import service as customers
 from belvedere.base.errors import Conflict, Stale
 from belvedere.base.ids import is_id, new_id
 from belvedere.db import Tx
+from belvedere.db.ports import Port
 from belvedere.rest import text_fields
 from belvedere.rest.listing import Listing
 from belvedere.secrets import store
 from belvedere.secrets.model import MAX_MANY, MAX_TOTAL, SecretRow, check_name, check_value
+
+# (organization, task): lock the task; False if there is none.
+lock_task: Port[[Tx, str, str], bool] = Port("secrets.lock_task")
 
 
 class SecretBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -41,7 +46,7 @@ def put(
     check_value(body.value, is_secret=body.secret)
     # Lock the task before the organization, as everywhere: this avoids deadlocks.
     task_id = _task(tx, actor, body.task_id)
-    store.count_change(tx, actor.customer_id)
+    customers.bump_secrets_version(tx, actor.customer_id)
     old = store.look_up(tx, actor.customer_id, task_id, name)
     if if_match is not None and if_match != (old.version if old else 0):
         raise Stale("The secret was changed meanwhile; list it again.")
@@ -61,7 +66,7 @@ def put(
 
 def delete(tx: Tx, keys: Keyring, actor: Actor, name: str, task_id: str | None) -> SecretView:
     require(actor, Level.ADMIN)
-    store.count_change(tx, actor.customer_id)
+    customers.bump_secrets_version(tx, actor.customer_id)
     row = store.look_up(tx, actor.customer_id, task_id or "", name)
     if row is None:
         raise store.missing()
@@ -80,23 +85,17 @@ def task_went(tx: Tx, customer_id: str, task_id: str) -> None:
     """Delete the secrets of a deleted task."""
     gone = [row for row in store.of_customer(tx, customer_id) if row.task_id == task_id]
     if gone:
-        store.count_change(tx, customer_id)
+        customers.bump_secrets_version(tx, customer_id)
     for row in gone:
         store.delete(tx, row)
         events.append(tx, customer_id, "secret.deleted", row.id, _event(row))
 
 
 def _task(tx: Tx, actor: Actor, task_id: str | None) -> str:
-    """The id of a task of this organization. `tasks` may not be imported here, hence the SQL."""
+    """The id of a task of this organization, which is locked."""
     if not task_id:
         return ""
-    row = is_id(task_id) and tx.row(
-        f"select 1 from tasks where id = ? and customer_id = ? and deleted_at is null"
-        f"{tx.dialect.lock_rows}",
-        task_id,
-        actor.customer_id,
-    )
-    if not row:
+    if not is_id(task_id) or not lock_task(tx, actor.customer_id, task_id):
         raise text_fields.bad("task_id", "There is no such task.")
     return task_id
 

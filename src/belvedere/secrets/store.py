@@ -80,11 +80,3 @@ def save(tx: Tx, row: SecretRow) -> None:
 
 def delete(tx: Tx, row: SecretRow) -> None:
     tx.execute("delete from secrets where id = ? and customer_id = ?", row.id, row.customer_id)
-
-
-def count_change(tx: Tx, customer_id: str) -> None:
-    """First of all in a change: two at once go one after the other, and whoever remembers the
-    organization's secrets reads them anew."""
-    tx.execute(
-        "update customers set secrets_version = secrets_version + 1 where id = ?", customer_id
-    )

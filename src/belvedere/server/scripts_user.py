@@ -15,6 +15,7 @@ from pathlib import Path
 
 from belvedere.base.errors import Conflict, Refused
 from belvedere.db import Database, Tx
+from belvedere.db import installation as rows
 from belvedere.settings import Settings
 
 log = logging.getLogger("belvedere.server")
@@ -107,10 +108,10 @@ def installation(settings: Settings) -> str:
 def record(tx: Tx, place: str, shares_user: bool) -> None:
     """At each start; the command line reads it when no server runs. Only the row of this
     installation changes: others on the same PostgreSQL may run scripts as another user."""
-    tx.execute("delete from meta where name = ?", _row(tx, place))
-    tx.execute(
-        "delete from meta where name like ? and name <> ? and not " + _IS_VALID, *_others(tx)
-    )
+    rows.delete(tx, _row(tx, place))
+    for name, value in rows.list_values(tx, ROW).items():
+        if not _is_valid(tx, name, value):
+            rows.delete(tx, name)
     if shares_user:
         confirm(tx, place)
         count = organizations(tx)
@@ -121,12 +122,7 @@ def record(tx: Tx, place: str, shares_user: bool) -> None:
 
 def confirm(tx: Tx, place: str) -> None:
     """The installation still runs: without this, its row expires after `LIFE_MS`."""
-    tx.execute(
-        "insert into meta (name, value) values (?, ?)"
-        " on conflict (name) do update set value = excluded.value",
-        _row(tx, place),
-        str(tx.now),
-    )
+    rows.write(tx, _row(tx, place), str(tx.now))
 
 
 def _row(tx: Tx, place: str) -> str:
@@ -134,25 +130,15 @@ def _row(tx: Tx, place: str) -> str:
     return f"{ROW}:{place}" if tx.dialect.is_shared else ROW
 
 
-# Rows of earlier versions, which had one for all installations, expire as well.
-_IS_VALID = "cast(value as bigint) > ?"
-
-
-def _others(tx: Tx) -> tuple[str, str, int]:
-    permanent_row = "" if tx.dialect.is_shared else ROW
-    return f"{ROW}%", permanent_row, tx.now - LIFE_MS
+def _is_valid(tx: Tx, name: str, value: str) -> bool:
+    """Rows of earlier versions, which had one for all installations, expire as well."""
+    return (name == ROW and not tx.dialect.is_shared) or int(value) > tx.now - LIFE_MS
 
 
 def shares(tx: Tx) -> bool:
     """Whether scripts of a local agent run as the user of its server, on any installation."""
-    pattern, permanent_row, since = _others(tx)
-    row = tx.row(
-        f"select 1 from meta where name like ? and (name = ? or {_IS_VALID})",
-        pattern,
-        permanent_row,
-        since,
-    )
-    return row is not None
+    values = rows.list_values(tx, ROW)
+    return any(_is_valid(tx, name, value) for name, value in values.items())
 
 
 async def keep_confirmed(db: Database, place: str) -> None:

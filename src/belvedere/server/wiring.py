@@ -25,7 +25,7 @@ from belvedere.legacy_agents.api import poll
 from belvedere.legacy_agents.registration import LegacyServices
 from belvedere.monitors.api.agent_reports import ReportServices
 from belvedere.schedules.targets import ScheduleServices
-from belvedere.server import restored, routes
+from belvedere.server import ports, restored, routes
 from belvedere.server.agents.registry import AgentRegistry
 from belvedere.server.console import assets
 from belvedere.server.http.authentication import CredentialCache, token_of_request
@@ -82,6 +82,7 @@ def build_runtime(
     settings: Settings, db: Database, logs: Database, keys: Keyring, clock: Clock | None = None
 ) -> ServerRuntime:
     """Build the services over open databases, and connect them."""
+    ports.connect()
     clock = clock or db.clock
     db.sealer = keys
     db.write_blocking(keys.verify_database)

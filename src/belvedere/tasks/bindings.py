@@ -12,7 +12,7 @@ from belvedere.access.people import memberships
 from belvedere.base.errors import Fault, Invalid, NotFound
 from belvedere.base.ids import is_id
 from belvedere.db import Tx
-from belvedere.files import FileChange
+from belvedere.files import FileChange, usage
 from belvedere.files import service as files
 from belvedere.files import store as file_rows
 from belvedere.files.uploads import content_of
@@ -100,7 +100,7 @@ def _written(to: Binding, inline: ScriptBody, file_id: str | None) -> str:
     """A new version of the task's own script; one that others use too is left alone."""
     change = FileChange(filename=inline.filename, content=content_of(inline.source, inline.data))
     if file_id is not None:
-        users = {link.id for link in file_rows.links(to.tx, to.actor.customer_id, file_id)}
+        users = {use.id for use in usage.list_uses(to.tx, to.actor.customer_id, file_id)}
         if users <= {to.task_id}:
             return files.change(to.tx, to.actor, file_id, change).id
     if change.filename is UNSET:

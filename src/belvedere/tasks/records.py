@@ -9,8 +9,7 @@ from belvedere.access import Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.tasks.definition.masking import shown_spec
 from belvedere.tasks.model import KIND_NAMES, ONLY, TaskSpec, decode
-from belvedere.tasks.schedule_lines import ScheduleLine
-from belvedere.tasks.store import TaskView
+from belvedere.tasks.store import ScheduleLine, TaskView
 
 
 class HostInTask(msgspec.Struct):

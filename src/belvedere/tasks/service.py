@@ -14,7 +14,7 @@ from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.hosts import managed_objects
 from belvedere.rest.listing import Listing
-from belvedere.tasks import bindings, bodies, schedule_lines, store
+from belvedere.tasks import bindings, bodies, store
 from belvedere.tasks.bindings import Binding
 from belvedere.tasks.definition import masking, validation
 from belvedere.tasks.model import MASK, TaskSpec, decode
@@ -141,7 +141,7 @@ def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | N
     task_ids = [view.id for view in views]
     acls = store.acls(tx, actor.customer_id, task_ids)
     started_by = service.event_ids_for(tx, actor.customer_id, "task", task_ids)
-    schedules = schedule_lines.of_tasks(tx, actor.customer_id, task_ids)
+    schedules = store.schedule_lines(tx, actor.customer_id, task_ids)
     for view in views:
         view.triggers = started_by[view.id]
         view.schedules = schedules[view.id]
@@ -250,5 +250,5 @@ def audited(spec: TaskSpec) -> dict[str, Any]:
 def _view_with_acl(tx: Tx, actor: Actor, task_id: str) -> Shown:
     view = store.view(tx, actor.customer_id, task_id)
     view.triggers = service.event_ids_for(tx, actor.customer_id, "task", [task_id])[task_id]
-    view.schedules = schedule_lines.of_tasks(tx, actor.customer_id, [task_id])[task_id]
+    view.schedules = store.schedule_lines(tx, actor.customer_id, [task_id])[task_id]
     return view, acl_of(tx, actor.customer_id, "task", task_id)

@@ -1,18 +1,22 @@
 """The rows of tasks and of their versions."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from belvedere.access import Actor, visible_filter
 from belvedere.access.crypto import sealed_values
+from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
+from belvedere.db.ports import Port
+from belvedere.files.usage import FileUse
 from belvedere.hosts.model import HostRow
 from belvedere.rest import response_budget
 from belvedere.rest.listing import Field, Kind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.tasks.definition.masking import hidden_fields
 from belvedere.tasks.model import KIND_NAMES, ArgumentKind, TaskSpec, Type, decode, encode
-from belvedere.tasks.schedule_lines import ScheduleLine
 
 _KIND = " ".join(f"when '{type}' then '{name}'" for type, name in KIND_NAMES.items())
 TASKS = Listable(
@@ -51,6 +55,24 @@ class TaskRow(msgspec.Struct):
     spec: str
     created_at: int
     updated_at: int
+
+
+class ScheduleLine(msgspec.Struct):
+    """A schedule of a task, as the task's record shows it."""
+
+    id: str
+    name: str
+    run_date: Millis | None
+    repeat_every: str | None
+    timezone: str
+    next_at: Millis | None
+    target_id: str
+
+
+# (organization, tasks): the schedules of each task, oldest first.
+schedule_lines: Port[[Tx, str, Sequence[str]], dict[str, list[ScheduleLine]]] = Port(
+    "tasks.schedule_lines"
+)
 
 
 class TaskView(TaskRow):
@@ -190,6 +212,28 @@ def find(tx: Tx, customer_id: str, task_id: str, *, hold: bool = False) -> TaskR
         raise missing()
     row.spec = _clear(tx, row.id, row.spec)
     return row
+
+
+def lock(tx: Tx, customer_id: str, task_id: str) -> bool:
+    """Lock the task until the end of the transaction; False if there is none."""
+    row = tx.row(
+        "select 1 from tasks where id = ? and customer_id = ? and deleted_at is null"
+        f"{tx.dialect.lock_rows}",
+        task_id,
+        customer_id,
+    )
+    return row is not None
+
+
+def uses_of_file(tx: Tx, customer_id: str, file_id: str) -> list[FileUse]:
+    """The tasks that run this script."""
+    return tx.all(
+        FileUse,
+        "select id, name, type, 'Task' as model from tasks"
+        " where customer_id = ? and script_id = ? and deleted_at is null order by id",
+        customer_id,
+        file_id,
+    )
 
 
 def missing() -> NotFound:

@@ -14,6 +14,7 @@ from belvedere.base.clock import DAY, SECOND, Millis
 from belvedere.base.errors import Conflict, Fault, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
+from belvedere.db.ports import Port
 from belvedere.db.signals import ACCESS_CHANGED
 
 # The kinds, which are also the prefixes of their events and audit actions.
@@ -23,6 +24,8 @@ MAX_LIFE_S = 3_650 * DAY // SECOND
 # Enough to recognise a token in a list, too little to help a guess.
 _PREFIX_LENGTH = len(INTEGRATION) + 4
 _OWN_TEXT = re.compile(rf"{INTEGRATION}[\x21-\x7e]{{32,500}}")
+# An SQL condition on a row of `tokens`: an agent of TheEye signs in with this enrolment token.
+is_client_in_use: Port[[], str] = Port("tokens.is_client_in_use")
 
 
 class Token(msgspec.Struct, frozen=True):
@@ -110,8 +113,7 @@ def revoke_created_by(tx: Tx, actor: Actor, user_id: str) -> None:
     revoked = tx.all(
         Token,
         f"update tokens set revoked_at = ? where customer_id = ? and kind in (?, ?)"
-        " and created_by = ? and revoked_at is null and not exists"
-        f" (select 1 from original_agents o where o.client_id = tokens.id)"
+        f" and created_by = ? and revoked_at is null and not {is_client_in_use()}"
         f" returning {columns(Token)}",
         tx.now,
         actor.customer_id,

@@ -15,12 +15,14 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from belvedere.base.errors import Unavailable
-from belvedere.db import Tx
+from belvedere.db import Tx, installation
 
 INTEGRATION, AGENT, SESSION, ENROLMENT, LINK = "bvt_", "bva_", "bvs_", "bve_", "bvl_"
 PUBLIC, TICKET, BROWSER = "bvp_", "bvf_", "bvb_"
 SECRET_FILE = "secret.key"
 HASH, SEAL = b"belvedere hash 1", b"belvedere seal 1"
+# Names of values in the database: the proof of the secret key, and the key in use.
+KEY_CHECK, CURRENT_KEY = "key_check", "seal_key"
 _NONCE = 12
 _HEX = re.compile(r"[0-9a-fA-F]{64}")
 
@@ -100,12 +102,8 @@ class Keyring:
     def verify_database(self, tx: Tx) -> None:
         """Refuse a database that belongs to another secret key; then use the key that it names."""
         key_check = self.digest("key check")
-        tx.execute(
-            "insert into meta (name, value) values ('key_check', ?) on conflict (name) do nothing",
-            key_check,
-        )
-        stored: str = tx.value("select value from meta where name = 'key_check'")
-        if not hmac.compare_digest(stored, key_check):
+        installation.insert(tx, KEY_CHECK, key_check)
+        if not hmac.compare_digest(installation.read(tx, KEY_CHECK) or "", key_check):
             raise Unavailable(
                 f"The secret key does not belong to this database. Restore the {SECRET_FILE} that"
                 " it was created with.",
@@ -115,7 +113,7 @@ class Keyring:
 
     def load_current_key(self, tx: Tx) -> None:
         """Seal with the key that the database names, if it names one."""
-        name: str | None = tx.value("select value from meta where name = 'seal_key'")
+        name = installation.read(tx, CURRENT_KEY)
         if name is not None:
             self.use_key(name)
 

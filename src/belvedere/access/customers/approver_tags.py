@@ -3,19 +3,14 @@ have it."""
 
 from collections.abc import Collection
 
-import msgspec
-
 from belvedere.access.actor import Actor, Level
 from belvedere.base.errors import Fault, Forbidden
 from belvedere.db import Tx
+from belvedere.db.ports import Port
 
-
-class _Approval(msgspec.Struct):
-    approvers: list[str] = []
-    assigned_users: list[str] = []
-
-
-_decode = msgspec.json.Decoder(_Approval).decode
+# (organization): everybody who decides approvals now: user ids, e-mail addresses and tags in lower
+# case.
+approvers_in_use: Port[[Tx, str], set[str]] = Port("approver_tags.approvers_in_use")
 
 
 def check_change(tx: Tx, actor: Actor, before: Collection[str], after: Collection[str]) -> None:
@@ -23,7 +18,7 @@ def check_change(tx: Tx, actor: Actor, before: Collection[str], after: Collectio
     if actor.level.reaches(Level.ADMIN):
         return
     changed = {tag.lower() for tag in before} ^ {tag.lower() for tag in after}
-    approver_tags = sorted(changed & _in_use(tx, actor.customer_id)) if changed else []
+    approver_tags = sorted(changed & approvers_in_use(tx, actor.customer_id)) if changed else []
     if approver_tags:
         raise Forbidden(
             f"The tag {approver_tags[0]!r} names approvers of a task. Ask an admin to add it to a"
@@ -38,24 +33,9 @@ def check_credential(tx: Tx, actor: Actor, entries: Collection[str]) -> None:
     `entries` are the user id, the e-mail address and the tags of the account."""
     if actor.level.reaches(Level.ADMIN):
         return
-    if not _in_use(tx, actor.customer_id).isdisjoint(entry.lower() for entry in entries):
+    if not approvers_in_use(tx, actor.customer_id).isdisjoint(entry.lower() for entry in entries):
         raise Forbidden(
             "This person decides approvals. Only an admin can create an invitation or a link for a"
             " new password.",
             code="approver",
         )
-
-
-def _in_use(tx: Tx, customer_id: str) -> set[str]:
-    """Approvers of the approval tasks as they are now, and of the open approvals. The packages of
-    tasks and jobs are above this one, so their tables are read by name."""
-    rows = tx.rows(
-        "select spec from tasks where customer_id = ? and type = 'approval' and deleted_at is null"
-        " union select v.spec from jobs j join task_versions v on v.task_id = j.task_id"
-        " and v.version = j.task_version where j.customer_id = ? and j.type = 'ApprovalJob'"
-        " and j.lifecycle = 'onhold'",
-        customer_id,
-        customer_id,
-    )
-    specs = [_decode(spec) for (spec,) in rows]
-    return {entry.lower() for spec in specs for entry in (*spec.approvers, *spec.assigned_users)}

@@ -18,8 +18,12 @@ from belvedere.access.signin import sessions
 from belvedere.base.errors import Conflict, NotFound
 from belvedere.base.ids import is_id
 from belvedere.db import Tx
+from belvedere.db.ports import PortList
 
 MAX_OFFERS = 100
+# (organization, former account, account): the rows of a person in one organization follow the
+# membership to another account.
+move_personal_rows: PortList[[Tx, str, str, str], None] = PortList("consent.move_personal_rows")
 
 _SELECT_OFFERS = (
     "select m.id, c.id, c.name, m.level, case when m.invited_at is null then 0 else 1 end,"
@@ -130,17 +134,10 @@ def _has_password(tx: Tx, user: User) -> bool:
     )
 
 
-# Rows of one person in one organization. The tables belong to packages above this one.
-_IN_ORGANIZATION = ("views", "notifications", "inboxes")
-
-
 def _carry_over(tx: Tx, member: Member, user: User) -> None:
     before, customer_id = member.user_id, member.customer_id
-    tx.execute("delete from inboxes where user_id = ? and customer_id = ?", user.id, customer_id)
-    for table in _IN_ORGANIZATION:
-        sql = f"update {table} set user_id = ? where user_id = ? and customer_id = ?"
-        tx.execute(sql, user.id, before, customer_id)
-    tx.execute("update identities set user_id = ? where user_id = ?", user.id, before)
+    for _ in move_personal_rows.each(tx, customer_id, before, user.id):
+        pass
     tx.execute(
         "update tokens set created_by = ? where created_by = ? and customer_id = ?",
         user.id,

@@ -8,6 +8,10 @@ from belvedere.access.people.memberships import Member
 from belvedere.access.signin import sessions
 from belvedere.base.errors import Conflict, Forbidden, Stale
 from belvedere.db import Tx
+from belvedere.db.ports import Port
+
+# (account, organization): the providers of the organization no longer know the account.
+delete_identities: Port[[Tx, str, str], None] = Port("member_changes.delete_identities")
 
 
 def add_member(
@@ -99,14 +103,8 @@ def delete_membership(tx: Tx, actor: Actor, member: Member) -> None:
     tx.execute(
         "delete from acl where customer_id = ? and entry = ?", actor.customer_id, member.email
     )
-    # The package of providers is above this one, so its tables are used by name. A person who is
-    # invited again is matched by e-mail address again.
-    tx.execute(
-        "delete from identities where user_id = ? and provider_id in"
-        " (select id from providers where customer_id = ?)",
-        member.user_id,
-        actor.customer_id,
-    )
+    # A person who is invited again is matched by e-mail address again.
+    delete_identities(tx, member.user_id, actor.customer_id)
     _end_access(tx, member)
     tokens.revoke_created_by(tx, actor, member.user_id)
     if member.scope:

@@ -10,10 +10,16 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.customers import member_changes
 from belvedere.access.people import memberships, naming, users
 from belvedere.access.signin import second_factors, sessions
+from belvedere.base.clock import Millis
 from belvedere.base.errors import Conflict, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
+from belvedere.db.ports import Port
 from belvedere.db.signals import ACCESS_CHANGED
+
+# (organization, provider): whether an owner has signed in through an enabled provider other than
+# this one. Only then the organization can certainly be administered without a password.
+has_owner_with_provider: Port[[Tx, str, str], bool] = Port("customers.has_owner_with_provider")
 
 
 class Customer(msgspec.Struct, frozen=True):
@@ -166,7 +172,7 @@ def use_providers_only(tx: Tx, actor: Actor, enabled: bool) -> Customer:
     before = find(tx, actor.customer_id)
     if bool(before.providers_only) == enabled:
         return before
-    if enabled and not has_owner_with_provider(tx, before.id):
+    if enabled and not has_owner_with_provider(tx, before.id, ""):
         raise Conflict(
             "No owner has signed in through a provider yet. Sign in through one first, so that you"
             " are not locked out.",
@@ -183,22 +189,6 @@ def use_providers_only(tx: Tx, actor: Actor, enabled: bool) -> Customer:
     old: dict[str, object] = {"providers_only": not enabled}
     _record_change(tx, actor, "change", "changed", old, {"providers_only": enabled})
     return find(tx, before.id)
-
-
-def has_owner_with_provider(tx: Tx, customer_id: str, but: str = "") -> bool:
-    """Whether an owner has signed in through an enabled provider other than this one: only then the
-    organization can certainly be administered without a password."""
-    row = tx.value(
-        "select 1 from identities i join providers p on p.id = i.provider_id"
-        " join customers c on c.id = p.customer_id join users u on u.id = i.user_id"
-        " join members m on m.customer_id = c.id and m.user_id = u.id"
-        " where c.id = ? and p.id <> ? and p.enabled = 1 and m.level = ?"
-        f" and {sessions.ACTIVE} limit 1",
-        customer_id,
-        but,
-        Level.OWNER,
-    )
-    return row is not None
 
 
 def allow_passwords(tx: Tx, name: str) -> Customer:
@@ -264,6 +254,41 @@ def _set_enabled(tx: Tx, customer_id: str, enabled: int) -> None:
         enabled,
         tx.now,
         customer_id,
+    )
+
+
+# Columns that other packages change through these functions.
+
+
+def bump_secrets_version(tx: Tx, customer_id: str) -> None:
+    """First of all in a change of secrets: two changes at once run one after the other, and caches
+    of the organization's secrets are read again."""
+    tx.execute(
+        "update customers set secrets_version = secrets_version + 1 where id = ?", customer_id
+    )
+
+
+def bump_all_secrets_versions(tx: Tx) -> None:
+    """All caches of secrets are read again."""
+    tx.execute("update customers set secrets_version = secrets_version + 1")
+
+
+def raise_purge_mark(tx: Tx, customer_id: str) -> Millis:
+    """Hide all jobs that have ended until now; returns the mark. It is never lowered, so that
+    hidden jobs do not reappear when the clock is set back."""
+    lock = tx.dialect.lock_rows
+    current = tx.value(f"select purged_until from customers where id = ?{lock}", customer_id)
+    until: Millis = max(current, tx.now)
+    tx.execute("update customers set purged_until = ? where id = ?", until, customer_id)
+    return until
+
+
+def clear_purge_mark(tx: Tx, customer_id: str, until: Millis) -> None:
+    """Unless it was raised meanwhile."""
+    tx.execute(
+        "update customers set purged_until = 0 where id = ? and purged_until = ?",
+        customer_id,
+        until,
     )
 
 

@@ -9,11 +9,14 @@ from belvedere.access.people import naming
 from belvedere.base.errors import Unauthenticated
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
+from belvedere.db.ports import Port
 
 MAX_IDENTIFIER = 254
 # Accounts of one name that a password is compared with; a sign-in that names the organization needs
 # one.
 MAX_ACCOUNTS = 8
+# (account): whether a provider of any organization knows it.
+has_identity: Port[[Tx, str], bool] = Port("users.has_identity")
 
 
 class User(msgspec.Struct, frozen=True):
@@ -236,8 +239,6 @@ _UNUSED = (
     "password_hash is null"
     " and not exists (select 1 from members where user_id = users.id)"
     " and not exists (select 1 from sessions where user_id = users.id)"
-    # A provider of another organization may still know the account.
-    " and not exists (select 1 from identities where user_id = users.id)"
 )
 
 
@@ -257,6 +258,9 @@ def delete_unused(tx: Tx, user_id: str) -> None:
     """Delete an account that has no password and no membership any more."""
     lock(tx, user_id)
     if tx.row(f"select 1 from users where id = ? and {_UNUSED}", user_id) is None:
+        return
+    # A provider of another organization may still know the account.
+    if has_identity(tx, user_id):
         return
     for table in _OWN:
         tx.execute(f"delete from {table} where user_id = ?", user_id)

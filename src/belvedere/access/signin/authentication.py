@@ -53,8 +53,7 @@ def purge_expired(tx: Tx, limit: int = 500) -> int:
             # Agents of TheEye sign in with their enrolment token as long as they exist.
             (
                 "tokens",
-                "kind = 'enrolment' and expires_at < ? and not exists"
-                " (select 1 from original_agents o where o.client_id = tokens.id)",
+                f"kind = 'enrolment' and expires_at < ? and not {tokens.is_client_in_use()}",
             ),
             ("tokens", "kind = 'agent_token' and host_id is null and created_at < ?"),
         )

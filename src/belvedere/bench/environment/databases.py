@@ -9,6 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from belvedere.db import Database
 from belvedere.db.migrate import migrate, open_database
+from belvedere.server import ports
 
 
 @contextmanager
@@ -36,6 +37,7 @@ def _administer(server: str, statement: str) -> None:
 @contextmanager
 def open_migrated(url: str) -> Iterator[Database]:
     """The database with the current schema."""
+    ports.connect()
     db = open_database(url)
     try:
         migrate(db)

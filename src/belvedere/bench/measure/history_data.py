@@ -5,6 +5,7 @@ from belvedere import events
 from belvedere.bench.measure import fixture
 from belvedere.bench.measure.fixture import Fixture
 from belvedere.db import Tx, columns
+from belvedere.events import cursors
 from belvedere.jobs.attempts import Attempt, reserve_fences
 from belvedere.jobs.model import JobRow
 from belvedere.server.background.consumers import CONSUMERS
@@ -58,12 +59,9 @@ def fill(tx: Tx, target: Fixture, start: int, count: int, total: int) -> None:
 
 def skip_events(tx: Tx) -> None:
     """Move every consumer's cursor to the end of the log, as if a server had processed it."""
-    xid, event_id = events.newest(tx)
-    tx.execute_many(
-        "insert into cursors (name, xid, id) values (?, ?, ?)"
-        " on conflict (name) do update set xid = excluded.xid, id = excluded.id",
-        [(reaction.name, xid, event_id) for reaction in CONSUMERS],
-    )
+    end = events.newest(tx)
+    for consumer in CONSUMERS:
+        cursors.save(tx, consumer.name, end)
 
 
 def _template_job(tx: Tx, target: Fixture) -> tuple[str, int, int]:

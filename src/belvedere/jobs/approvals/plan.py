@@ -63,7 +63,7 @@ Plan = list[PlannedTask]
 _plan = msgspec.json.Decoder(Plan).decode
 
 
-def _decode(tx: Tx, text: str) -> Plan:
+def decode(tx: Tx, text: str) -> Plan:
     """Plans of older versions may contain credentials in a URL, and a plain hash, which allows
     guessing a secret."""
     return [
@@ -146,7 +146,7 @@ def clear_values(tx: Tx, job: JobRow, values: str) -> list[Any]:
 
 def for_job(tx: Tx, job_id: str) -> Plan:
     text = tx.value("select plan from approvals where job_id = ?", job_id)
-    return [] if text is None else _decode(tx, text)
+    return [] if text is None else decode(tx, text)
 
 
 def masked_positions(spec: TaskSpec) -> frozenset[int]:
@@ -214,7 +214,7 @@ def find_changes(tx: Tx, job: JobRow, spec: TaskSpec) -> list[str]:
             changes += _workflow_changes(tx, job.customer_id, task)
             changes += differences(tx, task, runnable(tx, job.customer_id, task.task_id))
     triggered = [task for task in approved if task.node_id is None]
-    changes += _changes_between(triggered, _triggered(tx, job, spec, []))
+    changes += changes_between(triggered, _triggered(tx, job, spec, []))
     return sorted(set(changes))
 
 
@@ -229,7 +229,7 @@ def _workflow_changes(tx: Tx, customer_id: str, before: PlannedTask) -> list[str
     return [] if version == before.workflow_version else [f"the workflow of {before.name}"]
 
 
-def _changes_between(before: Plan, now: Plan) -> list[str]:
+def changes_between(before: Plan, now: Plan) -> list[str]:
     old_tasks = {(task.workflow_id, task.task_id): task for task in before}
     new_tasks = {(task.workflow_id, task.task_id): task for task in now}
     keys = old_tasks.keys() | new_tasks.keys()
@@ -272,64 +272,6 @@ def change_message(changes: Iterable[str]) -> str:
     return f"What would run has changed since the approval was requested: {'; '.join(changes)}."
 
 
-def check_step(tx: Tx, workflow_job_id: str, node_id: str, task: Runnable) -> None:
-    """Reject a step that differs from the approved plan; the approval may also be in an outer
-    workflow."""
-    approved = _approved(tx, workflow_job_id, node_id)
-    outer_id: str | None = workflow_job_id
-    while outer_id is not None:
-        workflow_id, outer_id = tx.row(
-            "select workflow_id, workflow_job_id from jobs where id = ?", outer_id
-        ) or (
-            None,
-            None,
-        )
-        if outer_id is not None:
-            outer_tasks = _approved(tx, outer_id, _node_of(tx, outer_id, workflow_job_id))
-            approved += [
-                approved_task
-                for approved_task in outer_tasks
-                if (approved_task.workflow_id, approved_task.task_id) == (workflow_id, task.id)
-            ]
-            workflow_job_id = outer_id
-    _reject_changes(
-        [change for approved_task in approved for change in differences(tx, approved_task, task)]
-    )
-
-
-def _node_of(tx: Tx, workflow_job_id: str, job_id: str) -> str:
-    node_id: str | None = tx.value(
-        "select node_id from workflow_steps where workflow_job_id = ? and job_id = ?",
-        workflow_job_id,
-        job_id,
-    )
-    return node_id or ""
-
-
-def _approved(tx: Tx, workflow_job_id: str, node_id: str) -> Plan:
-    """The approved tasks of one node in this workflow job; of an approval that ran several times,
-    those of its newest run."""
-    rows = tx.rows(
-        "select s.node_id, a.plan from workflow_steps s join approvals a on a.job_id = s.job_id"
-        " join jobs j on j.id = a.job_id where s.workflow_job_id = ? and j.state = 'success'"
-        " order by s.visit",
-        workflow_job_id,
-    )
-    plans: dict[str, str] = dict(rows)
-    return [
-        task for text in plans.values() for task in _decode(tx, text) if task.node_id == node_id
-    ]
-
-
-def check_workflow(
-    tx: Tx, workflow_job_id: str, node_id: str, customer_id: str, workflow_id: str
-) -> None:
-    """The same for a node that runs another workflow, with all of its tasks."""
-    approved = _approved(tx, workflow_job_id, node_id)
-    if approved:
-        _reject_changes(_changes_between(approved, for_workflow(tx, customer_id, workflow_id)))
-
-
 def check_triggered(tx: Tx, customer_id: str, job_id: str, trigger: Trigger) -> None:
     """The same for a task or workflow that an approval triggers."""
     text = tx.value("select plan from approvals where job_id = ?", job_id)
@@ -337,13 +279,13 @@ def check_triggered(tx: Tx, customer_id: str, job_id: str, trigger: Trigger) -> 
         return
     approved = [
         task
-        for task in _decode(tx, text)
+        for task in decode(tx, text)
         if task.node_id is None and trigger.target_id == (task.workflow_id or task.task_id)
     ]
-    _reject_changes(_changes_between(approved, _for_target(tx, customer_id, trigger, [])))
+    reject_changes(changes_between(approved, _for_target(tx, customer_id, trigger, [])))
 
 
-def _reject_changes(changes: Iterable[str]) -> None:
+def reject_changes(changes: Iterable[str]) -> None:
     if distinct := sorted(set(changes)):
         message = f"This is not what was approved: {'; '.join(distinct)}. Request a new approval."
         raise Conflict(message, code="changed_since_approval")

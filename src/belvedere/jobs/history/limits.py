@@ -12,7 +12,8 @@ import msgspec
 
 from belvedere import events
 from belvedere.base.clock import DAY
-from belvedere.db import Row, Tx
+from belvedere.db import Row, Tx, installation
+from belvedere.events import cursors
 from belvedere.jobs import store
 from belvedere.jobs.model import FINAL, IS_OPEN, WORKFLOW
 from belvedere.tasks.model import History, TaskSpec
@@ -60,14 +61,14 @@ def jobs_over_limits(tx: Tx) -> tuple[list[str], bool]:
 
 def start_over(tx: Tx) -> None:
     """Restart the walk through all tasks and workflows."""
-    _save_position(tx, FULL_WALK, f"{COLUMNS[0]}:")
+    installation.write(tx, FULL_WALK, f"{COLUMNS[0]}:")
 
 
 def _after_recent_ends(tx: Tx) -> tuple[list[str], bool]:
-    cursor = tx.row("select xid, id from cursors where name = ?", ENDS_CURSOR)
+    cursor = cursors.position(tx, ENDS_CURSOR)
     end = events.newest(tx)
     if cursor is None:
-        _save_cursor(tx, end)
+        cursors.save(tx, ENDS_CURSOR, end)
         start_over(tx)
         return [], True
     rows = tx.rows(
@@ -87,7 +88,7 @@ def _after_recent_ends(tx: Tx) -> tuple[list[str], bool]:
     # Also past events of other objects, so that the next call starts after them.
     position = end if is_all else reached
     if position is not None:
-        _save_cursor(tx, position)
+        cursors.save(tx, ENDS_CURSOR, position)
     return job_ids, not is_all
 
 
@@ -118,17 +119,8 @@ def _history_key(data: str) -> tuple[str, str] | None:
     return ("workflow_id", job.workflow_id) if job.type == WORKFLOW and job.workflow_id else None
 
 
-def _save_cursor(tx: Tx, position: tuple[int, int]) -> None:
-    tx.execute(
-        "insert into cursors (name, xid, id) values (?, ?, ?)"
-        " on conflict (name) do update set xid = excluded.xid, id = excluded.id",
-        ENDS_CURSOR,
-        *position,
-    )
-
-
 def _from_full_walk(tx: Tx) -> tuple[list[str], bool]:
-    reached = _position(tx, FULL_WALK)
+    reached = installation.read(tx, FULL_WALK)
     if reached is None:
         return [], False
     column, _, last = reached.partition(":")
@@ -142,12 +134,12 @@ def _from_full_walk(tx: Tx) -> tuple[list[str], bool]:
         job_ids = _batch_for(tx, column, object_id)
         if len(job_ids) < BATCH_SIZE:
             # Complete; jobs that end meanwhile belong to the other walk.
-            _save_position(tx, FULL_WALK, f"{column}:{object_id}")
+            installation.write(tx, FULL_WALK, f"{column}:{object_id}")
         return job_ids, True
     if column == COLUMNS[-1]:
-        tx.execute("delete from meta where name = ?", FULL_WALK)
+        installation.delete(tx, FULL_WALK)
         return [], False
-    _save_position(tx, FULL_WALK, f"{COLUMNS[-1]}:")
+    installation.write(tx, FULL_WALK, f"{COLUMNS[-1]}:")
     return [], True
 
 
@@ -219,17 +211,3 @@ def _count_kept(tx: Tx, owner: str, object_id: str) -> int:
         f"(select count(*) from jobs where {condition} and {is_owned})" for condition in conditions
     )
     return int(tx.value(f"select {counts}", *[object_id] * len(conditions)))
-
-
-def _position(tx: Tx, walk: str) -> str | None:
-    position: str | None = tx.value("select value from meta where name = ?", walk)
-    return position
-
-
-def _save_position(tx: Tx, walk: str, position: str) -> None:
-    tx.execute(
-        "insert into meta (name, value) values (?, ?)"
-        " on conflict (name) do update set value = excluded.value",
-        walk,
-        position,
-    )

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from belvedere import events
 from belvedere.access import audit
 from belvedere.access.actor import Actor
+from belvedere.access.customers import service as customers
 from belvedere.base.clock import DAY, Millis
 from belvedere.base.errors import Invalid
 from belvedere.base.ids import is_id
-from belvedere.db import Database, Tx
+from belvedere.db import Database, Tx, installation
 from belvedere.events import cursors
 from belvedere.hosts import restored
 from belvedere.jobs import store
@@ -17,6 +18,9 @@ from belvedere.jobs.history.limits import BATCH_SIZE, IS_DELETABLE
 from belvedere.jobs.output import log_store
 from belvedere.tasks.model import History
 from belvedere.tasks.store import missing, runnable
+
+# The names of the marks that hide the history of an organization.
+_MARK = "purge:"
 
 
 async def delete_history(
@@ -81,19 +85,10 @@ def _column(kind: str | None, object_id: str | None) -> str | None:
 
 
 def _raise_mark(tx: Tx, customer_id: str) -> None:
-    """Never lower, so that hidden jobs do not reappear when the clock is set back."""
-    lock = tx.dialect.lock_rows
-    current = tx.value(f"select purged_until from customers where id = ?{lock}", customer_id)
-    until = max(current, tx.now)
+    until = customers.raise_purge_mark(tx, customer_id)
     # The last event: jobs that end later have later events, whatever the clock says.
     last_event_id = tx.value("select max(id) from events") or 0
-    tx.execute("update customers set purged_until = ? where id = ?", until, customer_id)
-    tx.execute(
-        "insert into meta (name, value) values (?, ?)"
-        " on conflict (name) do update set value = excluded.value",
-        f"purge:{customer_id}",
-        f"{until}:{last_event_id}",
-    )
+    installation.write(tx, f"{_MARK}{customer_id}", f"{until}:{last_event_id}")
 
 
 def delete_jobs(tx: Tx, job_ids: list[str]) -> None:
@@ -101,7 +96,7 @@ def delete_jobs(tx: Tx, job_ids: list[str]) -> None:
     ids = store.json_array(job_ids)
     _delete_attempts(tx, ids)
     tx.execute(f"delete from late_reports where job_id in {tx.dialect.in_texts}", ids)
-    tx.execute(f"delete from events where object_id in {tx.dialect.in_texts}", ids)
+    events.delete_for(tx, job_ids)
     tx.execute(f"delete from jobs where id in {tx.dialect.in_texts}", ids)
     tx.execute_many(
         "insert into dropped_logs (job_id) values (?) on conflict (job_id) do nothing",
@@ -137,16 +132,7 @@ def confirm_logs_deleted(tx: Tx, job_ids: list[str]) -> None:
 
 def purge_old_events(tx: Tx, consumers: Sequence[str]) -> int:
     """Events of hosts, members and the like, by age, once every consumer has processed them."""
-    xid, event_id = cursors.passed_by_all(tx, consumers)
-    return tx.execute(
-        "delete from events where id in (select id from events"
-        f" where object <> 'job' and at < ? and not {tx.dialect.beyond_cursor} order by"
-        f" at limit ?)",
-        tx.now - events.LIFE,
-        xid,
-        event_id,
-        BATCH_SIZE,
-    )
+    return events.delete_old(tx, cursors.passed_by_all(tx, consumers), BATCH_SIZE)
 
 
 def purge(tx: Tx) -> bool:
@@ -171,8 +157,8 @@ _MARKED = (
 
 
 def _below_mark(tx: Tx) -> list[str]:
-    for name, value in tx.rows("select name, value from meta where name like 'purge:%'"):
-        customer_id = name.removeprefix("purge:")
+    for name, value in installation.list_values(tx, _MARK).items():
+        customer_id = name.removeprefix(_MARK)
         until, _, last = value.partition(":")
         below = (customer_id, int(until), int(last or 0))
         rows = tx.rows(
@@ -189,12 +175,8 @@ def _below_mark(tx: Tx) -> list[str]:
 
 def _drop_mark(tx: Tx, name: str, customer_id: str, until: Millis) -> None:
     """Nothing is left to hide; without the mark, a clock that is set back hides no new jobs."""
-    tx.execute("delete from meta where name = ?", name)
-    tx.execute(
-        "update customers set purged_until = 0 where id = ? and purged_until = ?",
-        customer_id,
-        until,
-    )
+    installation.delete(tx, name)
+    customers.clear_purge_mark(tx, customer_id, until)
 
 
 def _old_commands(tx: Tx) -> list[str]:

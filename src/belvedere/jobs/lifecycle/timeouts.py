@@ -6,6 +6,7 @@ import msgspec
 
 from belvedere.base.clock import DAY, MINUTE, ClockStep, Millis
 from belvedere.db import Tx, columns
+from belvedere.db.ports import Port
 from belvedere.jobs import events, specs, store
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.approvals.votes import end_by_vote
@@ -27,6 +28,8 @@ BATCH_SIZE = 200
 SILENT_AGENT_LIMIT: Millis = 10 * MINUTE
 # Idempotency keys are stored this long.
 KEY_LIFE: Millis = DAY
+# An SQL condition on a host `h`: its agent is one of TheEye, which may never report an end.
+may_not_report: Port[[], str] = Port("timeouts.may_not_report")
 
 
 def expire(tx: Tx) -> int:
@@ -189,7 +192,7 @@ def overdue(tx: Tx) -> list[Overdue]:
     """Attempts that may be lost soon."""
     return tx.all(
         Overdue,
-        f"select {columns(Overdue)} from ({_OVERDUE}) late"
+        f"select {columns(Overdue)} from ({_overdue_attempts()}) late"
         " where is_quiet = 1 or deadline_at + timeout < ? order by fence limit ?",
         tx.now,
         tx.now,
@@ -197,13 +200,13 @@ def overdue(tx: Tx) -> list[Overdue]:
     )
 
 
-_OVERDUE = (
-    "select j.host_id, j.fence, j.deadline_at, j.timeout, case when h.gone_at is not null"
-    # TheEye agents may never report an end (agent-protocol.md, five cases).
-    " or exists (select 1 from original_agents o where o.host_id = h.id) then 1 else 0 end"
-    " as is_quiet from jobs j join hosts h on h.id = j.host_id"
-    " where j.lifecycle = 'assigned' and j.deadline_at < ?"
-)
+def _overdue_attempts() -> str:
+    return (
+        "select j.host_id, j.fence, j.deadline_at, j.timeout, case when h.gone_at is not null"
+        f" or {may_not_report()} then 1 else 0 end"
+        " as is_quiet from jobs j join hosts h on h.id = j.host_id"
+        " where j.lifecycle = 'assigned' and j.deadline_at < ?"
+    )
 
 
 def mark_lost(tx: Tx, fences: Collection[int]) -> int:

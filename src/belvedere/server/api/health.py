@@ -10,7 +10,7 @@ from belvedere import __version__
 from belvedere.access.request import AnyRequest, Request
 from belvedere.base.clock import iso
 from belvedere.base.errors import Unauthenticated
-from belvedere.db import Tx
+from belvedere.db import Tx, installation
 from belvedere.rest.route import Reply, Route
 from belvedere.server.http import docs_page, openapi
 from belvedere.server.http.routing import Router
@@ -67,11 +67,7 @@ def _event_loop(request: AnyRequest) -> EventLoop:
 
 
 def _touch(tx: Tx, callers: list[None]) -> list[None]:
-    tx.execute(
-        "insert into meta (name, value) values ('ready', ?)"
-        " on conflict (name) do update set value = excluded.value",
-        str(tx.now),
-    )
+    installation.write(tx, "ready", str(tx.now))
     return callers
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from belvedere.access import Actor
 from belvedere.base.errors import Conflict
-from belvedere.db import Tx
+from belvedere.db import Tx, installation
 from belvedere.files import service as files
 from belvedere.files import store as file_rows
 from belvedere.indicators import service as indicators
@@ -94,22 +94,17 @@ def record(tx: Tx, customer_id: str, objects: Iterable[DemoObject]) -> None:
         msgspec.structs.replace(demo_object, mark=_mark(tx, customer_id, demo_object))
         for demo_object in objects
     ]
-    tx.execute(
-        "insert into meta (name, value) values (?, ?)"
-        " on conflict (name) do update set value = excluded.value",
-        f"demo:{customer_id}",
-        msgspec.json.encode(marked_objects).decode(),
-    )
+    installation.write(tx, f"demo:{customer_id}", msgspec.json.encode(marked_objects).decode())
 
 
 def recorded(tx: Tx, customer_id: str) -> list[DemoObject]:
-    text = tx.value("select value from meta where name = ?", f"demo:{customer_id}")
+    text = installation.read(tx, f"demo:{customer_id}")
     objects = msgspec.json.decode(text or "[]", type=list[DemoObject])
     return sorted(objects, key=lambda demo_object: list(KINDS).index(demo_object.object))
 
 
 def forget(tx: Tx, customer_id: str) -> None:
-    tx.execute("delete from meta where name = ?", f"demo:{customer_id}")
+    installation.delete(tx, f"demo:{customer_id}")
 
 
 def delete(

@@ -8,12 +8,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from belvedere.access.crypto import key_file
-from belvedere.access.crypto.keyring import SECRET_FILE
+from belvedere.access.crypto.keyring import KEY_CHECK, SECRET_FILE
 from belvedere.base.clock import MINUTE, SECOND, iso, parse_iso
 from belvedere.base.errors import Refused
 from belvedere.client.errors import Problem, ServerUnreachable
 from belvedere.client.http_client import Client
 from belvedere.db import Tx
+from belvedere.db.installation import read as read_value
 from belvedere.server import operator_socket, scripts_user
 from belvedere.server.doctor.model import Finding, Installation, notice, ok, problem
 from belvedere.server.loop_watchdog import SLOW_S
@@ -115,8 +116,7 @@ def key(installation: Installation) -> Iterable[Finding]:
 
 
 def _stored_proof(tx: Tx) -> str | None:
-    proof: str | None = tx.value("select value from meta where name = 'key_check'")
-    return proof
+    return read_value(tx, KEY_CHECK)
 
 
 def disk(installation: Installation) -> Iterable[Finding]:

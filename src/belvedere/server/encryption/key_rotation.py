@@ -12,9 +12,10 @@ from typing import Any
 
 from belvedere.access.crypto import key_file
 from belvedere.access.crypto.key_file import KeyFile
-from belvedere.access.crypto.keyring import Keyring
+from belvedere.access.crypto.keyring import CURRENT_KEY, Keyring
+from belvedere.access.customers import service as customers
 from belvedere.base.errors import Conflict, Unavailable
-from belvedere.db import Tx
+from belvedere.db import Tx, installation
 from belvedere.server.encryption import sealing, unreadable
 from belvedere.server.encryption.unreadable import MAX_LISTED, UnreadableValue
 from belvedere.server.runtime import ServerRuntime
@@ -77,11 +78,7 @@ def rotate(tx: Tx, runtime: ServerRuntime, payload: dict[str, Any]) -> dict[str,
     """Use the newest key from now on, and seal a batch of stored values again."""
     keys = _file(runtime)
     runtime.keyring.set_keys(keys.seals)
-    tx.execute(
-        "insert into meta (name, value) values ('seal_key', ?)"
-        " on conflict (name) do update set value = excluded.value",
-        keys.newest,
-    )
+    installation.write(tx, CURRENT_KEY, keys.newest)
     runtime.keyring.use_key(keys.newest)
     done = 0
     for column in SEALED:
@@ -210,7 +207,7 @@ def _reseal(tx: Tx, runtime: ServerRuntime, column: SealedText, limit: int) -> i
     )
     if updates and column.table == "secrets":
         # Servers cache an organization's secrets by this number.
-        tx.execute("update customers set secrets_version = secrets_version + 1")
+        customers.bump_all_secrets_versions(tx)
     return len(updates)
 
 

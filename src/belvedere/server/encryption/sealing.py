@@ -15,7 +15,7 @@ import msgspec
 from belvedere.access.crypto import sealed_values
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Unavailable
-from belvedere.db import Tx
+from belvedere.db import Tx, installation
 from belvedere.server.encryption import unreadable
 from belvedere.server.encryption.columns import CLEANED_COLUMNS, SEALED_COLUMNS, Row, SealedColumn
 from belvedere.server.encryption.unreadable import UnreadableValue
@@ -23,6 +23,7 @@ from belvedere.server.encryption.unreadable import UnreadableValue
 # Rows per transaction, and transactions of one pass.
 BATCH, MAX_BATCHES = 200, 20
 DONE = "done"
+_PROGRESS = "sealing:"
 log = logging.getLogger("belvedere.keys")
 # The sealed value of a text, of an object, or of an element. Quotes inside values are escaped.
 _BOX = re.compile(r'(^\$sealed:|^\{"\$sealed":"|[\[,]\{"\$sealed":")([A-Za-z0-9+/=.]+)')
@@ -30,12 +31,11 @@ _BOX = re.compile(r'(^\$sealed:|^\{"\$sealed":"|[\[,]\{"\$sealed":")([A-Za-z0-9+
 
 def pending(tx: Tx) -> list[SealedColumn]:
     """Columns that are not finished yet."""
-    rows = tx.rows("select name from meta where name like 'sealing:%' and value = ?", DONE)
-    done = {name for (name,) in rows}
+    progress = installation.list_values(tx, _PROGRESS)
     return [
         column
         for column in (*SEALED_COLUMNS, *CLEANED_COLUMNS)
-        if _progress_name(column) not in done
+        if progress.get(_progress_name(column)) != DONE
     ]
 
 
@@ -46,12 +46,13 @@ def seal_batch(tx: Tx, column: SealedColumn) -> int:
         if text is not None and not text.startswith((sealed_values.OBJECT, sealed_values.TEXT)):
             _write(tx, column, names, text, column.seal(tx, text, tuple(names)))
     last = rows[-1][: len(column.names)] if len(rows) == BATCH else None
-    _store_progress(tx, column, DONE if last is None else msgspec.json.encode(last).decode())
+    progress = DONE if last is None else msgspec.json.encode(last).decode()
+    installation.write(tx, _progress_name(column), progress)
     return len(rows)
 
 
 def _next(tx: Tx, column: SealedColumn) -> list[Row]:
-    progress = tx.value("select value from meta where name = ?", _progress_name(column))
+    progress = installation.read(tx, _progress_name(column))
     names = ", ".join(column.names)
     # Every batch is an index search, also the first: ids are never empty texts.
     start = [""] if progress is None else msgspec.json.decode(progress)
@@ -83,16 +84,7 @@ def _write(tx: Tx, column: SealedColumn, names: list[Any], old: str, new: str | 
 
 
 def _progress_name(column: SealedColumn) -> str:
-    return f"sealing:{column.table}.{column.name}"
-
-
-def _store_progress(tx: Tx, column: SealedColumn, value: str) -> None:
-    tx.execute(
-        "insert into meta (name, value) values (?, ?)"
-        " on conflict (name) do update set value = excluded.value",
-        _progress_name(column),
-        value,
-    )
+    return f"{_PROGRESS}{column.table}.{column.name}"
 
 
 # Key rotation

@@ -8,10 +8,13 @@ from belvedere.access.crypto import password_hash as passwords
 from belvedere.access.customers import service
 from belvedere.access.customers.service import NewCustomer
 from belvedere.base.errors import Conflict
-from belvedere.db import Tx
+from belvedere.db import Tx, installation
 from belvedere.events import Event
 from belvedere.server import demo
 from belvedere.server.runtime import ServerRuntime
+
+# The organization that gets the demo with its first host.
+_DEMO = "demo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ def create_first(
         password_hash=password_hash,
     )
     if settings.demo:
-        tx.execute("insert into meta (name, value) values ('demo', ?)", created.customer.id)
+        installation.write(tx, _DEMO, created.customer.id)
     if settings.access_token:
         actor = service.operator(created.customer)
         tokens.adopt_token(tx, runtime.keyring, actor, "set-up", settings.access_token)
@@ -74,8 +77,8 @@ def create_first(
 
 def show_demo(tx: Tx, runtime: ServerRuntime, event: Event) -> None:
     """Create the demo on the first host of the new organization, once."""
-    customer_id = tx.value("select value from meta where name = 'demo'")
+    customer_id = installation.read(tx, _DEMO)
     if customer_id is None or customer_id != event.customer_id:
         return
     demo.create_demo(tx, runtime, service.operator(service.find(tx, customer_id)), event.object_id)
-    tx.execute("delete from meta where name = 'demo'")
+    installation.delete(tx, _DEMO)

@@ -8,7 +8,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.signin import login
 from belvedere.access.signin.login import LoginResult
 from belvedere.base.errors import Conflict, Forbidden
-from belvedere.db import Tx
+from belvedere.db import Tx, installation
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.setup import first_start
 
@@ -34,10 +34,7 @@ def offer(tx: Tx, keys: Keyring) -> str | None:
         return None
     groups = ["".join(secrets.choice(_LETTERS) for _ in range(_GROUP)) for _ in range(_GROUPS)]
     code = "-".join(groups)
-    tx.execute(
-        "insert into meta (name, value) values (?, ?)",
-        *(f"{_NAME}{_digest(keys, code)}", str(tx.now)),
-    )
+    installation.write(tx, f"{_NAME}{_digest(keys, code)}", str(tx.now))
     return code
 
 
@@ -50,8 +47,7 @@ def check(tx: Tx, keys: Keyring, code: str) -> None:
     """Checked before the password is hashed, which takes long."""
     if not first_start.is_empty(tx):
         raise Conflict("This server is already set up; sign in.", code="already_set_up")
-    name = f"{_NAME}{_digest(keys, code)}"
-    if tx.row("select 1 from meta where name = ?", name) is None:
+    if installation.read(tx, f"{_NAME}{_digest(keys, code)}") is None:
         raise Forbidden("The code is wrong; it is in the server's log.", code="bad_code")
 
 
@@ -61,14 +57,10 @@ def set_up(
     """Create the first organization and sign in its owner. Only one request succeeds."""
     check(tx, runtime.keyring, body.code)
     # Of two requests at once, the second one waits here and is refused.
-    is_first = tx.execute(
-        "insert into meta (name, value) values ('set_up', ?) on conflict (name) do nothing",
-        str(tx.now),
-    )
-    if not is_first:
+    if not installation.insert(tx, "set_up", str(tx.now)):
         raise Conflict("This server is already set up; sign in.", code="already_set_up")
     created = first_start.create_first(tx, runtime, body.organization, body.email, password_hash)
-    tx.execute(f"delete from meta where name like '{_NAME}%'")
+    installation.delete_all(tx, _NAME)
     return login.open_session(
         tx, runtime.keyring, created.owner.user_id, created.customer.name, address, agent
     )

@@ -9,7 +9,7 @@ from functools import lru_cache
 import msgspec
 
 from belvedere.base.clock import DAY, HOUR, Clock, Millis
-from belvedere.db import Tx
+from belvedere.db import Tx, installation
 
 log = logging.getLogger("belvedere.proxies")
 # A longer chain of proxies is cut.
@@ -114,17 +114,12 @@ class Proxies:
         self._peers = OrderedDict(newest)
         # Also when a peer is declared by now: `doctor` does not know the options of the server.
         if newest != undeclared_peers(tx, ()):
-            tx.execute(
-                "insert into meta (name, value) values (?, ?)"
-                " on conflict (name) do update set value = excluded.value",
-                _META,
-                msgspec.json.encode(newest).decode(),
-            )
+            installation.write(tx, _META, msgspec.json.encode(newest).decode())
 
 
 def undeclared_peers(tx: Tx, declared: tuple[Network, ...]) -> dict[str, Millis]:
     """Peers of the last week that are still not declared, and when each was last seen."""
-    text = tx.value("select value from meta where name = ?", _META)
+    text = installation.read(tx, _META)
     peers = msgspec.json.decode(text or "{}", type=dict[str, Millis])
     since = tx.now - MAX_PEER_AGE
     return {

@@ -1,4 +1,5 @@
-"""What an approval in a workflow lets run: the steps up to the next approval."""
+"""What an approval in a workflow lets run: the steps up to the next approval, which are compared
+with the approved plan before they start."""
 
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -66,3 +67,63 @@ def _targets(graph: Graph, node_id: str, on: Collection[str] = ()) -> list[str]:
 
 def _sources(graph: Graph, node_id: str) -> set[str]:
     return {edge.source for edge in graph.edges if edge.target == node_id}
+
+
+def check_step(tx: Tx, workflow_job_id: str, node_id: str, task: Runnable) -> None:
+    """Reject a step that differs from the approved plan; the approval may also be in an outer
+    workflow."""
+    approved = _approved(tx, workflow_job_id, node_id)
+    outer_id: str | None = workflow_job_id
+    while outer_id is not None:
+        row = tx.row("select workflow_id, workflow_job_id from jobs where id = ?", outer_id)
+        workflow_id, outer_id = row or (None, None)
+        if outer_id is not None:
+            outer_tasks = _approved(tx, outer_id, _node_of(tx, outer_id, workflow_job_id))
+            approved += [
+                approved_task
+                for approved_task in outer_tasks
+                if (approved_task.workflow_id, approved_task.task_id) == (workflow_id, task.id)
+            ]
+            workflow_job_id = outer_id
+    plan.reject_changes(
+        [
+            change
+            for approved_task in approved
+            for change in plan.differences(tx, approved_task, task)
+        ]
+    )
+
+
+def _node_of(tx: Tx, workflow_job_id: str, job_id: str) -> str:
+    node_id: str | None = tx.value(
+        "select node_id from workflow_steps where workflow_job_id = ? and job_id = ?",
+        workflow_job_id,
+        job_id,
+    )
+    return node_id or ""
+
+
+def _approved(tx: Tx, workflow_job_id: str, node_id: str) -> Plan:
+    """The approved tasks of one node in this workflow job; of an approval that ran several times,
+    those of its newest run."""
+    rows = tx.rows(
+        "select s.node_id, a.plan from workflow_steps s join approvals a on a.job_id = s.job_id"
+        " join jobs j on j.id = a.job_id where s.workflow_job_id = ? and j.state = 'success'"
+        " order by s.visit",
+        workflow_job_id,
+    )
+    plans: dict[str, str] = dict(rows)
+    return [
+        task for text in plans.values() for task in plan.decode(tx, text) if task.node_id == node_id
+    ]
+
+
+def check_workflow(
+    tx: Tx, workflow_job_id: str, node_id: str, customer_id: str, workflow_id: str
+) -> None:
+    """The same for a node that runs another workflow, with all of its tasks."""
+    approved = _approved(tx, workflow_job_id, node_id)
+    if approved:
+        plan.reject_changes(
+            plan.changes_between(approved, plan.for_workflow(tx, customer_id, workflow_id))
+        )

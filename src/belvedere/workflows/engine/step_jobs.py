@@ -131,10 +131,12 @@ def prepare_or_fail(tx: Tx, request: StepRequest, tasks: TaskCache) -> StepJob:
     try:
         step_job = prepare(tx, request, tasks)
         if step_job.task_job is not None:
-            plan.check_step(tx, request.parent.id, request.node.id, step_job.task_job[1].task)
+            approval_scope.check_step(
+                tx, request.parent.id, request.node.id, step_job.task_job[1].task
+            )
         else:
             workflow = (request.parent.customer_id, request.node.workflow_id)
-            plan.check_workflow(tx, request.parent.id, request.node.id, *workflow)
+            approval_scope.check_workflow(tx, request.parent.id, request.node.id, *workflow)
         return step_job
     except Refused as refusal:
         return _failed_step(tx, request, refusal)
