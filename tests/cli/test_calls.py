@@ -696,7 +696,7 @@ def test_the_first_push_of_a_title_makes_the_indicator(
         ("task edit deploy", 2, "Nothing to change"),
         ("schedule create deploy red", 2, "No time given"),
         ("schedule edit nightly", 2, "Nothing to change"),
-        ("schedule preview", 2, "Give a schedule"),
+        ("schedule preview", 2, "Specify a schedule"),
         ("webhook edit push", 2, "Nothing to change"),
         ("webhook trigger push x --body []", 2, "not both"),
         ("webhook trigger push --body {", 2, "--body is not JSON"),

@@ -122,17 +122,17 @@ COSTS = [
     Cost("tags", lambda tags: text_fields.tags("tags", tags), ["a"], ["a"] * MANY),
     Cost("tags of a member", naming.tags, ["a:b"], ["a:b"] * MANY),
     Cost("a long text", lambda text: text_fields.prose("x", text), "a", "a" * 30_000_000),
-    Cost("options of an argument", lambda a: validation.checked(_task(task_arguments=a)),
+    Cost("options of an argument", lambda a: validation.validate(_task(task_arguments=a)),
          _select(10), _select(MANY)),
-    Cost("arguments of a task", lambda a: validation.checked(_task(task_arguments=a)),
+    Cost("arguments of a task", lambda a: validation.validate(_task(task_arguments=a)),
          [Argument(ArgumentKind.INPUT)] * 2, [Argument(ArgumentKind.INPUT)] * MANY),
-    Cost("recipients of a task", lambda r: validation.checked(_task(recipients=r)),
+    Cost("recipients of a task", lambda r: validation.validate(_task(recipients=r)),
          ["a"], ["a"] * MANY),
-    Cost("members of a task", lambda r: validation.checked(_task(assigned_users=r)),
+    Cost("members of a task", lambda r: validation.validate(_task(assigned_users=r)),
          ["a"], ["a"] * MANY),
     Cost("environment of a task", lambda env: list(validation.env_faults("env", env)),
          {"A": "b"}, {f"A{n}": "b" for n in range(MANY)}),
-    Cost("headers of a scraper task", lambda h: validation.checked(_scraper(headers=h)),
+    Cost("headers of a scraper task", lambda h: validation.validate(_scraper(headers=h)),
          {"a": "b"}, {f"a{n}": "b" for n in range(MANY)}),
     Cost("headers of a web check", lambda h: _web_check(headers=h),
          {"a": "b"}, {f"a{n}": "b" for n in range(MANY)}),
@@ -157,7 +157,7 @@ COSTS = [
     Cost("values of a run",
          lambda given: argument_values.fit([Argument(ArgumentKind.INPUT)], given),
          ["a"], ["a"] * MANY),
-    Cost("a choice of many", lambda text: argument_types.fitted(
+    Cost("a choice of many", lambda text: argument_types.convert(
         Argument(ArgumentKind.SELECT, multiple=True, options=[Option("a", "a")]), text),
          '["a"]', "[" * 100_000),
 ]  # fmt: skip
@@ -167,7 +167,7 @@ COSTS = [
 def test_the_worst_input_costs_a_bounded_multiple_of_a_plain_one(cost: Cost) -> None:
     def call(given: Any) -> Callable[[], None]:
         def run() -> None:
-            with contextlib.suppress(Invalid, BadCron, argument_types.Unfit):
+            with contextlib.suppress(Invalid, BadCron, argument_types.InvalidArgument):
                 cost.call(given)
 
         return run

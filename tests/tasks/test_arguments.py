@@ -14,7 +14,13 @@ from belvedere.base.text.json_text import Number, compact, parse
 from belvedere.db import Database
 from belvedere.files import content_of
 from belvedere.tasks.definition.argument_types import FileValue
-from belvedere.tasks.definition.argument_values import MAX_ALL, MAX_EACH, fit, keep_files, masked
+from belvedere.tasks.definition.argument_values import (
+    MAX_ALL,
+    MAX_EACH,
+    fit,
+    mask_values,
+    store_files,
+)
 from belvedere.tasks.model import Argument, ArgumentKind, Option
 from people import Cast
 
@@ -236,7 +242,7 @@ def test_a_file_is_not_bound_by_the_limit_of_words() -> None:
 
 def test_files_are_kept_by_their_content(db: Database, cast: Cast) -> None:
     kept = db.write_blocking(
-        keep_files, cast.ada.customer_id, ["a", FileValue("b.csv", "text/csv", b"1,2")]
+        store_files, cast.ada.customer_id, ["a", FileValue("b.csv", "text/csv", b"1,2")]
     )
     assert kept[0] == "a"
     assert isinstance(kept[1], dict)
@@ -246,5 +252,5 @@ def test_files_are_kept_by_their_content(db: Database, cast: Cast) -> None:
 
 def test_masked_values_are_never_shown() -> None:
     definitions = [INPUT, Argument(K.INPUT, masked=True), Argument(K.FIXED, masked=True, value="x")]
-    assert masked(definitions, ["a", "b", "x"]) == ["a", "***", "***"]
-    assert masked(definitions, []) == []
+    assert mask_values(definitions, ["a", "b", "x"]) == ["a", "***", "***"]
+    assert mask_values(definitions, []) == []

@@ -15,7 +15,7 @@ from belvedere.files import content_of
 from belvedere.hosts import store as hosts
 from belvedere.hosts.model import HostRow
 from belvedere.tasks import service
-from belvedere.tasks.records import record
+from belvedere.tasks.records import to_record
 from belvedere.tasks.store import runnable, task_snapshot
 from people import Cast
 
@@ -24,7 +24,7 @@ from .conftest import MISSING, SOURCE, Make, body
 
 def shown(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
     view, acl = db.write_blocking(service.show, actor, task_id)
-    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(record(view, actor, acl)))
+    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(to_record(view, actor, acl)))
     return found
 
 

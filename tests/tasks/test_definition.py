@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from belvedere.base.errors import Invalid
-from belvedere.tasks.bodies import concurrency, unmasked
-from belvedere.tasks.definition.validation import checked
+from belvedere.tasks.bodies import concurrency, restore_masked
+from belvedere.tasks.definition.validation import validate
 from belvedere.tasks.model import Argument, ArgumentKind, TaskSpec, decode, encode
 
 
@@ -17,12 +17,12 @@ def spec(**fields: Any) -> TaskSpec:
 
 def faults(**fields: Any) -> list[str]:
     with pytest.raises(Invalid) as refusal:
-        checked(spec(**fields))
+        validate(spec(**fields))
     return [fault.field for fault in refusal.value.faults]
 
 
 def test_it_works() -> None:
-    made = checked(
+    made = validate(
         spec(
             name="  deploy ",
             tags=["a", "a"],
@@ -39,7 +39,7 @@ def test_it_works() -> None:
 
 
 def test_it_survives_being_stored() -> None:
-    made = checked(spec(timeout=5, history={"count": 3}, env={"A": "é"}))
+    made = validate(spec(timeout=5, history={"count": 3}, env={"A": "é"}))
     assert decode(encode(made)) == made
 
 
@@ -133,6 +133,6 @@ def test_a_contradiction_is_refused() -> None:
 def test_a_masked_value_that_comes_back_as_shown_stays() -> None:
     old = [Argument(ArgumentKind.FIXED, "key", id=0, masked=True, value="s3cret")]
     back = [msgspec.structs.replace(old[0], value="***", help="new")]
-    assert unmasked(back, old) == [msgspec.structs.replace(old[0], help="new")]
+    assert restore_masked(back, old) == [msgspec.structs.replace(old[0], help="new")]
     changed = [msgspec.structs.replace(old[0], value="other")]
-    assert unmasked(changed, old) == changed
+    assert restore_masked(changed, old) == changed

@@ -7,7 +7,7 @@ from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Database
 from belvedere.rest.listing import read
 from belvedere.tasks import service
-from belvedere.tasks.records import record
+from belvedere.tasks.records import to_record
 from belvedere.tasks.store import TASKS
 from people import Cast
 
@@ -16,7 +16,7 @@ from .conftest import MISSING, Make
 
 def names(db: Database, actor: Actor, **query: str) -> list[str]:
     listing = read({name: [value] for name, value in query.items()}, TASKS)
-    found, _ = db.write_blocking(service.listed, actor, listing)
+    found, _ = db.write_blocking(service.list_page, actor, listing)
     return [view.name for view, _ in found]
 
 
@@ -57,7 +57,7 @@ def test_only_managers_see_who_else_is_named(db: Database, cast: Cast, make: Mak
     task = make(acl=["uma@acme.test", "vic@acme.test"])
     for actor, expected in ((cast.max, ["uma@acme.test", "vic@acme.test"]), (cast.uma, [])):
         view, acl = db.write_blocking(service.show, actor, task.id)
-        assert record(view, actor, acl).acl == expected  # type: ignore[attr-defined]
+        assert to_record(view, actor, acl).acl == expected  # type: ignore[attr-defined]
 
 
 def test_a_total_counts_only_what_may_be_seen(db: Database, cast: Cast, make: Make) -> None:
@@ -66,7 +66,7 @@ def test_a_total_counts_only_what_may_be_seen(db: Database, cast: Cast, make: Ma
     make(name="three")
     listing = read({"count": ["true"], "limit": ["1"]}, TASKS)
     for actor, total in ((cast.uma, 2), (cast.ada, 3), (cast.vic, 0), (cast.eve, 0)):
-        assert db.write_blocking(service.listed, actor, listing)[1] == total
+        assert db.write_blocking(service.list_page, actor, listing)[1] == total
 
 
 def test_what_is_missing_or_unknown_is_refused(db: Database, cast: Cast) -> None:

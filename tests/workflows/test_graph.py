@@ -34,7 +34,7 @@ def test_it_works() -> None:
 @pytest.mark.parametrize(
     ("graph", "field", "message"),
     [
-        (drawn([]), "graph.nodes", "Give 1 to 200 nodes."),
+        (drawn([]), "graph.nodes", "Must have 1 to 200 nodes."),
         (drawn(["a", "a"]), "graph.nodes[1].id", "Another node has the id 'a'"),
         (drawn([""]), "graph.nodes[0].id", "1 to 128"),
         (drawn([" a"]), "graph.nodes[0].id", "Remove the spaces"),

@@ -9,7 +9,7 @@ from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest.patterns import matcher
 from belvedere.rest.route import Reply, Route
-from belvedere.tasks.bodies import given_patterns
+from belvedere.tasks.bodies import raw_patterns
 
 
 def _record(request: AnyRequest, view: DefinitionView) -> DefinitionRecord:
@@ -32,7 +32,7 @@ async def show(request: Request[None]) -> DefinitionRecord:
 
 
 async def create(request: Request[DefinitionBody]) -> Reply:
-    await matcher.prepare(given_patterns(request.body.definition))
+    await matcher.prepare(raw_patterns(request.body.definition))
     view = await request.services.db.write(
         service.create, request.services.keyring, request.actor, request.body
     )
@@ -40,7 +40,7 @@ async def create(request: Request[DefinitionBody]) -> Reply:
 
 
 async def change(request: Request[DefinitionBody]) -> DefinitionRecord:
-    await matcher.prepare(given_patterns(request.body.definition))
+    await matcher.prepare(raw_patterns(request.body.definition))
     view = await request.services.db.write(
         service.change,
         request.services.keyring,

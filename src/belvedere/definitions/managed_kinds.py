@@ -28,7 +28,7 @@ from belvedere.tasks import service as tasks
 from belvedere.tasks import store as task_store
 from belvedere.tasks.bodies import ScriptBody, TaskBody
 from belvedere.tasks.definition import validation as task_definition
-from belvedere.tasks.definition.validation import refusal
+from belvedere.tasks.definition.validation import invalid_task
 from belvedere.tasks.model import TaskSpec, Type, mask_arguments
 from belvedere.triggers import service
 
@@ -77,17 +77,19 @@ class ManagedTasks:
     def prepare(self, tx: Tx, actor: Actor, body: Body, old: Body | None) -> Body:
         _reject_host(body)
         task = convert(body, TaskBody)
-        fields = task_given.definition_in(task)
+        fields = task_given.definition_fields(task)
         faults = [
             Fault(n, "This field is required.") for n in ("name", "type") if not fields.get(n)
         ]
         if faults:
-            raise refusal(faults)
+            raise invalid_task(faults)
         if not fields["type"].needs_host:
-            raise refusal([Fault("type", "This kind of task does not run on a host.")])
+            raise invalid_task([Fault("type", "This kind of task does not run on a host.")])
         if "task_arguments" in fields and old is not None:
             old_arguments = convert(old, TaskBody).task_arguments or []
-            fields["task_arguments"] = task_given.unmasked(fields["task_arguments"], old_arguments)
+            fields["task_arguments"] = task_given.restore_masked(
+                fields["task_arguments"], old_arguments
+            )
             body = {**body, "task_arguments": msgspec.to_builtins(fields["task_arguments"])}
         if old is not None:
             given_body, body = body, request_masking.restore(body, old)
@@ -95,12 +97,12 @@ class ManagedTasks:
             fields = {**fields, **{name: body[name] for name in FIELDS if body.get(name)}}
         if fields["type"] is Type.SCRAPER:
             request_masking.refuse_masks(fields)
-        spec = task_definition.checked(TaskSpec(**{**fields, "host_id": None, "script_id": None}))
+        spec = task_definition.validate(TaskSpec(**{**fields, "host_id": None, "script_id": None}))
         acl.resolve(tx, actor.customer_id, task.acl or ())
         service.resolve(tx, actor, ("task", ""), task.triggers or (), ())
         stored = _with_stored_script(tx, actor, body, task, old)
         if spec.type is Type.SCRIPT and not stored.get("script_id"):
-            raise refusal([Fault("script_id", "Name a stored script, or send script.source.")])
+            raise invalid_task([Fault("script_id", "Name a stored script, or send script.source.")])
         return stored
 
     def create(self, tx: Tx, keys: Keyring, actor: Actor, body: Body, host_id: str) -> str:
@@ -165,7 +167,7 @@ def _check_file(tx: Tx, actor: Actor, file_id: str) -> None:
     try:
         file_store.find(tx, actor.customer_id, file_id)
     except NotFound:
-        raise refusal([Fault("script_id", "No such file.")]) from None
+        raise invalid_task([Fault("script_id", "No such file.")]) from None
 
 
 class ManagedMonitors:
@@ -180,9 +182,9 @@ class ManagedMonitors:
         monitor = convert(body, MonitorBody)
         type_ = monitor_given.type_of(monitor)
         if not type_.is_run_by_agent:
-            raise refusal([Fault("type", "A host does not check this kind of monitor.")])
+            raise invalid_task([Fault("type", "A host does not check this kind of monitor.")])
         if "name" not in monitor_given.columns_in(monitor):
-            raise refusal([Fault("name", "This field is required.")])
+            raise invalid_task([Fault("name", "This field is required.")])
         config = monitor_given.config_in(type_, monitor, {})
         reject_masks(config)
         monitor_bindings.check(tx, actor.customer_id, type_, config)

@@ -33,7 +33,7 @@ def create(tx: Tx, keys: Keyring, actor: Actor, request_body: DefinitionBody) ->
     """Create it on every host with the tag, now and later."""
     require(actor, Level.ADMIN)
     if request_body.kind not in set(DefinitionKind):
-        raise text_fields.bad("kind", f"Give one of {', '.join(DefinitionKind)}.")
+        raise text_fields.bad("kind", f"Must be one of {', '.join(DefinitionKind)}.")
     tag = text_fields.line("host_tag", request_body.host_tag, most=text_fields.MAX_TAG, least=1)
     body = MANAGED_KINDS[request_body.kind].prepare(tx, actor, request_body.definition, None)
     row = DefinitionRow(
@@ -56,7 +56,7 @@ def change(
 ) -> DefinitionView:
     """Change the definition, and the objects on all hosts in the same transaction."""
     require(actor, Level.ADMIN)
-    row = store.find(tx, actor.customer_id, definition_id, hold=True)
+    row = store.find(tx, actor.customer_id, definition_id, lock=True)
     if version is not None and version != row.version:
         raise Stale(f"The definition is now at version {row.version}; reload it and try again.")
     before = _audit_fields(row)
@@ -87,7 +87,7 @@ def change(
 def delete(tx: Tx, actor: Actor, definition_id: str) -> DefinitionView:
     """Delete it with everything it created; refused while something else uses one of those."""
     require(actor, Level.ADMIN)
-    row = store.find(tx, actor.customer_id, definition_id, hold=True)
+    row = store.find(tx, actor.customer_id, definition_id, lock=True)
     view = _view(tx, row)
     for instance in view.instances.values():
         managed_objects.release(tx, instance)

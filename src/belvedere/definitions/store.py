@@ -45,11 +45,11 @@ def _unsealed(tx: Tx, rows: list[DefinitionRow]) -> list[DefinitionRow]:
     return rows
 
 
-def find(tx: Tx, customer_id: str, definition_id: str, *, hold: bool = False) -> DefinitionRow:
+def find(tx: Tx, customer_id: str, definition_id: str, *, lock: bool = False) -> DefinitionRow:
     row = tx.one(
         DefinitionRow,
         f"select {_ROW} from definitions where {_LIVE} and id = ?"
-        f"{tx.dialect.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if lock else ''}",
         customer_id,
         definition_id,
     )

@@ -24,14 +24,14 @@ def check(url: str) -> str:
     """Why this cannot be the URL of a webhook; empty if it can."""
     # Checked first: urlsplit normalizes non-ASCII text, which is slow for long texts.
     if len(url) > MAX_URL or not url.isascii():
-        return f"Give an address such as https://example.com/hook, at most {MAX_URL} characters."
+        return f"Must be an address such as https://example.com/hook, at most {MAX_URL} characters."
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError:
         return "This is no address."
     if not host or any(c <= " " for c in url):
-        return f"Give an address such as https://example.com/hook, at most {MAX_URL} characters."
+        return f"Must be an address such as https://example.com/hook, at most {MAX_URL} characters."
     if parts.username is not None or parts.password is not None:
         return "Leave the password out of the address; calls are signed instead."
     return ""

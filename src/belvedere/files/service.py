@@ -73,7 +73,7 @@ def change(
 ) -> FileRow:
     """A new version; earlier ones stay readable, and jobs keep the one they were made with."""
     require(actor, Level.ADMIN)
-    row = store.find(tx, actor.customer_id, file_id, hold=True)
+    row = store.find(tx, actor.customer_id, file_id, lock=True)
     if if_match is not None and if_match != row.version:
         raise Stale(f"The file is at version {row.version} now; read it again.")
     before = _audit_fields(row)
@@ -89,7 +89,7 @@ def change(
 
 def delete(tx: Tx, actor: Actor, file_id: str) -> FileRow:
     require(actor, Level.ADMIN)
-    row = store.find(tx, actor.customer_id, file_id, hold=True)
+    row = store.find(tx, actor.customer_id, file_id, lock=True)
     users = usage.list_uses(tx, actor.customer_id, file_id)
     if users:
         names = ", ".join(link.name for link in users[:5])
@@ -180,7 +180,7 @@ def _apply(tx: Tx, row: FileRow, change: FileChange) -> None:
     if change.mimetype is not UNSET:
         changes["mimetype"] = change.mimetype.partition(";")[0].strip().lower()
         if not _MIMETYPE.fullmatch(changes["mimetype"]):
-            raise text_fields.bad("mimetype", "Give a type such as text/x-shellscript.")
+            raise text_fields.bad("mimetype", "Must be a type such as text/x-shellscript.")
     if change.tags is not UNSET:
         changes["tags"] = msgspec.json.encode(text_fields.tags("tags", change.tags)).decode()
     for name, value in changes.items():

@@ -107,13 +107,13 @@ def insert_version(tx: Tx, row: FileRow, created_by: str) -> None:
     )
 
 
-def find(tx: Tx, customer_id: str, file_id: str, *, hold: bool = False) -> FileRow:
+def find(tx: Tx, customer_id: str, file_id: str, *, lock: bool = False) -> FileRow:
     """The file, held until the transaction ends where it is about to change."""
     row = tx.one(
         FileRow,
         f"select {columns(FileRow)} from files"
         " where id = ? and customer_id = ? and deleted_at is null"
-        f"{tx.dialect.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if lock else ''}",
         file_id,
         customer_id,
     )

@@ -67,7 +67,7 @@ def from_body(body: FileBody) -> FileChange:
 def content_of(source: str | UnsetType, data: str | UnsetType) -> bytes | UnsetType:
     """The bytes of a text, or of a base64, whichever was given."""
     if source is not UNSET and data is not UNSET:
-        raise text_fields.bad("data", "Give source or data, not both.")
+        raise text_fields.bad("data", "Send source or data, not both.")
     if source is not UNSET:
         return source.encode()
     if data is UNSET:
@@ -85,4 +85,4 @@ def _tags(text: str) -> list[str]:
     try:
         return msgspec.convert(json_text.parse(text, exact=False), list[str])
     except msgspec.ValidationError:
-        raise text_fields.bad("tags", "Give an array of texts.") from None
+        raise text_fields.bad("tags", "Must be an array of strings.") from None

@@ -154,7 +154,7 @@ ROUTES: tuple[Route, ...] = (
         known=False,
     ),
     Route("PUT", "/host/{id}/enable", "admin", enable, "Let a host take work", answer=str),
-    Route("PUT", "/host/{id}/disable", "admin", disable, "Give a host no work", answer=str),
+    Route("PUT", "/host/{id}/disable", "admin", disable, "Stop sending jobs to a host", answer=str),
     Route(
         "DELETE",
         "/host/{id}",

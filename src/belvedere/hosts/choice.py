@@ -18,7 +18,7 @@ def chosen(tx: Tx, actor: Actor, named: Sequence[str], tags: Sequence[str]) -> l
     selected."""
     for field, values in (("hosts", named), ("tags", tags)):
         if len(values) > MAX_NAMED:
-            message = f"Give at most {MAX_NAMED} {field}."
+            message = f"At most {MAX_NAMED} {field} are allowed."
             raise Invalid(message, code="unknown_hosts", faults=(Fault(field, message),))
     hosts: dict[str, HostRow] = {}
     faults: list[Fault] = []

@@ -68,8 +68,8 @@ def create_host_enrolment(
 def _host_of(tx: Tx, leave: EnrolmentGrant, name: str) -> HostRow | None:
     """The host that the token was created for, whatever the machine calls itself."""
     if leave.host_id is not None:
-        return store.find(tx, leave.customer_id, leave.host_id, hold=True)
-    return store.by_name(tx, leave.customer_id, name, hold=True)
+        return store.find(tx, leave.customer_id, leave.host_id, lock=True)
+    return store.by_name(tx, leave.customer_id, name, lock=True)
 
 
 def take_in(
@@ -153,7 +153,7 @@ def change(
     tx: Tx, actor: Actor, host_id: str, values: HostChange, if_match: int | None = None
 ) -> HostRow:
     require(actor, Level.ADMIN)
-    host = store.find(tx, actor.customer_id, host_id, hold=True)
+    host = store.find(tx, actor.customer_id, host_id, lock=True)
     if if_match is not None and if_match != host.version:
         raise Stale(f"The host is at version {host.version} now; read it again.")
     before = _audit_fields(host)
@@ -190,7 +190,7 @@ def _free_name(tx: Tx, host: HostRow, hostname: str) -> str:
 def delete(tx: Tx, actor: Actor, host_id: str) -> HostRow:
     """Gone for every reader, its agent shut out; what waits for it ends by the event."""
     require(actor, Level.ADMIN)
-    host = store.find(tx, actor.customer_id, host_id, hold=True)
+    host = store.find(tx, actor.customer_id, host_id, lock=True)
     store.mark_deleted(tx, host)
     tokens.revoke_agent_tokens(tx, actor.customer_id, host_id)
     tokens.revoke_host_enrolments(tx, actor.customer_id, host_id)

@@ -51,12 +51,12 @@ _HOST = columns(HostRow)
 delete_registration: Port[[Tx, str], None] = Port("hosts.delete_registration")
 
 
-def find(tx: Tx, customer_id: str, host_id: str, *, hold: bool = False) -> HostRow:
+def find(tx: Tx, customer_id: str, host_id: str, *, lock: bool = False) -> HostRow:
     """The host, held until the transaction ends where it is about to change."""
     row = tx.one(
         HostRow,
         f"select {_HOST} from hosts where id = ? and customer_id = ? and deleted_at is null"
-        f"{tx.dialect.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if lock else ''}",
         host_id,
         customer_id,
     )
@@ -65,7 +65,7 @@ def find(tx: Tx, customer_id: str, host_id: str, *, hold: bool = False) -> HostR
     return row
 
 
-def by_name(tx: Tx, customer_id: str, hostname: str, *, hold: bool = False) -> HostRow | None:
+def by_name(tx: Tx, customer_id: str, hostname: str, *, lock: bool = False) -> HostRow | None:
     """The host that holds this name, whatever its case."""
     if "\0" in hostname:
         # No host has such a name, and PostgreSQL has no such text to look for.
@@ -74,7 +74,7 @@ def by_name(tx: Tx, customer_id: str, hostname: str, *, hold: bool = False) -> H
         HostRow,
         f"select {_HOST} from hosts"
         " where customer_id = ? and hostname_key = ? and deleted_at is null"
-        f"{tx.dialect.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if lock else ''}",
         customer_id,
         hostname.lower(),
     )

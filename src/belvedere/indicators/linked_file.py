@@ -35,7 +35,7 @@ def check(tx: Tx, row: IndicatorRow) -> None:
     if row.file_id is None:
         return
     try:
-        files.find(tx, row.customer_id, row.file_id, hold=True)
+        files.find(tx, row.customer_id, row.file_id, lock=True)
     except NotFound:
         raise text_fields.bad("value", "There is no stored file with this id.") from None
 

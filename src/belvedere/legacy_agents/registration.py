@@ -83,7 +83,7 @@ def register(tx: Tx, actor: Actor, body: Registration, address: str) -> HostRow:
     name = model.hostname(body.hostname)
     mark = fingerprint(body.info)
     client = legacy_clients.for_token(tx, actor)
-    host = store.by_name(tx, actor.customer_id, name, hold=True)
+    host = store.by_name(tx, actor.customer_id, name, lock=True)
     if actor.host_id and (host is None or host.id != actor.host_id) and not _may_enrol(client):
         raise Forbidden("This credential is bound to another host.", code="other_host")
     if host is None or not _owns(tx, actor, client, host):

@@ -28,7 +28,7 @@ def resolve_host(tx: Tx, actor: Actor, body: MonitorBody, query_host_id: str | N
         if host is None:
             raise _host_not_found("hostname")
         return host.id
-    raise invalid_fields([Fault("host_id", "Give the host that runs the check.")])
+    raise invalid_fields([Fault("host_id", "Set the host that runs the check.")])
 
 
 def resolve_changed_host(tx: Tx, actor: Actor, row: MonitorRow, body: MonitorBody) -> str | None:

@@ -66,10 +66,12 @@ def history(
     end = tx.now + 1 if until is None else until
     start = end - DAY if since is None else since
     if start >= end:
-        raise _invalid_query("from", "Give a time before `to`.")
+        raise _invalid_query("from", "Must be a time before `to`.")
     size = _choose_step(end - start, row.looptime) if step is None else step
     if size not in RETENTION:
-        raise _invalid_query("step", f"Give one of {', '.join(map(str, RETENTION))} milliseconds.")
+        raise _invalid_query(
+            "step", f"Must be one of {', '.join(map(str, RETENTION))} milliseconds."
+        )
     if size and (end - start) // size > MAX_POINTS:
         raise _invalid_query(
             "step", f"The result has more than {MAX_POINTS} points; choose a longer step."

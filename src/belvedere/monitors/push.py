@@ -53,7 +53,7 @@ def push(
     state, message = report[0].lower(), text_fields.prose("message", report[1], most=1_000)
     if state not in STATE_WORDS:
         raise invalid_fields(
-            [Fault("state", f"Give one of {', '.join(word for word in STATE_WORDS if word)}.")]
+            [Fault("state", f"Must be one of {', '.join(word for word in STATE_WORDS if word)}.")]
         )
     if not row.enabled:
         raise Conflict("The monitor is paused.", code="monitor_paused")

@@ -179,7 +179,7 @@ def mute(
 
 def _require_future(until: Millis | None, now: Millis) -> None:
     if until is not None and until <= now:
-        raise invalid_fields([Fault("until", "Give a time in the future.")])
+        raise invalid_fields([Fault("until", "Must be a time in the future.")])
 
 
 def _pause(tx: Tx, row: MonitorRow, until: Millis | None) -> None:

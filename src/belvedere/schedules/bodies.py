@@ -64,7 +64,7 @@ def write_when(row: ScheduleRow, body: ScheduleBody | PreviewBody, now: Millis) 
         if source.runDate is not UNSET:
             row.run_date = None if source.runDate in (None, "") else _date(row, source.runDate)
     if row.run_date is None and row.repeat_every is None:
-        raise bad("repeatEvery", "Give a runDate, or a repeatEvery, or both.")
+        raise bad("repeatEvery", "Set runDate, repeatEvery or both.")
     if (row.run_date, row.repeat_every, row.timezone) != before:
         _check_when(row, before[0], now)
 
@@ -108,7 +108,7 @@ def _date(row: ScheduleRow, text: str | int) -> Millis:
             ]
         return round(moment.timestamp() * SECOND)
     except (ValueError, OverflowError, OSError):
-        raise bad("runDate", "Give a date such as 2026-03-01T09:00:00Z.") from None
+        raise bad("runDate", "Must be a date such as 2026-03-01T09:00:00Z.") from None
 
 
 def until(text: str | None, now: Millis) -> Millis | None:
@@ -121,7 +121,7 @@ def until(text: str | None, now: Millis) -> Millis | None:
         until_at = None
     if until_at is None or not now < until_at <= now + MAX_FUTURE:
         raise bad(
-            "until", "Give a time in the future with its offset, such as 2026-03-01T09:00:00Z."
+            "until", "Must be a time in the future with its offset, such as 2026-03-01T09:00:00Z."
         )
     return until_at
 

@@ -108,7 +108,7 @@ def _start_target(
     """Start it, unless an earlier job is open or it cannot run, and set the outcome in `run`."""
     try:
         # Locked: of two schedules of one task at one instant, the second sees the job of the first.
-        target.find(tx, row.customer_id, row.target_id, hold=True)
+        target.find(tx, row.customer_id, row.target_id, lock=True)
     except NotFound as refusal:
         return _refuse(run, refusal.code, refusal.message)
     if row.overlap == Overlap.SKIP and (open_id := _open_job(tx, row, target)) is not None:

@@ -37,7 +37,7 @@ def create(
     require(actor, Level.ADMIN)
     target = targets[kind]
     # Locked: a target that is being deleted must not get a schedule.
-    target_row = target.find(tx, actor.customer_id, target_id, hold=True)
+    target_row = target.find(tx, actor.customer_id, target_id, lock=True)
     if len(store.for_target(tx, actor.customer_id, target_id)) >= MAX_PER_TARGET:
         raise Conflict(
             f"A {kind} can have at most {MAX_PER_TARGET} schedules; delete one first.",
@@ -178,7 +178,7 @@ def _visible(tx: Tx, actor: Actor, schedule_id: str) -> ScheduleRow:
 
 
 def _locked(tx: Tx, actor: Actor, schedule_id: str, if_match: int | None) -> ScheduleRow:
-    row = store.find(tx, actor.customer_id, schedule_id, hold=True)
+    row = store.find(tx, actor.customer_id, schedule_id, lock=True)
     if if_match is not None and if_match != row.version:
         raise Stale(f"The schedule is now at version {row.version}; reload it and try again.")
     return row

@@ -61,12 +61,12 @@ def _unsealed(tx: Tx, rows: list[ScheduleRow]) -> list[ScheduleRow]:
     return rows
 
 
-def find(tx: Tx, customer_id: str, schedule_id: str, *, hold: bool = False) -> ScheduleRow:
-    """The schedule; `hold` locks its row until the end of the transaction."""
+def find(tx: Tx, customer_id: str, schedule_id: str, *, lock: bool = False) -> ScheduleRow:
+    """The schedule; `lock` locks its row until the end of the transaction."""
     row = tx.one(
         ScheduleRow,
         f"select {_ROW} from schedules where id = ? and customer_id = ?"
-        f"{tx.dialect.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if lock else ''}",
         schedule_id,
         customer_id,
     )

@@ -21,7 +21,7 @@ MAX_RECENT_JOBS = 100
 class ScheduleTarget:
     """How one kind of target is found, checked and started."""
 
-    # (tx, customer_id, target_id, hold=True): something with a name; raises NotFound
+    # (tx, customer_id, target_id, lock=True): something with a name; raises NotFound
     find: Callable[..., Any]
     # Raises Invalid if the arguments do not fit; None: there are none.
     check: Callable[[Tx, str, str, list[Any] | None], None]
@@ -44,7 +44,7 @@ class ScheduleServices:
 def _check_task(tx: Tx, customer_id: str, task_id: str, arguments: list[Any] | None) -> None:
     task = tasks.runnable(tx, customer_id, task_id)
     if task is None:
-        raise tasks.missing()
+        raise tasks.not_found()
     asks_people = task.spec.user_inputs or task.type == "dummy"
     if arguments is not None or not asks_people:
         argument_values.fit(task.spec.task_arguments, arguments or [])

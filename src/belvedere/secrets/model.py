@@ -51,7 +51,7 @@ def check_value(value: str, *, is_secret: bool) -> None:
     if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
         raise bad("value", "It holds characters that no environment can carry.")
     if len(value.encode()) > MAX_VALUE:
-        raise bad("value", f"Give at most {MAX_VALUE} bytes.")
+        raise bad("value", f"At most {MAX_VALUE} bytes are allowed.")
     if is_secret and len(value.strip().encode()) < MIN_LENGTH:
         raise bad(
             "value",

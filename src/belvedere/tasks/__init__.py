@@ -1,1 +1,1 @@
-"""What can be run."""
+"""Tasks: what can be run."""

@@ -14,7 +14,7 @@ from belvedere.rest.route import Reply, Route
 from belvedere.tasks import service, store
 from belvedere.tasks.bodies import TaskBody
 from belvedere.tasks.definition.validation import pattern_texts
-from belvedere.tasks.records import TaskRecord, record
+from belvedere.tasks.records import TaskRecord, to_record
 
 # An inline script is a file.
 MAX_BODY = MAX_CONTENT
@@ -26,20 +26,20 @@ class TimeoutBody(msgspec.Struct, forbid_unknown_fields=True):
     timeout: Millis | None
 
 
-def _record(request: AnyRequest, task_view: service.Shown) -> msgspec.Struct:
+def _record(request: AnyRequest, task_view: service.TaskWithAcl) -> msgspec.Struct:
     view, acl = task_view
-    return record(view, request.actor, acl)
+    return to_record(view, request.actor, acl)
 
 
 async def list_tasks(request: Request[None]) -> Reply:
     query = dict(request.query)
-    # The original's own parameter for this.
+    # The name of this filter in TheEye.
     if "host" in query:
         query["where[host_id]"] = query["host"]
     listing = filters.read(query, store.TASKS)
-    listing = await run_search(request, store.fitted, request.actor, listing)
+    listing = await run_search(request, store.fit_page, request.actor, listing)
     async with heavy_read(request, listing.size):
-        views, total = await run_search(request, service.listed, request.actor, listing)
+        views, total = await run_search(request, service.list_page, request.actor, listing)
         records = [_record(request, view) for view in views]
     return pagination.answer(request, listing, records, total)
 
@@ -118,7 +118,7 @@ ROUTES: tuple[Route, ...] = (
         "/task",
         "admin",
         create,
-        "Make a task",
+        "Create a task",
         body=TaskBody,
         answer=TaskRecord,
         codes=("storage_quota",),

@@ -1,4 +1,4 @@
-"""What a task is bound to: its host, its script, its approvers. Names become ids here."""
+"""Looks up what a task is bound to: host, script and approvers. Names become ids here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,130 +19,133 @@ from belvedere.files.uploads import content_of
 from belvedere.hosts import store as host_rows
 from belvedere.tasks.bodies import HostBody, ScriptBody
 from belvedere.tasks.definition import validation
-from belvedere.tasks.definition.validation import refusal
+from belvedere.tasks.definition.validation import invalid_task
 from belvedere.tasks.model import TaskSpec, Type
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """One look at what a body names: who asks, for which task, and what it is bound to now."""
+    """The context of a look-up: actor, task, and the definition with its current bindings."""
 
     tx: Tx
     actor: Actor
     task_id: str
-    # The definition so far, None for a new task.
-    old: TaskSpec | None = None
-    # What the body does not name stays as it is.
-    keeps: bool = False
+    # The current definition, None for a new task.
+    current: TaskSpec | None = None
+    # Bindings that the body does not name keep their values.
+    keeps_current: bool = False
 
 
-def bound(to: Binding, body: Any, spec: TaskSpec) -> TaskSpec:
-    """The definition with everything that it names looked up, and checked as a whole."""
+def resolve(binding: Binding, body: Any, spec: TaskSpec) -> TaskSpec:
+    """The validated definition, with ids for everything that it names."""
     spec = msgspec.structs.replace(
         spec,
-        host_id=_host(to, body) if spec.type.needs_host else None,
+        host_id=_host(binding, body) if spec.type.needs_host else None,
         script_id=None,
-        approvers=_approvers(to, spec.approvers),
+        approvers=_approvers(binding, spec.approvers),
     )
-    # All that can be refused is refused before a script is stored.
-    spec = validation.checked(spec)
-    script_id = _script(to, body) if spec.type is Type.SCRIPT else None
+    # Everything that can fail is checked before a script is stored.
+    spec = validation.validate(spec)
+    script_id = _script(binding, body) if spec.type is Type.SCRIPT else None
     spec = msgspec.structs.replace(spec, script_id=script_id)
-    faults = _lacking(spec)
+    faults = _missing_bindings(spec)
     if faults:
-        raise refusal(faults)
+        raise invalid_task(faults)
     return spec
 
 
-def _lacking(spec: TaskSpec) -> list[Fault]:
+def _missing_bindings(spec: TaskSpec) -> list[Fault]:
     faults = []
     if spec.type.needs_host and spec.host_id is None:
-        faults.append(Fault("host_id", "Name the host, by host_id or hostname."))
+        faults.append(Fault("host_id", "Specify the host with host_id or hostname."))
     if spec.type is Type.SCRIPT and spec.script_id is None:
-        faults.append(Fault("script_id", "Name a stored script, or send one as script.source."))
+        faults.append(Fault("script_id", "Specify a stored script, or send one as script.source."))
     return faults
 
 
-def _host(to: Binding, body: Any) -> str | None:
-    """By id, by name, or as records show it."""
+def _host(binding: Binding, body: Any) -> str | None:
+    """The host's id, from host_id, hostname or a nested record."""
     inside = body.host.id or body.host.also_id if isinstance(body.host, HostBody) else body.host
-    named = {body.host_id or None, inside or None, _host_by_name(to, body.hostname)}
-    chosen = _chosen(to, "host_id", named)
-    # The bound one is accepted as it is: a task whose host was deleted can still be edited.
-    if chosen is not None and chosen != _old(to, "host_id"):
-        _must_exist("host_id", "There is no such host.", host_rows.find, to, chosen)
+    named = {body.host_id or None, inside or None, _host_by_name(binding, body.hostname)}
+    chosen = _choose_id(binding, "host_id", named)
+    # The current host is not looked up: a task whose host was deleted can still be edited.
+    if chosen is not None and chosen != _current_id(binding, "host_id"):
+        _must_exist("host_id", "There is no such host.", host_rows.find, binding, chosen)
     return chosen
 
 
-def _host_by_name(to: Binding, hostname: str | None) -> str | None:
+def _host_by_name(binding: Binding, hostname: str | None) -> str | None:
     if not hostname:
         return None
     is_name = hostname.isprintable()
-    host = host_rows.by_name(to.tx, to.actor.customer_id, hostname) if is_name else None
+    host = host_rows.by_name(binding.tx, binding.actor.customer_id, hostname) if is_name else None
     if host is None:
-        raise refusal([Fault("hostname", f"There is no host called {hostname!r}.")])
+        raise invalid_task([Fault("hostname", f"There is no host named {hostname!r}.")])
     return host.id
 
 
-def _script(to: Binding, body: Any) -> str | None:
-    """The stored file that the body names, or that is made of the text it brings."""
+def _script(binding: Binding, body: Any) -> str | None:
+    """The id of the stored file that the body names, or of one created from its inline script."""
     inline = body.script if isinstance(body.script, ScriptBody) else None
     inside = inline.id or inline.also_id if inline else body.script
-    chosen = _chosen(to, "script_id", {body.script_id or None, inside or None})
-    if chosen is not None and chosen != _old(to, "script_id"):
-        _must_exist("script_id", "There is no such file.", file_rows.find, to, chosen)
+    chosen = _choose_id(binding, "script_id", {body.script_id or None, inside or None})
+    if chosen is not None and chosen != _current_id(binding, "script_id"):
+        _must_exist("script_id", "There is no such file.", file_rows.find, binding, chosen)
     if inline is None or not inline.is_inline:
         return chosen
-    return _written(to, inline, chosen or _old(to, "script_id"))
+    return _store_script(binding, inline, chosen or _current_id(binding, "script_id"))
 
 
-def _written(to: Binding, inline: ScriptBody, file_id: str | None) -> str:
-    """A new version of the task's own script; one that others use too is left alone."""
+def _store_script(binding: Binding, inline: ScriptBody, file_id: str | None) -> str:
+    """Write a new version of the task's script, or a new file if other objects use the script."""
     change = FileChange(filename=inline.filename, content=content_of(inline.source, inline.data))
     if file_id is not None:
-        users = {use.id for use in usage.list_uses(to.tx, to.actor.customer_id, file_id)}
-        if users <= {to.task_id}:
-            return files.change(to.tx, to.actor, file_id, change).id
+        users = {use.id for use in usage.list_uses(binding.tx, binding.actor.customer_id, file_id)}
+        if users <= {binding.task_id}:
+            return files.change(binding.tx, binding.actor, file_id, change).id
     if change.filename is UNSET:
         change.filename = "script.sh"
     change.kind = "Script"
-    return files.create(to.tx, to.actor, change).id
+    return files.create(binding.tx, binding.actor, change).id
 
 
-def _chosen(to: Binding, field: str, named: set[str | None]) -> str | None:
-    """Where a record is sent back with one of its names changed, the changed one counts."""
-    old = _old(to, field)
+def _choose_id(binding: Binding, field: str, named: set[str | None]) -> str | None:
+    """The changed id, if a client sends a record back with only one of its ids changed."""
+    old = _current_id(binding, field)
     fresh = named - {None, old}
     if len(fresh) > 1:
-        raise refusal([Fault(field, "The body names two different ones.")])
+        raise invalid_task([Fault(field, "The body names two different objects.")])
     if fresh:
         return fresh.pop()
-    return old if to.keeps or old in named else None
+    return old if binding.keeps_current or old in named else None
 
 
-def _old(to: Binding, field: str) -> str | None:
-    return None if to.old is None else getattr(to.old, field)
+def _current_id(binding: Binding, field: str) -> str | None:
+    return None if binding.current is None else getattr(binding.current, field)
 
 
-def _must_exist(field: str, message: str, find: Any, to: Binding, object_id: str) -> None:
+def _must_exist(field: str, message: str, find: Any, binding: Binding, object_id: str) -> None:
     if not is_id(object_id):
-        raise refusal([Fault(field, message)])
+        raise invalid_task([Fault(field, message)])
     try:
-        # Held: what is deleted at this moment must not gain a user.
-        find(to.tx, to.actor.customer_id, object_id, hold=True)
+        # Locked: an object that is being deleted must not get a new user.
+        find(binding.tx, binding.actor.customer_id, object_id, lock=True)
     except NotFound:
-        raise refusal([Fault(field, message)]) from None
+        raise invalid_task([Fault(field, message)]) from None
 
 
-def _approvers(to: Binding, user_ids: Sequence[str]) -> list[str]:
-    """User ids and member tags, out of e-mails, user names, ids and tags."""
+def _approvers(binding: Binding, user_ids: Sequence[str]) -> list[str]:
+    """Converts e-mail addresses, user names, ids and tags to user ids and member tags."""
     if not user_ids:
         return []
-    current = frozenset(to.old.approvers) if to.old else frozenset[str]()
+    current = frozenset(binding.current.approvers) if binding.current else frozenset[str]()
     try:
-        entries = acl.resolve(to.tx, to.actor.customer_id, user_ids, current)
+        entries = acl.resolve(binding.tx, binding.actor.customer_id, user_ids, current)
     except Invalid as refused:
         faults = [Fault(f.field.replace("users", "approvers"), f.message) for f in refused.faults]
-        raise refusal(faults or [Fault("approvers", refused.message)]) from None
-    ids = {member.email: member.user_id for member in memberships.list_members(to.tx, to.actor)}
+        raise invalid_task(faults or [Fault("approvers", refused.message)]) from None
+    ids = {
+        member.email: member.user_id
+        for member in memberships.list_members(binding.tx, binding.actor)
+    }
     return list(dict.fromkeys(ids.get(entry, entry) for entry in entries))

@@ -1,4 +1,4 @@
-"""A task as it is sent: any part of the definition, under the names that clients use."""
+"""A task as clients send it: any part of the definition, with the field names of the interface."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,11 +7,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere.base.errors import Fault
-from belvedere.tasks.definition.validation import refusal
+from belvedere.tasks.definition.validation import invalid_task
 from belvedere.tasks.model import MASK, Argument, TaskSpec
 from belvedere.triggers.service import EventBody
 
-# Here null is a value of its own; elsewhere it says the same as leaving the field out.
+# Null is a value of these fields; for all others it means the same as leaving them out.
 NULLABLE = frozenset({"timeout", "concurrency", "retry"})
 
 
@@ -36,8 +36,8 @@ class HostBody(msgspec.Struct):
     also_id: str | None = msgspec.field(name="_id", default=None)
 
 
-class _More(msgspec.Struct, kw_only=True):
-    """What a body may hold beside the definition itself."""
+class _OtherBodyFields(msgspec.Struct, kw_only=True):
+    """Fields of a body that are not part of the definition."""
 
     hostname: str | None = None
     host: str | HostBody | None = None
@@ -47,7 +47,7 @@ class _More(msgspec.Struct, kw_only=True):
     triggers: list[str | EventBody] | None = None
 
 
-# Every field of the definition, each optional: one list of fields, kept in tasks/model.py.
+# Every field of the definition (tasks/model.py), each optional.
 TaskBody: Any = msgspec.defstruct(
     "TaskBody",
     [
@@ -58,15 +58,15 @@ TaskBody: Any = msgspec.defstruct(
         )
         for field in msgspec.structs.fields(TaskSpec)
     ],
-    bases=(_More,),
+    bases=(_OtherBodyFields,),
     kw_only=True,
     module=__name__,
     namespace={"__doc__": "A task's definition, or any part of it."},
 )
 
 
-def definition_in(body: Any) -> dict[str, Any]:
-    """The fields of the definition that the body holds."""
+def definition_fields(body: Any) -> dict[str, Any]:
+    """The fields of the definition that the body contains."""
     return {
         name: value
         for name in TaskSpec.__struct_fields__
@@ -74,8 +74,8 @@ def definition_in(body: Any) -> dict[str, Any]:
     }
 
 
-def given_patterns(fields: dict[str, Any]) -> Iterator[str]:
-    """The patterns of a task that was sent as plain JSON, which nobody has checked yet."""
+def raw_patterns(fields: dict[str, Any]) -> Iterator[str]:
+    """The patterns of a task that was sent as plain JSON and is not validated yet."""
     arguments = fields.get("task_arguments")
     for argument in arguments if isinstance(arguments, list) else ():
         if isinstance(argument, dict) and isinstance(argument.get("pattern"), str):
@@ -83,7 +83,7 @@ def given_patterns(fields: dict[str, Any]) -> Iterator[str]:
 
 
 def concurrency(fields: dict[str, Any], multitasking: bool | None, old: int | None) -> int | None:
-    """One number out of the two fields; where they disagree, the one that was changed counts."""
+    """The limit from the two fields; if they disagree, the field that was changed counts."""
     new: int | None = fields.get("concurrency", old)
     if multitasking is None or multitasking == _is_many(new):
         return new
@@ -91,15 +91,17 @@ def concurrency(fields: dict[str, Any], multitasking: bool | None, old: int | No
         return None if multitasking else 1
     if multitasking == _is_many(old):
         return new
-    raise refusal([Fault("multitasking", "This contradicts concurrency; give one of them.")])
+    raise invalid_task(
+        [Fault("multitasking", "This contradicts concurrency; send only one of them.")]
+    )
 
 
 def _is_many(number: int | None) -> bool:
     return number is None or number > 1
 
 
-def unmasked(new: list[Argument], old: list[Argument]) -> list[Argument]:
-    """Put hidden values back where a record was sent as it had been shown."""
+def restore_masked(new: list[Argument], old: list[Argument]) -> list[Argument]:
+    """Restore masked values if a client sends back the record that it was shown."""
     hidden = {(argument.id, argument.label): argument.value for argument in old if argument.masked}
     return [
         msgspec.structs.replace(argument, value=hidden.get((argument.id, argument.label)))

@@ -1,4 +1,4 @@
-"""What can be run: the definition of a task, as its versions keep it."""
+"""The definition of a task, as it is stored with each version."""
 
 from enum import StrEnum
 from typing import Any
@@ -49,7 +49,7 @@ class Argument(msgspec.Struct, frozen=True):
     label: str = ""
     id: int | None = None
     order: int = 0
-    # A fixed argument's value, or what a form proposes.
+    # The value of a fixed argument, or the default value in a form.
     value: Any = None
     help: str = ""
     readonly: bool = False
@@ -60,7 +60,7 @@ class Argument(msgspec.Struct, frozen=True):
     endpoint_url: str = ""
     id_attribute: str = ""
     text_attribute: str = ""
-    # Its values are never shown again.
+    # Its values are never shown after they are sent.
     masked: bool = False
     charsmin: int | None = None
     charsmax: int | None = None
@@ -68,24 +68,26 @@ class Argument(msgspec.Struct, frozen=True):
 
 
 class Retry(msgspec.Struct, frozen=True):
-    """Run again after a bad end: so many times, after so many milliseconds, growing by a factor."""
+    """Retries after a failure: how many, after how many milliseconds, and the factor of the
+    delay."""
 
     times: int = 0
     delay: Millis = 0
     backoff: float = 1.0
-    # Also when nobody knows whether it ran.
+    # Also if the job is lost and may have run.
     on_lost: bool = False
 
 
 class History(msgspec.Struct, frozen=True):
-    """How many finished jobs are kept, and for how long."""
+    """How many finished jobs are retained, and for how long."""
 
     count: int = 1_000
     days: int = 90
 
 
 class TaskSpec(msgspec.Struct, omit_defaults=True):
-    """A whole definition. Kept with each version, so that a job runs what it was made from."""
+    """A complete definition, stored with each version: a job runs the version that it was created
+    from."""
 
     name: str
     type: Type
@@ -101,10 +103,10 @@ class TaskSpec(msgspec.Struct, omit_defaults=True):
     output_parameters: list[Any] = []
     # Milliseconds; None is ten minutes.
     timeout: Millis | None = None
-    # How many jobs may run at once; None: any number.
+    # How many jobs may run at the same time; None: no limit.
     concurrency: int | None = None
     retry: Retry | None = None
-    # Seconds that a triggered run waits first.
+    # The delay of a triggered run, in seconds.
     grace_time: int = 0
     cancellable: bool = True
     # How long a job may wait in the queue.
@@ -136,9 +138,9 @@ class TaskSpec(msgspec.Struct, omit_defaults=True):
     # approval: user ids and member tags
     approvers: list[str] = []
     approvals_target: str = "fixed"
-    # approve or reject, when nobody has answered in time
+    # approve or reject: the answer if there was none in time
     default_answer: str = "reject"
-    # Whoever started it may not decide it.
+    # The person who started the job may not approve it.
     four_eyes: bool = False
     success_label: str = ""
     failure_label: str = ""
@@ -150,7 +152,7 @@ class TaskSpec(msgspec.Struct, omit_defaults=True):
     notification_types: dict[str, bool] = msgspec.field(name="notificationTypes", default={})
 
 
-# Fields that mean something only for some types; a record shows them only there.
+# Fields of some types only; the records of other types omit them.
 ONLY: dict[str, frozenset[Type]] = {
     name: frozenset(types)
     for names, types in (
@@ -186,7 +188,7 @@ def encode(spec: TaskSpec) -> str:
 
 
 def mask_arguments(arguments: list[Argument]) -> list[Argument]:
-    """Definitions as records show them: a masked argument keeps its value to itself."""
+    """Definitions as records show them, without the values of masked arguments."""
     return [
         msgspec.structs.replace(argument, value=MASK)
         if argument.masked and argument.value is not None

@@ -25,7 +25,7 @@ class ScriptInTask(msgspec.Struct):
 
 
 class ScheduleInTask(msgspec.Struct):
-    """When it runs by itself; GET /schedule/{id} shows the rest."""
+    """When a schedule runs the task; GET /schedule/{id} shows the rest."""
 
     id: str
     also_id: str = msgspec.field(name="_id")
@@ -36,8 +36,8 @@ class ScheduleInTask(msgspec.Struct):
     nextRunAt: str | None
 
 
-class _More(msgspec.Struct, kw_only=True):
-    """What a record shows beside the definition."""
+class _OtherRecordFields(msgspec.Struct, kw_only=True):
+    """Fields of a record that are not part of the definition."""
 
     id: str
     kind: str = msgspec.field(name="_type")
@@ -68,14 +68,14 @@ def _field(field: msgspec.structs.FieldInfo) -> tuple[str, Any, Any]:
 TaskRecord: Any = msgspec.defstruct(
     "TaskRecord",
     [_field(field) for field in msgspec.structs.fields(TaskSpec)],
-    bases=(_More,),
+    bases=(_OtherRecordFields,),
     kw_only=True,
     module=__name__,
     namespace={"__doc__": "A task. Fields that belong to other types are left out."},
 )
 
 
-def record(view: TaskView, actor: Actor, acl: list[str]) -> msgspec.Struct:
+def to_record(view: TaskView, actor: Actor, acl: list[str]) -> msgspec.Struct:
     spec = shown_spec(decode(view.spec))
     values = {
         name: getattr(spec, name)
@@ -83,7 +83,7 @@ def record(view: TaskView, actor: Actor, acl: list[str]) -> msgspec.Struct:
         if name not in ONLY or spec.type in ONLY[name]
     }
     if spec.env and not actor.runs_all:
-        # Who cannot edit a task has no business with what people put into environments.
+        # Environments often contain credentials: show them only to people who can edit the task.
         values["env"] = {}
     task_record: msgspec.Struct = TaskRecord(
         id=view.id,
@@ -117,7 +117,7 @@ def _schedule(line: ScheduleLine) -> ScheduleInTask:
 
 
 def _bound(view: TaskView, spec: TaskSpec) -> dict[str, Any]:
-    """Host and script, where the type has them."""
+    """Host and script, if the type has them."""
     bound: dict[str, Any] = {}
     if spec.type in ONLY["host_id"]:
         has_host = view.host_id is not None and view.hostname is not None

@@ -1,4 +1,4 @@
-"""What people do with tasks: make, change, delete, look, read and change their secret key."""
+"""Operations on tasks: create, change, delete, list, and their secret keys."""
 
 from typing import Any
 
@@ -21,23 +21,25 @@ from belvedere.tasks.model import MASK, TaskSpec, decode
 from belvedere.tasks.store import TaskRow, TaskView
 from belvedere.triggers import service
 
-Shown = tuple[TaskView, list[str]]
+TaskWithAcl = tuple[TaskView, list[str]]
 
 
-def create(tx: Tx, keys: Keyring, actor: Actor, body: Any, *, refuses_masks: bool = True) -> Shown:
-    """A task with its first version, its secret key and its ACL. A recipe brings masks, which its
-    import notes, and so may a definition of an earlier version."""
+def create(
+    tx: Tx, keys: Keyring, actor: Actor, body: Any, *, refuses_masks: bool = True
+) -> TaskWithAcl:
+    """Create a task with its first version, secret key and ACL. Masks are accepted from recipes,
+    whose import reports them, and from definitions of an earlier version."""
     require(actor, Level.ADMIN)
-    fields = bodies.definition_in(body)
-    faults = [Fault(n, "This is required.") for n in ("name", "type") if not fields.get(n)]
+    fields = bodies.definition_fields(body)
+    faults = [Fault(n, "This field is required.") for n in ("name", "type") if not fields.get(n)]
     if faults:
-        raise validation.refusal(faults)
+        raise validation.invalid_task(faults)
     if refuses_masks:
         masking.refuse_masks(fields, fields["type"])
     row = _new_row(actor, tx.now)
     row.type = fields["type"].value
     fields["concurrency"] = bodies.concurrency(fields, body.multitasking, None)
-    spec = bindings.bound(Binding(tx, actor, row.id), body, TaskSpec(**fields))
+    spec = bindings.resolve(Binding(tx, actor, row.id), body, TaskSpec(**fields))
     store.write_spec(row, spec)
     store.insert(tx, row)
     secret_keys.create(tx, keys, actor.customer_id, "task", row.id)
@@ -58,25 +60,28 @@ def change(
     *,
     is_replacement: bool,
     follows: bool = False,
-) -> Shown:
+) -> TaskWithAcl:
     """Replace the definition (`is_replacement`) or change parts of it: a new version if it differs.
-    `follows`: the change comes from the definition that manages this task."""
+    `follows`: the change comes from the
+    definition that manages this task."""
     require(actor, Level.ADMIN)
     row = _locked(tx, actor, task_id, if_match, follows=follows)
     old = decode(row.spec)
-    fields = bodies.definition_in(body)
+    fields = bodies.definition_fields(body)
     _refuse_fixed(fields, old)
     base = _base_fields(old, is_replacement)
     fields["concurrency"] = bodies.concurrency(fields, body.multitasking, base.get("concurrency"))
     if "task_arguments" in fields:
-        fields["task_arguments"] = bodies.unmasked(fields["task_arguments"], old.task_arguments)
+        fields["task_arguments"] = bodies.restore_masked(
+            fields["task_arguments"], old.task_arguments
+        )
     fields = masking.restored(fields, old)
     if not follows:
         masking.refuse_masks(fields, old.type)
     if is_replacement and not fields.get("name"):
-        raise validation.refusal([Fault("name", "This is required.")])
-    to = Binding(tx, actor, task_id, old, keeps=not is_replacement)
-    spec = bindings.bound(to, body, TaskSpec(**{**base, **fields}))
+        raise validation.invalid_task([Fault("name", "This field is required.")])
+    binding = Binding(tx, actor, task_id, old, keeps_current=not is_replacement)
+    spec = bindings.resolve(binding, body, TaskSpec(**{**base, **fields}))
     _save(tx, actor, row, spec)
     if body.acl is not None and body.acl != acl_of(tx, actor.customer_id, "task", task_id):
         replace_acl(tx, actor, "task", task_id, body.acl)
@@ -93,27 +98,27 @@ def set_timeout(
     if_match: int | None = None,
     *,
     follows: bool = False,
-) -> Shown:
-    """The one way to change it; see `_refuse_fixed`."""
+) -> TaskWithAcl:
+    """Only this operation changes the timeout; see `_refuse_fixed`."""
     require(actor, Level.ADMIN)
     row = _locked(tx, actor, task_id, if_match, follows=follows)
     spec = msgspec.structs.replace(decode(row.spec), timeout=timeout)
-    _save(tx, actor, row, validation.checked(spec))
+    _save(tx, actor, row, validation.validate(spec))
     return _view_with_acl(tx, actor, task_id)
 
 
-def delete(tx: Tx, actor: Actor, task_id: str, *, follows: bool = False) -> Shown:
-    """Gone for every reader, its key dead; what waits for it ends by the event."""
+def delete(tx: Tx, actor: Actor, task_id: str, *, follows: bool = False) -> TaskWithAcl:
+    """Delete the task and its secret key. Jobs that wait for it are ended by an event consumer."""
     require(actor, Level.ADMIN)
     row = _locked(tx, actor, task_id, None, follows=follows)
-    # Whatever holds a task refuses here, with Conflict.
+    # Raises Conflict if a webhook or workflow uses the task.
     shown_last = _view_with_acl(tx, actor, task_id)
     service.delete_for(tx, actor, "task", task_id)
     _refuse_used(tx, task_id)
     store.mark_deleted(tx, row)
     secret_keys.delete(tx, actor.customer_id, "task", task_id)
-    # The ACL stays: it says who may still see the jobs that ran.
-    audit.record(tx, actor, "task.delete", "task", task_id, audited(decode(row.spec)), None)
+    # The ACL is not deleted: it decides who may still see the jobs of the task.
+    audit.record(tx, actor, "task.delete", "task", task_id, audit_fields(decode(row.spec)), None)
     events.append(tx, actor.customer_id, "task.deleted", task_id, _event(row))
     return shown_last
 
@@ -122,24 +127,25 @@ def _refuse_used(tx: Tx, task_id: str) -> None:
     used = store.workflow_of(tx, task_id)
     if used is not None:
         raise Conflict(
-            f"The workflow {used} runs this task; take it out of there first.", code="task_in_use"
+            f"The workflow {used} runs this task; remove it from the workflow first.",
+            code="task_in_use",
         )
 
 
-def show(tx: Tx, actor: Actor, task_id: str) -> Shown:
-    """The task, or NotFound for whom its ACL does not name."""
+def show(tx: Tx, actor: Actor, task_id: str) -> TaskWithAcl:
+    """The task, or NotFound if the actor may not see it."""
     view = _view_with_acl(tx, actor, task_id)
     if not may_see(actor, view[1]):
-        raise store.missing()
+        raise store.not_found()
     return view
 
 
-def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | None]:
-    """A page of what the actor may see, and the total where the caller asked for it."""
+def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[TaskWithAcl], int | None]:
+    """A page of the tasks that the actor may see, and the total if the query asks for it."""
     require(actor, Level.VIEWER)
-    views = store.page(tx, actor, listing)
+    views = store.select_page(tx, actor, listing)
     task_ids = [view.id for view in views]
-    acls = store.acls(tx, actor.customer_id, task_ids)
+    acls = store.acls_of(tx, actor.customer_id, task_ids)
     started_by = service.event_ids_for(tx, actor.customer_id, "task", task_ids)
     schedules = store.schedule_lines(tx, actor.customer_id, task_ids)
     for view in views:
@@ -150,13 +156,13 @@ def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[Shown], int | N
 
 
 def reveal(tx: Tx, keys: Keyring, actor: Actor, task_id: str) -> str:
-    """The secret key in clear; every reading is audited."""
+    """The secret key in clear; every access is audited."""
     store.find(tx, actor.customer_id, task_id)
     return secret_keys.reveal(tx, keys, actor, "task", task_id)
 
 
 def rotate(tx: Tx, keys: Keyring, actor: Actor, task_id: str, overlap_s: int = 0) -> str:
-    """A new secret key; the old one is dead at once, or after `overlap_s`."""
+    """Create a new secret key; the old one becomes invalid now, or after `overlap_s`."""
     store.find(tx, actor.customer_id, task_id)
     return secret_keys.rotate(tx, keys, actor, "task", task_id, overlap_s)
 
@@ -164,12 +170,12 @@ def rotate(tx: Tx, keys: Keyring, actor: Actor, task_id: str, overlap_s: int = 0
 def _refuse_fixed(fields: dict[str, Any], old: TaskSpec) -> None:
     if "timeout" in fields and fields["timeout"] != old.timeout:
         message = (
-            "The timeout cannot be changed here; change it in the console, with `belvedere task"
-            " timeout`, or by PUT /api/task/{id}/timeout."
+            "The timeout cannot be changed here. Change it in the console, with `belvedere task"
+            " timeout`, or with PUT /api/task/{id}/timeout."
         )
         raise Invalid(message, code="timeout_fixed", faults=(Fault("timeout", message),))
     if "type" in fields and fields["type"] is not old.type:
-        message = f"A task stays what it is ({old.type}); make another one."
+        message = f"The type of a task cannot be changed ({old.type}); create another task."
         raise Invalid(message, code="type_fixed", faults=(Fault("type", message),))
 
 
@@ -183,11 +189,11 @@ def _base_fields(old: TaskSpec, is_replacement: bool) -> dict[str, Any]:
 def _locked(
     tx: Tx, actor: Actor, task_id: str, if_match: int | None, *, follows: bool = False
 ) -> TaskRow:
-    row = store.find(tx, actor.customer_id, task_id, hold=True)
+    row = store.find(tx, actor.customer_id, task_id, lock=True)
     if not follows:
         managed_objects.refuse(tx, "task", task_id)
     if if_match is not None and if_match != row.version:
-        raise Stale(f"The task is at version {row.version} now; read it again.")
+        raise Stale(f"The task is now at version {row.version}; reload it and try again.")
     return row
 
 
@@ -199,7 +205,7 @@ def _save(tx: Tx, actor: Actor, row: TaskRow, spec: TaskSpec) -> None:
     row.version += 1
     row.updated_at = tx.now
     store.save(tx, row)
-    _record_change(tx, actor, row, "changed", audited(before))
+    _record_change(tx, actor, row, "changed", audit_fields(before))
 
 
 def _new_row(actor: Actor, now: Millis) -> TaskRow:
@@ -222,7 +228,7 @@ def _record_change(
     tx: Tx, actor: Actor, row: TaskRow, action: str, before: dict[str, Any] | None
 ) -> None:
     store.insert_version(tx, row, actor.email or actor.username or actor.kind)
-    after = audited(decode(row.spec))
+    after = audit_fields(decode(row.spec))
     audit.record(tx, actor, f"task.{action.removesuffix('d')}", "task", row.id, before, after)
     events.append(tx, actor.customer_id, f"task.{action}", row.id, _event(row))
 
@@ -237,8 +243,8 @@ def _event(row: TaskRow) -> dict[str, Any]:
     }
 
 
-def audited(spec: TaskSpec) -> dict[str, Any]:
-    """A definition as the audit keeps it: no masked value, no credential, no value of the
+def audit_fields(spec: TaskSpec) -> dict[str, Any]:
+    """A definition as the audit log stores it: without masked values, credentials and values of the
     environment."""
     hidden = dict.fromkeys(spec.env, MASK)
     fields: dict[str, Any] = msgspec.to_builtins(
@@ -247,7 +253,7 @@ def audited(spec: TaskSpec) -> dict[str, Any]:
     return fields
 
 
-def _view_with_acl(tx: Tx, actor: Actor, task_id: str) -> Shown:
+def _view_with_acl(tx: Tx, actor: Actor, task_id: str) -> TaskWithAcl:
     view = store.view(tx, actor.customer_id, task_id)
     view.triggers = service.event_ids_for(tx, actor.customer_id, "task", [task_id])[task_id]
     view.schedules = store.schedule_lines(tx, actor.customer_id, [task_id])[task_id]

@@ -76,13 +76,13 @@ schedule_lines: Port[[Tx, str, Sequence[str]], dict[str, list[ScheduleLine]]] = 
 
 
 class TaskView(TaskRow):
-    """A task with the names of what it is bound to."""
+    """A task with the names of its host and script."""
 
     hostname: str | None
     script_name: str | None
     # Ids of the events that start it; not a column.
     triggers: list[str] = []
-    # When it runs by itself; not a column either.
+    # Not a column either.
     schedules: list[ScheduleLine] = []
 
 
@@ -119,26 +119,26 @@ _VIEW = f"{columns(TaskRow, 't.')}, h.hostname, f.filename"
 
 
 def sealed_spec(tx: Tx, task_id: str, text: str) -> str:
-    """A definition as the database keeps it."""
-    return sealed_values.seal_object(tx, about(task_id), text, hidden_fields(text))
+    """A definition as it is stored, with secret fields sealed."""
+    return sealed_values.seal_object(tx, seal_context(task_id), text, hidden_fields(text))
 
 
-def _clear(tx: Tx, task_id: str, text: str) -> str:
-    return sealed_values.open_object(tx, about(task_id), text)
+def _unseal(tx: Tx, task_id: str, text: str) -> str:
+    return sealed_values.open_object(tx, seal_context(task_id), text)
 
 
-def about(task_id: str) -> str:
+def seal_context(task_id: str) -> str:
     return f"task/{task_id}"
 
 
 def clear_spec(tx: Tx, task_id: str, text: str) -> TaskSpec:
-    return decode(_clear(tx, task_id, text))
+    return decode(_unseal(tx, task_id, text))
 
 
 def runnable(
     tx: Tx, customer_id: str, task_id: str, *, also_deleted: bool = False
 ) -> Runnable | None:
-    """The task as it can be run now, with the current version of its script."""
+    """The task with the current version of its script."""
     row = with_host(tx, customer_id, task_id, also_deleted=also_deleted)
     return None if row is None else row[0]
 
@@ -146,7 +146,7 @@ def runnable(
 def with_host(
     tx: Tx, customer_id: str, task_id: str, *, also_deleted: bool = False
 ) -> tuple[Runnable, HostRow | None] | None:
-    """The same with its host, unless that was deleted."""
+    """The task and its host, unless the host was deleted."""
     row = tx.row(
         f"select {_RUNNABLE}, {columns(HostRow, 'h.')} from tasks t {_JOINS}"
         " where t.id = ? and t.customer_id = ?"
@@ -157,7 +157,7 @@ def with_host(
     if row is None:
         return None
     width = len(Runnable.__struct_fields__)
-    task, host = (*row[: width - 1], decode(_clear(tx, row[0], row[width - 1]))), row[width:]
+    task, host = (*row[: width - 1], decode(_unseal(tx, row[0], row[width - 1]))), row[width:]
     return Runnable(*task), None if host[0] is None else HostRow(*host)
 
 
@@ -182,7 +182,8 @@ def _has_file(spec: str) -> bool:
 
 
 def workflow_of(tx: Tx, task_id: str) -> str | None:
-    """A workflow that runs it; they lie above, hence by the table's name."""
+    """A workflow that runs the task. `workflow_specs` is above this package, so its table is read
+    directly."""
     workflow_id: str | None = tx.value(
         "select workflow_id from workflow_tasks where task_id = ? order by workflow_id limit 1",
         task_id,
@@ -191,26 +192,26 @@ def workflow_of(tx: Tx, task_id: str) -> str | None:
 
 
 def task_snapshot(tx: Tx, task_id: str, version: int) -> TaskSpec | None:
-    """What a task was at one version; it never changes, whoever knows the pair may keep it."""
+    """The definition of a version. It never changes, so callers may cache it."""
     spec = tx.value(
         "select spec from task_versions where task_id = ? and version = ?", task_id, version
     )
-    return None if spec is None else decode(_clear(tx, task_id, spec))
+    return None if spec is None else decode(_unseal(tx, task_id, spec))
 
 
-def find(tx: Tx, customer_id: str, task_id: str, *, hold: bool = False) -> TaskRow:
-    """The task, held until the transaction ends where it is about to change."""
+def find(tx: Tx, customer_id: str, task_id: str, *, lock: bool = False) -> TaskRow:
+    """The task; `lock` locks its row until the end of the transaction."""
     row = tx.one(
         TaskRow,
         f"select {columns(TaskRow)} from tasks"
         " where id = ? and customer_id = ? and deleted_at is null"
-        f"{tx.dialect.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if lock else ''}",
         task_id,
         customer_id,
     )
     if row is None:
-        raise missing()
-    row.spec = _clear(tx, row.id, row.spec)
+        raise not_found()
+    row.spec = _unseal(tx, row.id, row.spec)
     return row
 
 
@@ -236,7 +237,7 @@ def uses_of_file(tx: Tx, customer_id: str, file_id: str) -> list[FileUse]:
     )
 
 
-def missing() -> NotFound:
+def not_found() -> NotFound:
     return NotFound("There is no such task.", code="task_not_found")
 
 
@@ -249,13 +250,13 @@ def view(tx: Tx, customer_id: str, task_id: str) -> TaskView:
         customer_id,
     )
     if row is None:
-        raise missing()
-    row.spec = _clear(tx, row.id, row.spec)
+        raise not_found()
+    row.spec = _unseal(tx, row.id, row.spec)
     return row
 
 
-def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
-    """The same list, no longer than an answer may be."""
+def fit_page(tx: Tx, actor: Actor, listing: Listing) -> Listing:
+    """The listing, shortened to the size limit of a response."""
     visible_sql, seen_params = visible_filter(actor, "task", "t.id")
     sql = clauses(listing)
     rows = tx.rows(
@@ -266,8 +267,8 @@ def fitted(tx: Tx, actor: Actor, listing: Listing) -> Listing:
     return response_budget.fitted(listing, (size for (size,) in rows))
 
 
-def page(tx: Tx, actor: Actor, listing: Listing) -> list[TaskView]:
-    """Those that the actor may see."""
+def select_page(tx: Tx, actor: Actor, listing: Listing) -> list[TaskView]:
+    """Tasks that the actor may see."""
     visible_sql, seen_params = visible_filter(actor, "task", "t.id")
     sql = clauses(listing)
     rows = tx.all(
@@ -280,7 +281,7 @@ def page(tx: Tx, actor: Actor, listing: Listing) -> list[TaskView]:
         *sql.page_params,
     )
     for view in rows:
-        view.spec = _clear(tx, view.id, view.spec)
+        view.spec = _unseal(tx, view.id, view.spec)
     return rows
 
 
@@ -298,8 +299,8 @@ def count(tx: Tx, actor: Actor, listing: Listing) -> int:
     )
 
 
-def acls(tx: Tx, customer_id: str, task_ids: list[str]) -> dict[str, list[str]]:
-    """The entries of several tasks at once."""
+def acls_of(tx: Tx, customer_id: str, task_ids: list[str]) -> dict[str, list[str]]:
+    """The ACL entries of several tasks."""
     rows = tx.rows(
         "select object_id, entry from acl where customer_id = ? and object = 'task'"
         f" and object_id in {tx.dialect.in_texts} order by entry",
@@ -358,7 +359,7 @@ def mark_deleted(tx: Tx, row: TaskRow) -> None:
 
 
 def write_spec(row: TaskRow, spec: TaskSpec) -> None:
-    """Put a definition into its row: what queries look for also stands in columns."""
+    """Write a definition to its row; fields that queries filter by also have columns."""
     row.name = spec.name
     row.host_id = spec.host_id
     row.script_id = spec.script_id

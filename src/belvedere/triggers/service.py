@@ -66,7 +66,7 @@ def resolve(
     """The triggers, each event once. An event in `known` already starts the target and is not
     looked up again."""
     if len(event_ids) > MAX_TRIGGERS:
-        raise _invalid_triggers([Fault("triggers", f"Give at most {MAX_TRIGGERS} events.")])
+        raise _invalid_triggers([Fault("triggers", f"At most {MAX_TRIGGERS} events are allowed.")])
     triggers: dict[str, Trigger] = {}
     faults: list[Fault] = []
     for n, event in enumerate(event_ids):

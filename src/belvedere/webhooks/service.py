@@ -213,7 +213,7 @@ def _target_exists(tx: Tx, actor: Actor, kind: str, target_id: str) -> bool:
         return False
     try:
         # Locked: a target that is being deleted must not be attached.
-        TARGETS[kind].find(tx, actor.customer_id, target_id, hold=True)
+        TARGETS[kind].find(tx, actor.customer_id, target_id, lock=True)
     except NotFound:
         return False
     return True

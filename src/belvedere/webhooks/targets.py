@@ -31,7 +31,7 @@ TargetCache = dict[str, Any]
 class Target:
     """How one kind of target is found, checked and started, and what it masks in a payload."""
 
-    # (tx, customer_id, target_id, hold=True); raises NotFound
+    # (tx, customer_id, target_id, lock=True); raises NotFound
     find: Callable[..., object]
     # Raises if the target cannot run; starts nothing.
     prepare: Callable[[Tx, Actor, str, list[Any], TargetCache], PreparedTarget]

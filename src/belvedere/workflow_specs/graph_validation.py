@@ -61,7 +61,7 @@ def faults_of(graph: Graph, start: str) -> list[Fault]:
 
 def _nodes(graph: Graph) -> Faults:
     if not 1 <= len(graph.nodes) <= MAX_NODES:
-        yield Fault("graph.nodes", f"Give 1 to {MAX_NODES} nodes.")
+        yield Fault("graph.nodes", f"Must have 1 to {MAX_NODES} nodes.")
         return
     node_ids: set[str] = set()
     for n, node in enumerate(graph.nodes):
@@ -71,18 +71,18 @@ def _nodes(graph: Graph) -> Faults:
             yield Fault(f"{field}.id", f"Another node has the id {node.id!r}.")
         node_ids.add(node.id)
         if bool(node.task_id) == bool(node.workflow_id):
-            yield Fault(f"{field}.task_id", "Give either a task_id or a workflow_id.")
+            yield Fault(f"{field}.task_id", "Set either task_id or workflow_id.")
         if node.retry is not None:
             for fault in retry_faults(node.retry):
                 yield Fault(f"{field}.{fault.field}", fault.message)
         position = node.position
         if position is not None and not (math.isfinite(position.x) and math.isfinite(position.y)):
-            yield Fault(f"{field}.position", "Give two numbers.")
+            yield Fault(f"{field}.position", "Must be two numbers.")
 
 
 def _edges(graph: Graph) -> Faults:
     if len(graph.edges) > MAX_EDGES:
-        yield Fault("graph.edges", f"Give at most {MAX_EDGES} edges.")
+        yield Fault("graph.edges", f"At most {MAX_EDGES} edges are allowed.")
         return
     node_ids = {node.id for node in graph.nodes}
     edge_keys = set()
@@ -95,7 +95,7 @@ def _edges(graph: Graph) -> Faults:
         if edge.on == UNFOLLOWABLE:
             yield Fault(f"{field}.on", "A workflow waits for a lost job; no edge can follow it.")
         if edge.bound is not None and not 1 <= edge.bound <= MAX_VISITS:
-            yield Fault(f"{field}.max_visits", f"Give 1 to {MAX_VISITS}.")
+            yield Fault(f"{field}.max_visits", f"Must be 1 to {MAX_VISITS}.")
         edge_key = (edge.source, edge.target, edge.on)
         if edge_key in edge_keys:
             yield Fault(field, "Another edge has the same source, target and on.")

@@ -56,7 +56,7 @@ def faults_of(tx: Tx, customer_id: str, workflow_id: str | None, graph: Graph) -
 
 def _fault(tx: Tx, customer_id: str, workflow_id: str | None, nested_id: str) -> str | None:
     # Locked: a workflow that is being deleted must not get a new user.
-    if not is_id(nested_id) or store.look_up(tx, customer_id, nested_id, hold=True) is None:
+    if not is_id(nested_id) or store.look_up(tx, customer_id, nested_id, lock=True) is None:
         return "There is no such workflow."
     level = {nested_id}
     for _ in range(1, MAX_DEPTH):

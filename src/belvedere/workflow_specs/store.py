@@ -42,9 +42,9 @@ class TaskName(msgspec.Struct):
     type: str
 
 
-def find(tx: Tx, customer_id: str, workflow_id: str, *, hold: bool = False) -> WorkflowRow:
-    """The workflow; `hold` locks its row until the end of the transaction."""
-    row = look_up(tx, customer_id, workflow_id, hold=hold)
+def find(tx: Tx, customer_id: str, workflow_id: str, *, lock: bool = False) -> WorkflowRow:
+    """The workflow; `lock` locks its row until the end of the transaction."""
+    row = look_up(tx, customer_id, workflow_id, lock=lock)
     if row is None:
         raise not_found()
     return row
@@ -61,13 +61,13 @@ def not_found() -> NotFound:
 
 
 def look_up(
-    tx: Tx, customer_id: str, workflow_id: str, *, hold: bool = False, also_deleted: bool = False
+    tx: Tx, customer_id: str, workflow_id: str, *, lock: bool = False, also_deleted: bool = False
 ) -> WorkflowRow | None:
     row = tx.one(
         WorkflowRow,
         f"select {_ROW} from workflows where id = ? and customer_id = ?"
         f"{'' if also_deleted else ' and deleted_at is null'}"
-        f"{tx.dialect.lock_rows if hold else ''}",
+        f"{tx.dialect.lock_rows if lock else ''}",
         workflow_id,
         customer_id,
     )

@@ -88,7 +88,7 @@ def validate(
         # Nothing is looked up for it, which would take a query for each node.
         raise graph.invalid_workflow(faults)
     if not SECOND <= spec.expires <= 365 * DAY:
-        faults.append(Fault("expires", f"Give {SECOND} to {365 * DAY} milliseconds."))
+        faults.append(Fault("expires", f"Must be {SECOND} to {365 * DAY} milliseconds."))
     faults += env_faults("global_constants", spec.global_constants)
     faults += _missing_tasks(tx, actor, spec, current_tasks)
     faults += nesting.faults_of(tx, actor.customer_id, workflow_id, spec.graph)
@@ -121,7 +121,7 @@ def _exists(tx: Tx, actor: Actor, task_id: str) -> bool:
         return False
     try:
         # Locked: a task that is being deleted must not get a new user.
-        tasks.find(tx, actor.customer_id, task_id, hold=True)
+        tasks.find(tx, actor.customer_id, task_id, lock=True)
     except NotFound:
         return False
     return True

@@ -51,7 +51,7 @@ def change(
     """Replace the definition (`replaces`) or some fields of it; a new version if it differs."""
     require(actor, Level.ADMIN)
     service.lock_triggers(tx, actor.customer_id)
-    row = store.find(tx, actor.customer_id, workflow_id, hold=True)
+    row = store.find(tx, actor.customer_id, workflow_id, lock=True)
     if if_match is not None and if_match != row.version:
         raise Stale(f"The workflow is now at version {row.version}; reload it and try again.")
     old = decode(row.spec)
@@ -83,7 +83,7 @@ def _replace_acl_and_triggers(tx: Tx, actor: Actor, workflow_id: str, body: Work
 def delete(tx: Tx, actor: Actor, workflow_id: str) -> WorkflowView:
     """Delete a workflow and its secret key. Running jobs continue; waiting jobs expire."""
     require(actor, Level.ADMIN)
-    row = store.find(tx, actor.customer_id, workflow_id, hold=True)
+    row = store.find(tx, actor.customer_id, workflow_id, lock=True)
     view = _view(tx, actor, row)
     service.delete_for(tx, actor, "workflow", workflow_id)
     _reject_if_nested(tx, workflow_id)

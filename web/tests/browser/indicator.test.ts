@@ -143,7 +143,7 @@ test('the form makes each kind, and says what is wrong with a chart', async () =
   const sample = await value.inputValue()
   await value.fill(sample.replace('"line"', '"pie"'))
   await page.getByRole('button', { name: 'Create the indicator' }).click()
-  await page.getByText('value.kind: Give one of line, bar.').waitFor()
+  await page.getByText('value.kind: Must be one of line, bar.').waitFor()
   await value.fill(sample)
   await page.getByRole('button', { name: 'Create the indicator' }).click()
   await page.getByRole('img', { name: /^Made here: shop 4/ }).waitFor()

@@ -161,7 +161,7 @@ describe('monitors', () => {
     await page.getByLabel('Name').fill('Shop')
     await page.getByLabel('Address').fill('not an address')
     await page.getByRole('button', { name: 'Create the monitor' }).click()
-    await page.getByText('Give an absolute URL').waitFor()
+    await page.getByText('Must be an absolute URL').waitFor()
     await page.getByLabel('Address').fill(`http://127.0.0.1:${port}/`)
     await page.getByLabel('Every, seconds').fill('1')
     await page.getByLabel('Failure after').fill('1')

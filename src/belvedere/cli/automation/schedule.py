@@ -103,7 +103,7 @@ def preview(args: Args) -> object:
     body = {"repeatEvery": args.repeat, "runDate": args.date, "timezone": args.zone}
     values = {name: value for name, value in body.items() if value is not None}
     if not values.keys() & {"repeatEvery", "runDate"}:
-        raise CommandError("Give a schedule, or a time with --repeat or --date.", 2)
+        raise CommandError("Specify a schedule, or a time with --repeat or --date.", 2)
     return client.post("/schedule/preview", {**values, "count": args.count})
 
 

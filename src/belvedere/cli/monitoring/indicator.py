@@ -29,7 +29,7 @@ def push(args: Args) -> object:
     body = _body(args)
     client = connect(args)
     if not body:
-        raise CommandError("Nothing to set. Give a value, or for example --state failure.", 2)
+        raise CommandError("Nothing to set. Specify a value or, for example, --state failure.", 2)
     try:
         return client.patch(_path(args), body)
     except Problem as problem:

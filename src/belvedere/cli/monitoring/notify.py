@@ -136,7 +136,7 @@ def retry(args: Args) -> object:
     """One message, or every dead one."""
     client = connect(args)
     if bool(args.message) == args.all:
-        raise CommandError("Give a message id, or use --all.", 2)
+        raise CommandError("Specify a message id, or use --all.", 2)
     ids = [args.message]
     if args.all:
         dead = client.read_list("/notify/message", {"where[state]": "dead"})

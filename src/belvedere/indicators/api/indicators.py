@@ -79,7 +79,7 @@ async def change(request: Request[IndicatorBody]) -> IndicatorRecord:
 async def push(request: Request[StateBody]) -> IndicatorRecord:
     report: StateBody = request.body
     if report.state is None and report.value is None:
-        raise Invalid("Give a state, a value, or both.", code="nothing_given")
+        raise Invalid("Send a state, a value or both.", code="nothing_given")
     # Scripts for TheEye report success where an indicator has the state normal.
     state = "normal" if report.state == "success" else report.state
     body = IndicatorBody(state=state, value=report.value)
@@ -114,7 +114,7 @@ async def show_history(request: Request[None]) -> list[PointRecord]:
     until = query.time("until", request.first("until") or "2100-01-01")
     max_points = query.whole("points", request.first("points") or str(DEFAULT_POINTS))
     if not 1 <= max_points <= history.MAX_POINTS:
-        raise query.bad("points", f"Give 1 to {history.MAX_POINTS} points.")
+        raise query.bad("points", f"Must be 1 to {history.MAX_POINTS} points.")
     points = await run_search(
         request, queries.list_points, request.actor, request.path["id"], since, until, max_points
     )

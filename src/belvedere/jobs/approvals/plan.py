@@ -121,7 +121,7 @@ def _masked_arguments(
         # The job will wait for input, or fail to start with a reason.
         return None
     plain = [value if isinstance(value, str) else {"filename": value.filename} for value in fitted]
-    masked_values = arguments.masked(spec.task_arguments, plain)
+    masked_values = arguments.mask_values(spec.task_arguments, plain)
     return [MASK if position in hidden else value for position, value in enumerate(masked_values)]
 
 

@@ -17,7 +17,7 @@ from belvedere.jobs.history import limits
 from belvedere.jobs.history.limits import BATCH_SIZE, IS_DELETABLE
 from belvedere.jobs.output import log_store
 from belvedere.tasks.model import History
-from belvedere.tasks.store import missing, runnable
+from belvedere.tasks.store import not_found, runnable
 
 # The names of the marks that hide the history of an organization.
 _MARK = "purge:"
@@ -69,7 +69,7 @@ def delete_batch(tx: Tx, actor: Actor, column: str | None, object_id: str | None
 def check_task(tx: Tx, actor: Actor, task_id: str) -> None:
     """The task may be deleted, but must have existed."""
     if runnable(tx, actor.customer_id, task_id, also_deleted=True) is None:
-        raise missing()
+        raise not_found()
 
 
 def _column(kind: str | None, object_id: str | None) -> str | None:

@@ -268,7 +268,7 @@ def _fit_arguments(tx: Tx, request: JobRequest, task: Runnable, lifecycle: Lifec
 
 def encode_arguments(tx: Tx, customer_id: str, spec: TaskSpec, values: Sequence[Value]) -> str:
     """Values as they are stored: files by their content's hash, masked values sealed."""
-    stored = arguments.keep_files(tx, customer_id, values)
+    stored = arguments.store_files(tx, customer_id, values)
     masked = {position for position, argument in enumerate(spec.task_arguments) if argument.masked}
     return store.json_array(
         sealed_values.seal_values(tx, customer_id, stored, masked) if masked else stored

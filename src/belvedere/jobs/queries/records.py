@@ -9,7 +9,7 @@ from belvedere.base.clock import iso, iso_or_none
 from belvedere.jobs.approvals.plan import PlannedTask
 from belvedere.jobs.attempts import Attempt
 from belvedere.jobs.model import APPROVAL, RESTORED, WORKFLOW, JobRow, Lifecycle
-from belvedere.tasks.definition.argument_values import masked
+from belvedere.tasks.definition.argument_values import mask_values
 from belvedere.tasks.model import TaskSpec, mask_arguments
 
 
@@ -193,7 +193,9 @@ def add_task(record: JobRecord, task_id: str, spec: TaskSpec, arguments: str) ->
         approvers=spec.approvers,
     )
     record.task_arguments_values = (
-        [] if arguments == "[]" else masked(spec.task_arguments, msgspec.json.decode(arguments))
+        []
+        if arguments == "[]"
+        else mask_values(spec.task_arguments, msgspec.json.decode(arguments))
     )
     return record
 

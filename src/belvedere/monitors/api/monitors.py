@@ -90,7 +90,7 @@ def _until(request: AnyRequest) -> Millis | None:
     try:
         return parse_iso(request.body.until)
     except (ValueError, OverflowError):
-        message = "Give a time such as 2026-01-31T08:00:00.000Z."
+        message = "Must be a time such as 2026-01-31T08:00:00.000Z."
         raise invalid_fields([Fault("until", message)]) from None
 
 

@@ -103,19 +103,19 @@ def type_of(body: MonitorBody) -> MonitorType:
         MonitorType(word) if word in set(MonitorType) else by_kind.get((body.kind or "").lower())
     )
     if monitor_type is None or (word and word not in set(MonitorType)):
-        raise invalid_fields([Fault("type", f"Give one of {', '.join(MonitorType)}.")])
+        raise invalid_fields([Fault("type", f"Must be one of {', '.join(MonitorType)}.")])
     return monitor_type
 
 
 def _within(field: str, number: int, least: int, most: int) -> int:
     if not least <= number <= most:
-        raise text_fields.bad(field, f"Give {least} to {most}.")
+        raise text_fields.bad(field, f"Must be {least} to {most}.")
     return number
 
 
 def _severity(word: str) -> str:
     if word.upper() not in set(MonitorSeverity):
-        raise text_fields.bad("failure_severity", f"Give one of {', '.join(MonitorSeverity)}.")
+        raise text_fields.bad("failure_severity", f"Must be one of {', '.join(MonitorSeverity)}.")
     return word.upper()
 
 

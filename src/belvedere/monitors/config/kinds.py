@@ -141,22 +141,22 @@ def _scraper(config: ScraperConfig) -> Faults:
     for name in ("status_code", "pattern"):
         yield from _pattern(name, getattr(config, name))
     if len(config.json_path) > MAX_JSON_PATH:
-        yield "json_path", f"Give at most {MAX_JSON_PATH} characters."
+        yield "json_path", f"At most {MAX_JSON_PATH} characters are allowed."
     elif config.json_path and not re.fullmatch(r"\$(\.[\w-]+|\[\d+\])*", config.json_path):
-        yield "json_path", "Give a path such as $.status or $.items[0].name."
+        yield "json_path", "Must be a path such as $.status or $.items[0].name."
     if config.json_value is not None and not config.json_path:
-        yield "json_value", "Give json_path as well: where the value is in the response."
+        yield "json_value", "Set json_path too: it is the position of the value in the response."
     if config.method.upper() not in METHODS:
-        yield "method", f"Give one of {', '.join(METHODS)}."
+        yield "method", f"Must be one of {', '.join(METHODS)}."
     if not 0 <= config.max_ms <= MAX_TIMEOUT:
-        yield "max_ms", f"Give 0 to {MAX_TIMEOUT} milliseconds."
+        yield "max_ms", f"Must be 0 to {MAX_TIMEOUT} milliseconds."
     if config.parser not in ("", "pattern"):
         yield (
             "parser",
             "Only `pattern` is supported; to run a script, use a monitor of type script.",
         )
     if len(config.headers) > MAX_HEADERS:
-        yield "headers", f"Give at most {MAX_HEADERS} headers."
+        yield "headers", f"At most {MAX_HEADERS} headers are allowed."
         return
     for name, value in config.headers.items():
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or not _is_line(value):
@@ -174,7 +174,7 @@ def _url(url: str) -> Faults:
     except ValueError:
         is_good = False
     if not is_good:
-        yield "url", "Give an absolute URL, http://… or https://…"
+        yield "url", "Must be an absolute URL, http://… or https://…"
 
 
 def _pattern(name: str, text: str) -> Faults:
@@ -187,65 +187,65 @@ def _pattern(name: str, text: str) -> Faults:
 def _dstat(config: DstatConfig) -> Faults:
     for name in DstatLimits.__struct_fields__:
         if not 0 < getattr(config.limit, name) <= 100:
-            yield name, "Give a percentage above 0, at most 100."
+            yield name, "Must be a percentage above 0, at most 100."
 
 
 def _process(config: ProcessConfig) -> Faults:
     if not config.raw_search or not _is_line(config.raw_search):
-        yield "raw_search", "Give the text to search for in command lines."
+        yield "raw_search", "Set the text to search for in command lines."
     if config.is_regexp:
         yield from _pattern("raw_search", config.raw_search)
     if config.least < 0 or (config.most is not None and config.most < config.least):
-        yield "least", "Give the minimum number of processes; it must not be larger than `most`."
+        yield "least", "Must not be larger than `most`."
 
 
 def _file(config: FileConfig) -> Faults:
     if not config.path.startswith("/") or "\0" in config.path or len(config.path) > 4_096:
-        yield "path", "Give an absolute path."
+        yield "path", "Must be an absolute path."
     if config.permissions and not re.fullmatch("[0-7]{3,4}", config.permissions):
-        yield "permissions", "Give octal digits such as 0644."
+        yield "permissions", "Must be octal digits such as 0644."
 
 
 def _script(config: ScriptConfig) -> Faults:
     if not is_id(config.script_id):
-        yield "script_id", "Give the id of a stored script."
+        yield "script_id", "Must be the id of a stored script."
     if len(config.script_arguments) > MAX_ARGUMENTS:
-        yield "script_arguments", f"Give at most {MAX_ARGUMENTS} arguments."
+        yield "script_arguments", f"At most {MAX_ARGUMENTS} arguments are allowed."
     if any("\0" in text for text in (*config.script_arguments, config.script_runas)):
         yield "script_arguments", "An argument must not contain a NUL character."
 
 
 def _nested(config: NestedConfig) -> Faults:
     if not 0 < len(config.monitors) <= MAX_MEMBERS:
-        yield "monitors", f"Give 1 to {MAX_MEMBERS} monitors."
+        yield "monitors", f"Must have 1 to {MAX_MEMBERS} monitors."
 
 
 def _address(config: TcpConfig | PingConfig | DnsConfig | TlsConfig) -> Faults:
     if not re.fullmatch(r"[A-Za-z0-9_.:%-]{1,253}", config.target):
-        yield "target", "Give a host name or an address."
+        yield "target", "Must be a host name or an address."
 
 
 def _port(config: TcpConfig | TlsConfig) -> Faults:
     yield from _address(config)
     if not 0 < config.port < 65_536:
-        yield "port", "Give 1 to 65535."
+        yield "port", "Must be 1 to 65535."
 
 
 def _dns(config: DnsConfig) -> Faults:
     yield from _address(config)
     if config.record.upper() not in RECORDS:
-        yield "record", f"Give one of {', '.join(RECORDS)}."
+        yield "record", f"Must be one of {', '.join(RECORDS)}."
 
 
 def _tls(config: TlsConfig) -> Faults:
     yield from _port(config)
     if not 0 <= config.days <= 3_650:
-        yield "days", "Give 0 to 3650."
+        yield "days", "Must be 0 to 3650."
 
 
 def _push(config: PushConfig) -> Faults:
     if not 0 <= config.grace <= 24 * 60 * MAX_TIMEOUT:
-        yield "grace", "Give a number of milliseconds, 0 or more."
+        yield "grace", "Must be a number of milliseconds, 0 or more."
 
 
 def _no_check(_: object) -> Faults:

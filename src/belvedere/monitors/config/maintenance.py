@@ -29,7 +29,7 @@ class MaintenanceWindow(msgspec.Struct, omit_defaults=True):
 
 def validate_windows(windows: Sequence[MaintenanceWindow]) -> list[MaintenanceWindow]:
     if len(windows) > MAX_WINDOWS:
-        raise text_fields.bad("maintenance", f"Give at most {MAX_WINDOWS} windows.")
+        raise text_fields.bad("maintenance", f"At most {MAX_WINDOWS} windows are allowed.")
     for n, window in enumerate(windows):
         fault = _once_fault(window) if window.start or window.end else _weekly_fault(window)
         if fault:
@@ -44,16 +44,16 @@ def _once_fault(window: MaintenanceWindow) -> str:
         is_good = False
     if is_good and not window.days and not window.at:
         return ""
-    return "Give start and a later end as times such as 2026-01-31T08:00:00.000Z."
+    return "start and end must be times, start before end, such as 2026-01-31T08:00:00.000Z."
 
 
 def _weekly_fault(window: MaintenanceWindow) -> str:
     if not 1 <= len(window.days) <= len(DAYS) or not set(window.days) <= set(DAYS):
-        return f"Give days from {', '.join(DAYS)}, or start and end."
+        return f"Set days ({', '.join(DAYS)}), or start and end."
     if not re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", window.at):
-        return "Give at as a time of day such as 22:30."
+        return "at must be a time of day such as 22:30."
     if not 0 < window.minutes <= MAX_MINUTES:
-        return f"Give 1 to {MAX_MINUTES} minutes."
+        return f"Must be 1 to {MAX_MINUTES} minutes."
     try:
         ZoneInfo(window.timezone)
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -29,7 +29,7 @@ def validate(type_: MonitorType, values: dict[str, Any]) -> dict[str, Any]:
     ]
     timeout = getattr(config, "timeout", TIMEOUT)
     if not MIN_TIMEOUT <= timeout <= MAX_TIMEOUT:
-        faults.append(Fault("timeout", f"Give {MIN_TIMEOUT} to {MAX_TIMEOUT} milliseconds."))
+        faults.append(Fault("timeout", f"Must be {MIN_TIMEOUT} to {MAX_TIMEOUT} milliseconds."))
     if faults:
         raise invalid_fields(faults)
     builtins: dict[str, Any] = msgspec.to_builtins(config)

@@ -73,7 +73,7 @@ def listable_workflows(dialect: Dialect) -> Listable:
 def list_tasks(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[TaskLine], int | None]:
     require(actor, Level.VIEWER)
     total = store.count(tx, actor, listing) if listing.count else None
-    views = store.page(tx, actor, listing)
+    views = store.select_page(tx, actor, listing)
     ids = [view.id for view in views]
     runs = recent_jobs.for_tasks(tx, actor, ids)
     runnable = queries.runnable_ids(tx, actor, "task", ids)

@@ -19,7 +19,7 @@ from belvedere.schedules import service as schedules
 from belvedere.schedules import store as schedule_rows
 from belvedere.server.runtime import ServerRuntime
 from belvedere.tasks import service as tasks
-from belvedere.tasks.store import Runnable, missing, runnable
+from belvedere.tasks.store import Runnable, not_found, runnable
 from belvedere.triggers import store
 from belvedere.webhooks import service as webhooks
 from belvedere.webhooks import store as webhook_rows
@@ -50,7 +50,7 @@ def _task(tx: Tx, customer_id: str, task_id: str) -> Runnable:
     """With its script: a changed script counts as a changed task."""
     task = runnable(tx, customer_id, task_id)
     if task is None:
-        raise missing()
+        raise not_found()
     return task
 
 

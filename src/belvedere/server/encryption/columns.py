@@ -119,12 +119,12 @@ SEALED_COLUMNS = (
     SealedColumn(
         *("tasks", "spec", ("id",)),
         lambda tx, text, row: tasks.sealed_spec(tx, row[0], text),
-        lambda row: tasks.about(row[0]),
+        lambda row: tasks.seal_context(row[0]),
     ),
     SealedColumn(
         *("task_versions", "spec", ("task_id", "version")),
         lambda tx, text, row: tasks.sealed_spec(tx, row[0], text),
-        lambda row: tasks.about(row[0]),
+        lambda row: tasks.seal_context(row[0]),
     ),
     SealedColumn(
         *("monitors", "config", ("id",)),

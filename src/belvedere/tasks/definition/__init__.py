@@ -1,1 +1,1 @@
-"""Checking the definition of a task; types and values of its arguments."""
+"""Validation of a task's definition; types and values of its arguments."""

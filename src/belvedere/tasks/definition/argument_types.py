@@ -1,4 +1,4 @@
-"""What each kind of argument takes: one check per kind, each says in words what is wrong."""
+"""The values that each type of argument accepts: one check per type, with its error messages."""
 
 import base64
 import io
@@ -25,56 +25,56 @@ _EMAIL = re.compile(r"[^\s@<>,;:\"\\]{1,64}@[^\s@<>,;:\"\\]{1,189}")
 
 
 class FileValue(msgspec.Struct, frozen=True):
-    """An argument that is a file; the agent writes it down and passes its path."""
+    """An argument that is a file; the agent writes it to disk and passes its path."""
 
     filename: str
     mimetype: str
     content: bytes
 
 
-class Unfit(Exception):
-    """The value does not fit; the text completes "The argument …"."""
+class InvalidArgument(Exception):
+    """The value is not valid; the message completes the sentence "The argument …"."""
 
 
 Value = str | FileValue
 Check = Callable[[Argument, str, Any], Value]
 
 
-def fitted(definition: Argument, value: Any) -> Value:
-    """The value as the script gets it; Unfit when the definition does not allow it."""
+def convert(definition: Argument, value: Any) -> Value:
+    """The value as the script gets it; raises InvalidArgument if it is not allowed."""
     as_text = text_of(value)
     check = CHECKS[definition.type]
     return check(definition, as_text, value)
 
 
 def text_of(value: Any) -> str:
-    """Strings as they are, everything else as its JSON text."""
+    """A string unchanged, any other value as its JSON text."""
     if isinstance(value, str):
         return str(value)
     try:
         return json_text.compact(value)
     except RecursionError:
-        raise Unfit("is nested too deeply") from None
+        raise InvalidArgument("is nested too deeply") from None
     except (TypeError, ValueError):
-        raise Unfit("is no JSON value") from None
+        raise InvalidArgument("is not a JSON value") from None
 
 
-def fixed(definition: Argument) -> str:
+def fixed_value(definition: Argument) -> str:
     return "" if definition.value is None else text_of(definition.value)
 
 
 def _text(definition: Argument, as_text: str, value: Any) -> str:
     least, most = definition.charsmin, definition.charsmax
     if least is not None and len(as_text) < least:
-        raise Unfit(f"has fewer than {least} characters")
+        raise InvalidArgument(f"has fewer than {least} characters")
     if most is not None and len(as_text) > most:
-        raise Unfit(f"has more than {most} characters")
+        raise InvalidArgument(f"has more than {most} characters")
     return as_text
 
 
 def _boolean(definition: Argument, as_text: str, value: Any) -> str:
     if as_text not in ("true", "false"):
-        raise Unfit("is neither true nor false")
+        raise InvalidArgument("must be true or false")
     return as_text
 
 
@@ -82,7 +82,7 @@ def _json(definition: Argument, as_text: str, value: Any) -> str:
     try:
         json_text.parse(as_text)
     except Invalid as fault:
-        raise Unfit(f"is not JSON ({fault.message})") from None
+        raise InvalidArgument(f"is not JSON ({fault.message})") from None
     return as_text
 
 
@@ -91,12 +91,12 @@ def _select(definition: Argument, as_text: str, raw_value: Any) -> str:
     chosen = _several(as_text, raw_value) if definition.multiple else [as_text]
     strange = [value for value in chosen if value not in allowed]
     if strange:
-        raise Unfit(f"is not one of {', '.join(sorted(allowed)[:20])}")
+        raise InvalidArgument(f"is not one of {', '.join(sorted(allowed)[:20])}")
     return json_text.compact(chosen) if definition.multiple else as_text
 
 
 def _remote_options(definition: Argument, as_text: str, value: Any) -> str:
-    """Only the form knows what the remote side offered; the server calls nobody."""
+    """Not checked: only the form knows the options, because the server does not fetch them."""
     return json_text.compact(_several(as_text, value)) if definition.multiple else as_text
 
 
@@ -117,26 +117,28 @@ def _date(definition: Argument, as_text: str, value: Any) -> str:
     try:
         datetime.fromisoformat(as_text)
     except ValueError:
-        raise Unfit("is not a date such as 2026-01-31 or 2026-01-31T08:00:00Z") from None
+        raise InvalidArgument("is not a date such as 2026-01-31 or 2026-01-31T08:00:00Z") from None
     return as_text
 
 
 def _email(definition: Argument, as_text: str, value: Any) -> str:
     if not _EMAIL.fullmatch(as_text):
-        raise Unfit("is not an e-mail address")
+        raise InvalidArgument("is not an e-mail address")
     return as_text
 
 
 def _regexp(definition: Argument, as_text: str, value: Any) -> str:
     if len(as_text) > matcher.MAX_TEXT:
-        raise Unfit(f"has more than {matcher.MAX_TEXT} characters")
+        raise InvalidArgument(f"has more than {matcher.MAX_TEXT} characters")
     try:
         is_fit = matcher.compiled(definition.pattern).matches(as_text)
     except Invalid as refusal:
         # Stored by an earlier version, which had other limits.
-        raise Unfit(f"cannot be checked; change its pattern. {refusal.message[:-1]}") from None
+        raise InvalidArgument(
+            f"cannot be checked; change its pattern. {refusal.message[:-1]}"
+        ) from None
     if not is_fit:
-        raise Unfit(f"does not fit the pattern {definition.pattern}")
+        raise InvalidArgument(f"does not match the pattern {definition.pattern}")
     return _text(definition, as_text, value)
 
 
@@ -146,13 +148,13 @@ def _file(definition: Argument, as_text: str, value: Any) -> FileValue:
     head = as_text[: max(0, start - 1)]
     words = head.removeprefix("data:").split(";")
     if not (head.startswith("data:") and words[-1] == "base64"):
-        raise Unfit("is not a file; send it as data:<type>;name=<name>;base64,<content>")
+        raise InvalidArgument("is not a file; send it as data:<type>;name=<name>;base64,<content>")
     if (len(as_text) - start) * 3 // 4 > MAX_FILE:
-        raise Unfit(f"is a file of more than {MAX_FILE} bytes")
+        raise InvalidArgument(f"is a file of more than {MAX_FILE} bytes")
     try:
         content = _content(as_text, start)
     except ValueError:
-        raise Unfit("is a file whose content is not base64") from None
+        raise InvalidArgument("is a file whose content is not base64") from None
     return FileValue(_filename(words), words[0] or "application/octet-stream", content)
 
 
@@ -174,11 +176,11 @@ def _filename(words: Sequence[str]) -> str:
     try:
         return clean_name(unquote(named[0]))
     except Invalid as fault:
-        raise Unfit(f"has a bad file name ({fault.message})") from None
+        raise InvalidArgument(f"has an invalid file name ({fault.message})") from None
 
 
 CHECKS: dict[ArgumentKind, Check] = {
-    ArgumentKind.FIXED: lambda definition, as_text, value: fixed(definition),
+    ArgumentKind.FIXED: lambda definition, as_text, value: fixed_value(definition),
     ArgumentKind.INPUT: _text,
     ArgumentKind.TEXTAREA: _text,
     ArgumentKind.BOOLEAN: _boolean,

@@ -1,4 +1,4 @@
-"""A definition as it may be shown: without masked values and without credentials."""
+"""Hides masked values and credentials in a definition, and restores them."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from belvedere.tasks.model import TaskSpec, Type, decode, mask_arguments
 
 
 def request_of(spec: TaskSpec) -> dict[str, Any]:
-    """What a web request sends; nothing for a task of another type."""
+    """The request that a scraper sends; empty for other types."""
     if spec.type is not Type.SCRAPER:
         return {}
     return {"url": spec.url, "headers": spec.headers, "body": spec.body}
@@ -24,7 +24,7 @@ def shown_spec(spec: TaskSpec) -> TaskSpec:
 
 
 def hidden_fields(text: str) -> dict[str, Any]:
-    """What the database must not hold in clear, as it may be shown; by the field's name."""
+    """The fields that are sealed in the database, with the values that may be shown."""
     spec = decode(text)
     hidden = {**request_masking.mask(request_of(spec)), "env": dict.fromkeys(spec.env, MASK)}
     if any(argument.masked for argument in spec.task_arguments):
@@ -33,7 +33,7 @@ def hidden_fields(text: str) -> dict[str, Any]:
 
 
 def restored(fields: dict[str, Any], old: TaskSpec) -> dict[str, Any]:
-    """The fields of a body, with the stored credentials where it carries masks."""
+    """The fields of a body, with masks replaced by the stored credentials."""
     request = request_of(old)
     filled = {**fields, **request_masking.restore(fields, request)}
     request_masking.check_address({**request, **filled}, request, fields)
@@ -41,7 +41,7 @@ def restored(fields: dict[str, Any], old: TaskSpec) -> dict[str, Any]:
 
 
 def refuse_masks(fields: dict[str, Any], type_: Type | None) -> None:
-    """A mask in a definition that somebody sends, where no stored value takes its place."""
+    """Reject masks in a definition that was sent, if no stored value replaces them."""
     if type_ is Type.SCRAPER:
         request_masking.refuse_masks(fields)
     if any(
@@ -52,7 +52,7 @@ def refuse_masks(fields: dict[str, Any], type_: Type | None) -> None:
 
 
 def without_credentials(values: dict[str, str]) -> dict[str, str]:
-    """Variables of an environment for a place that must not learn their credentials."""
+    """Environment variables with the values of credentials masked."""
     return {
         name: MASK if value and is_credential(name) else value for name, value in values.items()
     }

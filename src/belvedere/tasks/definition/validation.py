@@ -1,4 +1,4 @@
-"""Checking a definition before anything is written: every fault at once, each by its field."""
+"""Validates a definition before anything is written: all faults at once, each with its field."""
 
 import math
 import re
@@ -32,7 +32,7 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 STATES = ("", "success", "normal", "failure")
 TARGETS = ("fixed", "initiator", "assignees")
 ANSWERS = ("approve", "reject")
-NO_NAME = "A name has letters, digits and '_', no digit first."
+NO_NAME = "A name consists of letters, digits and '_', and does not start with a digit."
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}")
 _OS_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}\$?")
@@ -40,28 +40,28 @@ _OS_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}\$?")
 Faults = Iterator[Fault]
 
 
-def checked(spec: TaskSpec) -> TaskSpec:
-    """The definition in its final form; Invalid with a fault for every field that is wrong."""
+def validate(spec: TaskSpec) -> TaskSpec:
+    """The normalized definition; raises Invalid with a fault for every invalid field."""
     faults = [*_texts(spec), *_numbers(spec), *_arguments(spec.task_arguments)]
     faults += _BY_TYPE[spec.type](spec)
     if faults:
-        raise refusal(faults)
+        raise invalid_task(faults)
     return msgspec.structs.replace(
         spec,
         name=text_fields.line("name", spec.name),
         tags=text_fields.tags("tags", spec.tags),
-        task_arguments=in_order(spec.task_arguments),
+        task_arguments=sort_arguments(spec.task_arguments),
     )
 
 
-def refusal(faults: Sequence[Fault]) -> Invalid:
+def invalid_task(faults: Sequence[Fault]) -> Invalid:
     first = f"{faults[0].field}: {faults[0].message.rstrip('.')}."
-    more = f" {len(faults) - 1} more fields are wrong." if len(faults) > 1 else ""
-    return Invalid(f"The task is not complete or not right. {first}{more}", faults=tuple(faults))
+    more = f" {len(faults) - 1} more fields are invalid." if len(faults) > 1 else ""
+    return Invalid(f"The task is incomplete or invalid. {first}{more}", faults=tuple(faults))
 
 
-def in_order(arguments: Sequence[Argument]) -> list[Argument]:
-    """By their `order`, numbered anew from 0."""
+def sort_arguments(arguments: Sequence[Argument]) -> list[Argument]:
+    """Sorted by `order`, and renumbered from 0."""
     ordered = sorted(arguments, key=lambda argument: argument.order)
     return [
         msgspec.structs.replace(argument, order=n, id=n if argument.id is None else argument.id)
@@ -80,7 +80,7 @@ def _texts(spec: TaskSpec) -> Faults:
         yield from _try(name, text_fields.prose, name, getattr(spec, name))
     for name in ("assigned_users", "user_inputs_members", "recipients"):
         if len(getattr(spec, name)) > MAX_PEOPLE:
-            yield Fault(name, f"Give at most {MAX_PEOPLE}.")
+            yield Fault(name, f"At most {MAX_PEOPLE} entries are allowed.")
             continue
         for n, entry in enumerate(getattr(spec, name)):
             yield from _try(f"{name}[{n}]", text_fields.line, name, entry, least=1)
@@ -104,7 +104,7 @@ def retry_faults(retry: Retry) -> Faults:
     yield from _within("retry.times", retry.times, 0, 100)
     yield from _within("retry.delay", retry.delay, 0, DAY)
     if not (math.isfinite(retry.backoff) and 1 <= retry.backoff <= 10):
-        yield Fault("retry.backoff", "Give 1 to 10.")
+        yield Fault("retry.backoff", "Must be 1 to 10.")
 
 
 def _script(spec: TaskSpec) -> Faults:
@@ -113,18 +113,18 @@ def _script(spec: TaskSpec) -> Faults:
     try:
         shlex.split(spec.script_runas)
     except ValueError:
-        yield Fault("script_runas", "A quotation mark is not closed.")
+        yield Fault("script_runas", "Close the quotation mark.")
     if spec.os_user and not _OS_USER.fullmatch(spec.os_user):
-        yield Fault("os_user", "Give the name of a user of the host.")
+        yield Fault("os_user", "Must be the name of a user on the host.")
     yield from env_faults("env", spec.env)
 
 
 def env_faults(field: str, env: dict[str, str]) -> Faults:
     if len(env) > MAX_ENV:
-        yield Fault(field, f"Give at most {MAX_ENV} names.")
+        yield Fault(field, f"At most {MAX_ENV} names are allowed.")
         return
     if sum(len(name) + len(value) for name, value in env.items()) > MAX_EACH:
-        yield Fault(field, f"Give at most {MAX_EACH} characters in all.")
+        yield Fault(field, f"At most {MAX_EACH} characters in total are allowed.")
         return
     for name, value in env.items():
         if not _ENV_NAME.fullmatch(name):
@@ -134,21 +134,21 @@ def env_faults(field: str, env: dict[str, str]) -> Faults:
 
 def _scraper(spec: TaskSpec) -> Faults:
     if not _is_address(spec.url):
-        yield Fault("url", "Give an address such as https://example.com/health.")
+        yield Fault("url", "Must be an address such as https://example.com/health.")
     yield from _choice("method", spec.method, METHODS)
     yield from _choice("parser", spec.parser, ("", "pattern"))
     yield from _try("status_code", parse_pattern, spec.status_code)
     yield from _try("pattern", parse_pattern, spec.pattern)
     if len(spec.headers) > MAX_HEADERS:
-        yield Fault("headers", f"Give at most {MAX_HEADERS}.")
+        yield Fault("headers", f"At most {MAX_HEADERS} headers are allowed.")
         return
     for name, value in spec.headers.items():
         if not _HEADER.fullmatch(name) or not value.isprintable():
-            yield Fault(f"headers.{name[:64]!r}", "This is no header.")
+            yield Fault(f"headers.{name[:64]!r}", "This is not a valid header.")
 
 
 def _is_address(url: str) -> bool:
-    # First of all: urlsplit normalizes what is beyond ASCII, which takes long for a long text.
+    # Checked first: urlsplit normalizes non-ASCII characters, which is slow for a long text.
     if len(url) > 2_048:
         return False
     try:
@@ -164,16 +164,20 @@ def _approval(spec: TaskSpec) -> Faults:
     yield from _choice("approvals_target", spec.approvals_target, TARGETS)
     yield from _choice("default_answer", spec.default_answer, ANSWERS)
     if spec.approvals_target == "fixed" and not spec.approvers:
-        yield Fault("approvers", "Name at least one member who may approve.")
+        yield Fault("approvers", "Specify at least one approver.")
     if spec.four_eyes and spec.approvals_target == "initiator":
-        yield Fault("four_eyes", "Nobody could approve it: the approver is the one who starts it.")
+        yield Fault(
+            "four_eyes", "No one could approve it: the approver is the person who starts it."
+        )
     if spec.four_eyes and spec.default_answer == "approve":
-        yield Fault("four_eyes", "It needs somebody's answer, so silence cannot approve.")
+        yield Fault(
+            "four_eyes", "It requires an answer from a person, so it cannot be approved by default."
+        )
 
 
 def _notification(spec: TaskSpec) -> Faults:
     if not spec.subject.strip():
-        yield Fault("subject", "Give the subject.")
+        yield Fault("subject", "This field is required.")
 
 
 _BY_TYPE: dict[Type, Callable[[TaskSpec], Faults]] = {
@@ -190,7 +194,10 @@ def _arguments(arguments: Sequence[Argument]) -> Faults:
         yield Fault("task_arguments", f"Define at most {MAX_ARGUMENTS} arguments.")
         return
     if sum(map(len, pattern_texts(arguments))) > MAX_PATTERN_TEXT:
-        yield Fault("task_arguments", f"Give patterns of at most {MAX_PATTERN_TEXT} characters.")
+        yield Fault(
+            "task_arguments",
+            f"All patterns together may have at most {MAX_PATTERN_TEXT} characters.",
+        )
         return
     yield from _argument_faults(arguments)
 
@@ -222,7 +229,7 @@ def _argument(argument: Argument) -> Faults:
     if argument.type is ArgumentKind.REGEXP or argument.pattern:
         yield from _try("pattern", matcher.size, argument.pattern)
     if argument.type is ArgumentKind.REGEXP and not argument.pattern:
-        yield Fault("pattern", "Give the pattern that a value must fit.")
+        yield Fault("pattern", "Specify the pattern that values must match.")
     if argument.type is ArgumentKind.SELECT:
         yield from _options(argument.options)
 
@@ -233,12 +240,12 @@ def _lengths(argument: Argument) -> Faults:
             yield from _within(name, getattr(argument, name), 0, MAX_EACH)
     least, most = argument.charsmin, argument.charsmax
     if least is not None and most is not None and least > most:
-        yield Fault("charsmax", "This is less than charsmin.")
+        yield Fault("charsmax", "Must not be less than charsmin.")
 
 
 def _options(options: Sequence[Option]) -> Faults:
     if not 1 <= len(options) <= MAX_OPTIONS:
-        yield Fault("options", f"Give 1 to {MAX_OPTIONS} options.")
+        yield Fault("options", f"1 to {MAX_OPTIONS} options are allowed.")
         return
     ids = [argument_types.text_of(option.id) for option in options]
     if len(set(ids)) != len(ids):
@@ -248,30 +255,30 @@ def _options(options: Sequence[Option]) -> Faults:
 
 
 def _json(field: str, value: Any) -> Faults:
-    """Anything, but of a size and of texts that both databases can keep."""
+    """Any JSON value, within the size limit and without characters that a database rejects."""
     try:
         text = argument_types.text_of(value)
-    except argument_types.Unfit as fault:
+    except argument_types.InvalidArgument as fault:
         yield Fault(field, f"The value {fault}.")
         return
     if len(text) > MAX_JSON:
-        yield Fault(field, f"Give at most {MAX_JSON} characters.")
+        yield Fault(field, f"At most {MAX_JSON} characters are allowed.")
     if "\0" in text or "\\u0000" in text:
-        yield Fault(field, "The value holds a NUL, which no program can be given.")
+        yield Fault(field, "The value contains a NUL, which cannot be passed to a program.")
 
 
 def _within(field: str, value: int, least: int, most: int) -> Faults:
     if not least <= value <= most:
-        yield Fault(field, f"Give {least} to {most}.")
+        yield Fault(field, f"Must be {least} to {most}.")
 
 
 def _choice(field: str, value: str, allowed: Sequence[str]) -> Faults:
     if value not in allowed:
-        yield Fault(field, f"Give one of {', '.join(word for word in allowed if word)}.")
+        yield Fault(field, f"Must be one of {', '.join(word for word in allowed if word)}.")
 
 
 def _try(field: str, check: Callable[..., object], *values: Any, **limits: int) -> Faults:
-    """A check that raises, as a fault of this field."""
+    """Turn the exception of a check into a fault of this field."""
     try:
         check(*values, **limits)
     except Invalid as refused:

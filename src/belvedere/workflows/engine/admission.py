@@ -26,7 +26,7 @@ def admit_next(tx: Tx, customer_id: str, workflow_id: str) -> None:
     """A job has ended: start the next. Locks nothing if no job waits."""
     if not step_store.waiting_ids(tx, workflow_id):
         return
-    row = store.look_up(tx, customer_id, workflow_id, hold=True)
+    row = store.look_up(tx, customer_id, workflow_id, lock=True)
     if row is not None:
         admit_waiting(tx, row)
 

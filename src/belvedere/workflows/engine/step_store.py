@@ -73,7 +73,7 @@ def must_wait(tx: Tx, row: WorkflowRow) -> bool:
     """Whether a new job must wait. Locks the workflow's row until the job is written."""
     if row.multitasking:
         return False
-    store.look_up(tx, row.customer_id, row.id, hold=True)
+    store.look_up(tx, row.customer_id, row.id, lock=True)
     return bool(running_ids(tx, row.id) or waiting_ids(tx, row.id))
 
 

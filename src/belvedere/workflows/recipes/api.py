@@ -14,7 +14,7 @@ from belvedere.rest.patterns import matcher
 from belvedere.rest.request import off_loop
 from belvedere.rest.route import Handler, Route
 from belvedere.tasks.records import TaskRecord
-from belvedere.tasks.records import record as task_record
+from belvedere.tasks.records import to_record as task_record
 from belvedere.workflows.recipes import export, importer
 from belvedere.workflows.recipes.format import Fields, Recipe
 from belvedere.workflows.recipes.importer import ImportResult

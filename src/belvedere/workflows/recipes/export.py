@@ -32,7 +32,7 @@ def export_task(tx: Tx, actor: Actor, task_id: str, mode: str = "deep") -> Field
     _check(actor, mode)
     task = tasks.runnable(tx, actor.customer_id, task_id)
     if task is None:
-        raise tasks.missing()
+        raise tasks.not_found()
     recipe = {"exporter": EXPORTER, "task": _task(task)}
     if task.type == Type.SCRIPT:
         recipe["file"] = _file(tx, task, mode, Budget(MAX_SCRIPT_BYTES))

@@ -9,7 +9,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.tasks import service as tasks
-from belvedere.tasks.bodies import TaskBody, given_patterns
+from belvedere.tasks.bodies import TaskBody, raw_patterns
 from belvedere.tasks.store import TaskView
 from belvedere.workflow_specs.model import Graph
 from belvedere.workflows import service
@@ -25,7 +25,7 @@ ON_HOSTS = ("script", "scraper")
 class ImportResult(msgspec.Struct):
     """What an import created."""
 
-    tasks: list[tasks.Shown]
+    tasks: list[tasks.TaskWithAcl]
     workflow: WorkflowView | None
     notes: list[str]
 
@@ -42,7 +42,7 @@ def read(source: object) -> Recipe:
 def patterns_of(recipe: Recipe) -> Iterator[str]:
     for part in (recipe, *recipe.inner.values()):
         for task in part.tasks.values():
-            yield from given_patterns(task)
+            yield from raw_patterns(task)
 
 
 def import_recipe(
