@@ -8,8 +8,8 @@ from belvedere.jobs.model import UNREACHABLE_AFTER
 
 def mark_silent(db: Database) -> list[str]:
     """The hosts that were marked."""
-    silent = db.write_blocking(presence.silent, UNREACHABLE_AFTER)
-    return db.write_blocking(presence.gone_quiet, UNREACHABLE_AFTER, silent)
+    silent = db.write_blocking(presence.silent_ids, UNREACHABLE_AFTER)
+    return db.write_blocking(presence.mark_unreachable, UNREACHABLE_AFTER, silent)
 
 
 def lose_overdue(db: Database) -> int:

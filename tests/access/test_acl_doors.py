@@ -65,7 +65,7 @@ async def test_it_works(doors: Doors, db: Database, cast: Cast) -> None:
 
 def test_all_four_ask_for_a_manager_in_both_styles() -> None:
     assert sorted(ROUTES) == ["DELETE", "GET", "PATCH", "PUT"]
-    assert {(route.level, route.style, route.known) for route in ROUTES.values()} == {
+    assert {(route.level, route.style, route.from_interface) for route in ROUTES.values()} == {
         ("manager", "both", True)
     }
 

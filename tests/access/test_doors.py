@@ -178,4 +178,4 @@ def test_every_door_is_well_declared() -> None:
         assert route.path.startswith("/api/")
         if route.body is not None:
             strict = msgspec.inspect.type_info(route.body).forbid_unknown_fields  # type: ignore[attr-defined]
-            assert strict is not route.known, route.path
+            assert strict is not route.from_interface, route.path

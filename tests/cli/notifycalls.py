@@ -34,7 +34,10 @@ MESSAGE = {
     "events": [{"title": "shop fails"}],
     "more": 2,
     "attempts": 2,
-    "tries": [{"date": DATE, "fault": "The receiver answered 500."}, {"date": DATE, "fault": ""}],
+    "tries": [
+        {"date": DATE, "fault": "The receiver responded with 500."},
+        {"date": DATE, "fault": ""},
+    ],
     "due": None,
     "sent": DATE,
     "creation_date": DATE,

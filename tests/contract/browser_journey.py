@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit, urlunsplit
 
 from contract.client import Client
 from contract.world import World
-from providers.in_process_egress import Errands
+from providers.in_process_egress import InProcessEgress
 from providers.openid import Provider, Signer
 
 ISSUER = "https://id.example.com/realm"
@@ -21,10 +21,10 @@ BODY = {
 
 
 def provider_of(world: World, person: dict[str, Any] | None = None) -> Provider:
-    """The provider behind the couriers of this server."""
+    """The provider behind the pool of this server."""
     made = Provider(ISSUER, person=dict(person or PERSON), signer=SIGNER)
     made.now = lambda: world.runtime.clock() / 1_000
-    world.runtime.egress = Errands(provider=made)
+    world.runtime.egress = InProcessEgress(provider=made)
     return made
 
 

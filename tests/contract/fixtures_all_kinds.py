@@ -13,7 +13,7 @@ from belvedere.access.signin import login_tickets, second_factors
 from belvedere.db import Tx
 from belvedere.definitions import service as definitions
 from belvedere.definitions.service import DefinitionBody
-from belvedere.egress.messages import Outcome
+from belvedere.egress.messages import EgressResult
 from belvedere.indicators import public_links as badges
 from belvedere.indicators import service as indicators
 from belvedere.indicators.bodies import IndicatorBody
@@ -47,7 +47,7 @@ from belvedere.workflows.schedule_targets import TARGETS
 from belvedere.workflows.start import WorkflowJobRequest
 from contract.fakeagent import hello
 from contract.world import Things, make_task
-from egress.fake_pool import FakeCouriers
+from egress.fake_pool import FakeEgressPool
 from people import Cast
 
 WHO = {
@@ -235,15 +235,15 @@ def _approval(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
 def _notify(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     """A channel with a message that is dead, a rule, and something in everybody's inbox."""
     # Nothing leaves the machine.
-    runtime.egress = FakeCouriers()
+    runtime.egress = FakeEgressPool()
     name = f"secret of {place.host}"
     body = ChannelBody(name=name, url="https://example.com/hook")
-    checked = Outcome(service="Webhook", scheme="https")
+    checked = EgressResult(service="Webhook", scheme="https")
     channel = notify.create_channel(tx, runtime.keyring, place.by, body, checked).id
     rule = RuleBody(name=name, channels=[channel])
     place.ids |= {"channel": channel, "rule": notify.create_rule(tx, place.by, rule).id}
     message = notify.begin_test(tx, place.by, channel)
-    outbox.complete(tx, message, Outcome("no", for_good=True), 0.0)
+    outbox.complete(tx, message, EgressResult("no", for_good=True), 0.0)
     place.ids["message"] = message.id
     # Like a session it is a person's own, so it goes by the same id.
     tx.execute(

@@ -6,7 +6,7 @@ from typing import Any
 
 from belvedere.db import Database, Tx
 from belvedere.db.signals import Signal
-from belvedere.events.feed import Feed
+from belvedere.events.feed import EventFeed
 from belvedere.server.http.authentication import CredentialCache
 from belvedere.server.runtime import ServerRuntime
 
@@ -70,5 +70,5 @@ def dry(runtime: ServerRuntime) -> ServerRuntime:
     """The same house over a database that keeps nothing."""
     runtime.db, runtime.logs = Dry(runtime.db), Dry(runtime.logs)
     runtime.credentials = CredentialCache(runtime.db, runtime.keyring)
-    runtime.feed = Feed(runtime.db, runtime.signals)
+    runtime.feed = EventFeed(runtime.db, runtime.signals)
     return runtime

@@ -12,36 +12,36 @@ from contract.client import Client
 from contract.running import create, show
 from contract.test_approval_plan import CHANGES
 from contract.world import World
-from egress.fake_pool import FakeCouriers
+from egress.fake_pool import FakeEgressPool
 from manual_clock import HandClock
 
 LINK = re.compile(r"(Approve|Reject): +http://belvedere\.test(/-/approval/bvl_[\w-]+)")
 
 
 @pytest.fixture
-def couriers(world: World) -> FakeCouriers:
+def pool(world: World) -> FakeEgressPool:
     world.runtime.settings.mail = "mailtos://relay.test"
-    made = FakeCouriers(mail=world.runtime.settings.mail)
+    made = FakeEgressPool(mail=world.runtime.settings.mail)
     world.runtime.egress = made
     return made
 
 
-async def asked(world: World, uma: Client, couriers: FakeCouriers, **more: Any) -> dict[str, str]:
+async def asked(world: World, uma: Client, pool: FakeEgressPool, **more: Any) -> dict[str, str]:
     """A job that waits for Vic, and the links that Vic was mailed."""
     fields: dict[str, Any] = {"type": "approval", "approvers": ["vic"], "acl": ["uma"], **more}
     task = await world.task("release <1>", **fields)
     script = await world.task("deploy", triggers=[f"task:{task}:success"])
     job = await create(uma, task)
     await notifying.told(world.runtime)
-    (parcel,) = [one for one in couriers.carried if one.to == "vic@acme.test"]
-    found = {verb.lower(): path for verb, path in LINK.findall(parcel.body)}
-    return {"job": job["id"], "script": script, "body": parcel.body, **found}
+    (request,) = [one for one in pool.sent if one.to == "vic@acme.test"]
+    found = {verb.lower(): path for verb, path in LINK.findall(request.body)}
+    return {"job": job["id"], "script": script, "body": request.body, **found}
 
 
 async def test_it_works(
-    world: World, ada: Client, uma: Client, stranger: Client, couriers: FakeCouriers
+    world: World, ada: Client, uma: Client, stranger: Client, pool: FakeEgressPool
 ) -> None:
-    mail = await asked(world, uma, couriers)
+    mail = await asked(world, uma, pool)
     assert "deploy" in mail["body"] and "on the host web-1" in mail["body"]
     page = await stranger.get(mail["approve"])
     assert (page.status, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
@@ -60,17 +60,17 @@ async def test_it_works(
 
 
 async def test_a_link_rejects(
-    world: World, uma: Client, stranger: Client, couriers: FakeCouriers
+    world: World, uma: Client, stranger: Client, pool: FakeEgressPool
 ) -> None:
-    mail = await asked(world, uma, couriers)
+    mail = await asked(world, uma, pool)
     assert (await stranger.post(mail["reject"])).status == 200
     assert (await show(uma, mail["job"]))["state"] == "failure"
 
 
 async def test_it_works_once(
-    world: World, uma: Client, stranger: Client, couriers: FakeCouriers
+    world: World, uma: Client, stranger: Client, pool: FakeEgressPool
 ) -> None:
-    mail = await asked(world, uma, couriers)
+    mail = await asked(world, uma, pool)
     assert (await stranger.post(mail["approve"])).status == 200
     again = await stranger.post(mail["approve"])
     assert (again.status, again.code) == (404, "link_gone")
@@ -82,19 +82,19 @@ async def test_it_works_once(
 
 
 async def test_it_expires(
-    world: World, uma: Client, stranger: Client, couriers: FakeCouriers, clock: HandClock
+    world: World, uma: Client, stranger: Client, pool: FakeEgressPool, clock: HandClock
 ) -> None:
-    mail = await asked(world, uma, couriers, expires=30 * DAY)
+    mail = await asked(world, uma, pool, expires=30 * DAY)
     clock.move(7 * DAY // SECOND + 1)
     for answer in (await stranger.get(mail["approve"]), await stranger.post(mail["approve"])):
         assert (answer.status, answer.code) == (404, "link_gone")
 
 
 async def test_it_is_the_approvers_own(
-    world: World, uma: Client, stranger: Client, couriers: FakeCouriers
+    world: World, uma: Client, stranger: Client, pool: FakeEgressPool
 ) -> None:
     """Who may not sign in any more decides nothing, however good the link was."""
-    mail = await asked(world, uma, couriers)
+    mail = await asked(world, uma, pool)
     vic = world.cast.vic
     await world.runtime.db.write(
         member_changes.change, world.cast.olga, vic.member_id, enabled=False
@@ -105,9 +105,9 @@ async def test_it_is_the_approvers_own(
 
 
 async def test_what_has_changed_is_not_approved_by_link(
-    world: World, ada: Client, uma: Client, stranger: Client, couriers: FakeCouriers
+    world: World, ada: Client, uma: Client, stranger: Client, pool: FakeEgressPool
 ) -> None:
-    mail = await asked(world, uma, couriers)
+    mail = await asked(world, uma, pool)
     await ada.patch(f"/acme/task/{mail['script']}", CHANGES["script"])
     refused = await stranger.post(mail["approve"])
     assert (refused.status, refused.code) == (409, "approval_void")
@@ -122,27 +122,27 @@ async def test_guesses_are_held_up(stranger: Client) -> None:
 
 
 async def test_four_eyes_mail_only_the_others(
-    world: World, uma: Client, couriers: FakeCouriers
+    world: World, uma: Client, pool: FakeEgressPool
 ) -> None:
     more = {"approvers": ["uma", "vic"], "four_eyes": True}
-    await asked(world, uma, couriers, **more)
-    assert [one.to for one in couriers.carried] == ["vic@acme.test"]
+    await asked(world, uma, pool, **more)
+    assert [one.to for one in pool.sent] == ["vic@acme.test"]
     inbox = [one["kind"] for one in (await uma.get("/acme/notification")).json]
     assert inbox == []
 
 
 async def test_without_an_address_of_its_own_the_server_sends_no_links(
-    world: World, uma: Client, couriers: FakeCouriers
+    world: World, uma: Client, pool: FakeEgressPool
 ) -> None:
     world.runtime.settings.url = ""
-    mail = await asked(world, uma, couriers)
+    mail = await asked(world, uma, pool)
     assert "approve" not in mail
     assert f"belvedere job approve {mail['job']}" in mail["body"]
 
 
 async def test_the_page_cannot_be_framed_or_scripted(
-    world: World, uma: Client, stranger: Client, couriers: FakeCouriers
+    world: World, uma: Client, stranger: Client, pool: FakeEgressPool
 ) -> None:
-    mail = await asked(world, uma, couriers)
+    mail = await asked(world, uma, pool)
     policy = (await stranger.get(mail["approve"])).headers["content-security-policy"]
     assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy

@@ -14,7 +14,7 @@ from contract.client import Client
 from contract.notifying import posted, told
 from contract.running import create, run
 from contract.world import World
-from egress.fake_pool import FakeCouriers
+from egress.fake_pool import FakeEgressPool
 from egress.receivers import mail_sink
 from manual_clock import HandClock
 
@@ -27,8 +27,8 @@ RECORD: dict[str, letters.Kind] = {
 
 
 @pytest.fixture(autouse=True)
-def couriers(world: World) -> FakeCouriers:
-    world.runtime.egress = made = FakeCouriers()
+def pool(world: World) -> FakeEgressPool:
+    world.runtime.egress = made = FakeEgressPool()
     return made
 
 
@@ -245,16 +245,16 @@ async def test_an_invitation_is_mailed(world: World, stranger: Client) -> None:
 
 
 async def test_a_notification_task_mails_where_it_says_so(
-    world: World, ada: Client, couriers: FakeCouriers
+    world: World, ada: Client, pool: FakeEgressPool
 ) -> None:
-    world.runtime.settings.mail = couriers.mail = "mailto://mail.test"
+    world.runtime.settings.mail = pool.mail = "mailto://mail.test"
     for email in (False, True):
         types = {"email": email}
         task = await world.task(f"note {email}", notificationTypes=types, **NOTE)
         await create(ada, task)
     await told(world.runtime)
     await posted(world.runtime)
-    assert [(one.to, one.title, one.body) for one in couriers.carried] == [
+    assert [(one.to, one.title, one.body) for one in pool.sent] == [
         ("vic@acme.test", "Backup", "is done")
     ]
 

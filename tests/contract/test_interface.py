@@ -34,7 +34,7 @@ def test_every_row_is_a_door_with_the_level_of_the_interface() -> None:
     assert {row: doors[row].level for row in ROWS} == ROWS
     assert {doors[row].style for row in ROWS} == {"both"}
     # Original clients compare with 200 and send fields that we do not know.
-    assert all(doors[row].known for row in ROWS)
+    assert all(doors[row].from_interface for row in ROWS)
 
 
 @pytest.mark.parametrize("said", ELSEWHERE)

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from belvedere.access.credentials import secret_keys
-from belvedere.egress.messages import Outcome
+from belvedere.egress.messages import EgressResult
 from belvedere.egress.pool import EgressPool
 from belvedere.notifications.model import RETRY_DELAYS
 from contract import interface_fields as letters
 from contract.client import Client
 from contract.notifying import posted, told
 from contract.world import World
-from egress.fake_pool import FakeCouriers
+from egress.fake_pool import FakeEgressPool
 from egress.receivers import LOOPBACK, http_sink
 from manual_clock import HandClock
 
@@ -31,9 +31,9 @@ CHANNEL: dict[str, letters.Kind] = {
 
 
 @pytest.fixture
-def couriers(world: World) -> FakeCouriers:
+def pool(world: World) -> FakeEgressPool:
     """Nothing leaves the machine unless a test says so."""
-    made = FakeCouriers()
+    made = FakeEgressPool()
     world.runtime.egress = made
     return made
 
@@ -98,12 +98,12 @@ async def test_it_works(world: World, ada: Client, clock: HandClock) -> None:
 
 
 async def test_the_address_is_shown_to_nobody(
-    world: World, ada: Client, couriers: FakeCouriers
+    world: World, ada: Client, pool: FakeEgressPool
 ) -> None:
     made = await channel(ada, SECRET)
     target = f"/acme/notify/channel/{made['id']}"
     await ada.patch(target, {"url": SECRET + "2", "name": "again"})
-    couriers.outcomes = [Outcome("failed")]
+    pool.results = [EgressResult("failed")]
     await ada.post(f"{target}/test")
     for place in (target, "/acme/notify/channel", "/acme/notify/message", "/api/audit"):
         assert "canary" not in (await ada.get(place)).text
@@ -111,10 +111,10 @@ async def test_the_address_is_shown_to_nobody(
         lambda tx: str(tx.rows("select box, shown, name from channels"))
     )
     assert "canary" not in rows
-    assert couriers.carried[0].url == SECRET + "2"
+    assert pool.sent[0].url == SECRET + "2"
 
 
-async def test_a_channel_is_changed_and_deleted(ada: Client, couriers: FakeCouriers) -> None:
+async def test_a_channel_is_changed_and_deleted(ada: Client, pool: FakeEgressPool) -> None:
     made = await channel(ada)
     target = f"/acme/notify/channel/{made['id']}"
     changed = await ada.patch(target, {"name": "night", "enable": False})
@@ -131,7 +131,7 @@ async def test_a_channel_is_changed_and_deleted(ada: Client, couriers: FakeCouri
     assert (await ada.get(target)).code == "channel_not_found"
 
 
-async def test_a_channel_in_use_stays(ada: Client, couriers: FakeCouriers) -> None:
+async def test_a_channel_in_use_stays(ada: Client, pool: FakeEgressPool) -> None:
     made = await channel(ada)
     used = await rule(ada, made["id"])
     refused = await ada.delete(f"/acme/notify/channel/{made['id']}")
@@ -153,35 +153,38 @@ async def test_a_channel_in_use_stays(ada: Client, couriers: FakeCouriers) -> No
     ],
 )
 async def test_a_bad_channel_is_named(
-    ada: Client, couriers: FakeCouriers, body: dict[str, Any], field: str
+    ada: Client, pool: FakeEgressPool, body: dict[str, Any], field: str
 ) -> None:
     refused = await ada.post("/acme/notify/channel", body)
     assert (refused.status, refused.json["errors"][0]["field"]) == (400, field)
     assert (await ada.get("/acme/notify/channel")).json == []
 
 
-async def test_a_test_says_what_came_of_it(ada: Client, couriers: FakeCouriers) -> None:
+async def test_a_test_says_what_came_of_it(ada: Client, pool: FakeEgressPool) -> None:
     made = await channel(ada)
     target = f"/acme/notify/channel/{made['id']}"
     good = await ada.post(f"{target}/test")
     assert (good.status, good.json["state"], good.json["rule_id"]) == (201, "sent", None)
-    assert "Test message for the channel ops" in couriers.carried[0].title
-    couriers.outcomes = [Outcome("The receiver answered 500.")]
+    assert "Test message for the channel ops" in pool.sent[0].title
+    pool.results = [EgressResult("The receiver responded with 500.")]
     bad = (await ada.post(f"{target}/test")).json
-    assert (bad["state"], bad["tries"][0]["fault"]) == ("waiting", "The receiver answered 500.")
+    assert (bad["state"], bad["tries"][0]["fault"]) == (
+        "waiting",
+        "The receiver responded with 500.",
+    )
     await ada.patch(target, {"enable": False})
     refused = await ada.post(f"{target}/test")
     assert (refused.status, refused.code) == (409, "channel_disabled")
 
 
-async def test_only_webhooks_have_a_secret(ada: Client, couriers: FakeCouriers) -> None:
+async def test_only_webhooks_have_a_secret(ada: Client, pool: FakeEgressPool) -> None:
     signed, other = await channel(ada), await channel(ada, "slack://a/b/c")
     target = f"/acme/notify/channel/{signed['id']}/credentials"
     before = (await ada.get(target)).json["secret"]
     after = (await ada.post(f"{target}/rotate")).json["secret"]
     assert before != after == (await ada.get(target)).json["secret"]
     await ada.post(f"/acme/notify/channel/{signed['id']}/test")
-    assert couriers.carried[0].secret == after
+    assert pool.sent[0].secret == after
     assert other["url"] == "slack://***"
     for refused in (
         await ada.get(f"/acme/notify/channel/{other['id']}/credentials"),
@@ -193,7 +196,7 @@ async def test_only_webhooks_have_a_secret(ada: Client, couriers: FakeCouriers) 
 # Rules
 
 
-async def test_a_rule_is_changed_and_deleted(ada: Client, couriers: FakeCouriers) -> None:
+async def test_a_rule_is_changed_and_deleted(ada: Client, pool: FakeEgressPool) -> None:
     hook = await channel(ada)
     quiet = {"from": "22:00", "to": "07:00", "zone": "Europe/Berlin"}
     more: dict[str, Any] = {"kinds": ["job.*", "monitor.failure"], "severity": "high"}
@@ -232,7 +235,7 @@ async def test_a_rule_is_changed_and_deleted(ada: Client, couriers: FakeCouriers
     ],
 )
 async def test_a_bad_rule_is_named(
-    ada: Client, couriers: FakeCouriers, body: dict[str, Any], field: str
+    ada: Client, pool: FakeEgressPool, body: dict[str, Any], field: str
 ) -> None:
     hook = await channel(ada)
     given = {"name": "x", "channels": [hook["id"]], **body}
@@ -242,7 +245,7 @@ async def test_a_bad_rule_is_named(
 
 
 async def test_a_channel_of_another_organization_is_not_there(
-    world: World, ada: Client, eve: Client, couriers: FakeCouriers
+    world: World, ada: Client, eve: Client, pool: FakeEgressPool
 ) -> None:
     theirs = (await eve.post("/notify/channel", {"name": "x", "url": "https://example.com"})).json
     body = {"name": "x", "channels": [theirs["id"]]}
@@ -254,12 +257,12 @@ async def test_a_channel_of_another_organization_is_not_there(
 
 
 async def test_a_message_is_tried_again_and_then_dead(
-    world: World, couriers: FakeCouriers, clock: HandClock
+    world: World, pool: FakeEgressPool, clock: HandClock
 ) -> None:
     # Half a day goes by, which no session outlives.
     token = world.client("token")
     await rule(token, (await channel(token))["id"])
-    couriers.outcomes = [Outcome(f"fault {n}") for n in range(8)]
+    pool.results = [EgressResult(f"fault {n}") for n in range(8)]
     await fails(world)
     await told(world.runtime)
     for pause in RETRY_DELAYS:
@@ -269,9 +272,9 @@ async def test_a_message_is_tried_again_and_then_dead(
     assert (message["attempts"], message["due"]) == (8, None)
     assert [one["fault"] for one in message["tries"]] == [f"fault {n}" for n in range(8)]
     # The same text under the same id each time.
-    assert len({one.payload for one in couriers.carried}) == 1
+    assert len({one.payload for one in pool.sent}) == 1
     await told(world.runtime)
-    assert len(couriers.carried) == 8, "a message about a message that could not be sent"
+    assert len(pool.sent) == 8, "a message about a message that could not be sent"
     told_ada = "select kind from notifications where user_id = ? order by id"
     rows = await world.runtime.db.read(lambda tx: tx.rows(told_ada, world.cast.ada.user_id))
     assert rows == [("monitor.failure",), ("message.dead",)]
@@ -284,10 +287,10 @@ async def test_a_message_is_tried_again_and_then_dead(
 
 
 async def test_what_is_refused_for_good_is_dead_at_once(
-    world: World, ada: Client, couriers: FakeCouriers
+    world: World, ada: Client, pool: FakeEgressPool
 ) -> None:
     await rule(ada, (await channel(ada))["id"])
-    couriers.outcomes = [Outcome("inner", for_good=True)]
+    pool.results = [EgressResult("inner", for_good=True)]
     await fails(world)
     await told(world.runtime)
     assert [one["state"] for one in (await ada.get("/acme/notify/message")).json] == ["dead"]
@@ -305,29 +308,29 @@ async def test_an_inner_receiver_is_never_called(world: World, ada: Client) -> N
 
 
 async def test_several_events_become_one_message(
-    world: World, ada: Client, couriers: FakeCouriers, clock: HandClock
+    world: World, ada: Client, pool: FakeEgressPool, clock: HandClock
 ) -> None:
     await rule(ada, (await channel(ada))["id"], group=30)
     monitor = await fails(world)
     await told(world.runtime)
     await failed_again(world, monitor, "normal")
     await told(world.runtime)
-    assert couriers.carried == []
+    assert pool.sent == []
     clock.move(31)
     await posted(world.runtime)
-    (parcel,) = couriers.carried
-    assert parcel.title == "[acme] 2 events: shop fails, …"
-    assert "shop is normal again" in parcel.body
+    (request,) = pool.sent
+    assert request.title == "[acme] 2 events: shop fails, …"
+    assert "shop is normal again" in request.body
     # The window is over: the next begins another.
     await failed_again(world, monitor)
     await told(world.runtime)
     clock.move(31)
     await posted(world.runtime)
-    assert len(couriers.carried) == 2
+    assert len(pool.sent) == 2
 
 
 async def test_quiet_hours_hold_back_all_but_the_critical(
-    world: World, ada: Client, couriers: FakeCouriers, clock: HandClock
+    world: World, ada: Client, pool: FakeEgressPool, clock: HandClock
 ) -> None:
     # Whatever the clock of the test says: quiet began an hour ago and lasts two.
     hour = clock() // 3_600_000 % 24
@@ -335,14 +338,14 @@ async def test_quiet_hours_hold_back_all_but_the_critical(
     await rule(ada, (await channel(ada))["id"], quiet=quiet)
     monitor = await fails(world)
     await told(world.runtime)
-    assert couriers.carried == []
+    assert pool.sent == []
     await ada.patch(f"/acme/monitor/{monitor}", {"failure_severity": "CRITICAL"})
     await failed_again(world, monitor, "normal")
     await told(world.runtime)
-    assert [one.title for one in couriers.carried] == ["[acme] shop is normal again"]
+    assert [one.title for one in pool.sent] == ["[acme] shop is normal again"]
     clock.move(3_600)
     await posted(world.runtime)
-    assert [one.title for one in couriers.carried[1:]] == ["[acme] shop fails"]
+    assert [one.title for one in pool.sent[1:]] == ["[acme] shop fails"]
 
 
 @pytest.mark.parametrize(
@@ -363,18 +366,16 @@ async def test_quiet_hours_hold_back_all_but_the_critical(
     ],
 )
 async def test_a_rule_tells_what_it_names(
-    world: World, ada: Client, couriers: FakeCouriers, more: dict[str, Any], is_told: bool
+    world: World, ada: Client, pool: FakeEgressPool, more: dict[str, Any], is_told: bool
 ) -> None:
     await rule(ada, (await channel(ada))["id"], **more)
     await fails(world)
     await told(world.runtime)
-    failures = [one for one in couriers.carried if "shop fails" in one.title]
+    failures = [one for one in pool.sent if "shop fails" in one.title]
     assert bool(failures) is is_told
 
 
-async def test_a_rule_can_name_one_monitor(
-    world: World, ada: Client, couriers: FakeCouriers
-) -> None:
+async def test_a_rule_can_name_one_monitor(world: World, ada: Client, pool: FakeEgressPool) -> None:
     monitor = await fails(world)
     await told(world.runtime)
     await rule(ada, (await channel(ada))["id"], objects=[monitor])
@@ -382,11 +383,11 @@ async def test_a_rule_can_name_one_monitor(
     await failed_again(world, other.json["id"])
     await failed_again(world, monitor, "normal")
     await told(world.runtime)
-    assert [one.title for one in couriers.carried] == ["[acme] shop is normal again"]
+    assert [one.title for one in pool.sent] == ["[acme] shop is normal again"]
 
 
 async def test_a_muted_monitor_tells_nobody(
-    world: World, ada: Client, couriers: FakeCouriers
+    world: World, ada: Client, pool: FakeEgressPool
 ) -> None:
     await rule(ada, (await channel(ada))["id"])
     monitor = await fails(world)
@@ -394,25 +395,25 @@ async def test_a_muted_monitor_tells_nobody(
     await failed_again(world, monitor, "normal")
     await failed_again(world, monitor)
     await told(world.runtime)
-    titles = [one.title for one in couriers.carried]
+    titles = [one.title for one in pool.sent]
     assert titles == ["[acme] shop fails"], "only what came before the mute"
     assert len((await ada.get("/acme/notification")).json) == 1
 
 
 @pytest.mark.parametrize("alerts", [True, False])
 async def test_indicators_alert_unless_they_shall_not(
-    world: World, ada: Client, couriers: FakeCouriers, alerts: bool
+    world: World, ada: Client, pool: FakeEgressPool, alerts: bool
 ) -> None:
     await rule(ada, (await channel(ada))["id"])
     body = {"title": "queue", "type": "text", "value": "5", "alerts": alerts}
     made = (await ada.post("/acme/indicator", body)).json
     await ada.patch(f"/acme/indicator/{made['id']}/state", {"state": "failure"})
     await told(world.runtime)
-    assert [one.title for one in couriers.carried] == ["[acme] queue is in failure"] * alerts
+    assert [one.title for one in pool.sent] == ["[acme] queue is in failure"] * alerts
 
 
 async def test_a_disabled_channel_is_sent_nothing(
-    world: World, ada: Client, couriers: FakeCouriers
+    world: World, ada: Client, pool: FakeEgressPool
 ) -> None:
     one = await channel(ada)
     await rule(ada, one["id"])
@@ -423,13 +424,13 @@ async def test_a_disabled_channel_is_sent_nothing(
 
 
 async def test_the_other_organization_hears_nothing(
-    world: World, ada: Client, eve: Client, couriers: FakeCouriers
+    world: World, ada: Client, eve: Client, pool: FakeEgressPool
 ) -> None:
     theirs = (await eve.post("/notify/channel", {"name": "x", "url": "https://example.com"})).json
     body = {"name": "x", "channels": [theirs["id"]], "kinds": [], "group": 0}
     assert (await eve.post("/notify/rule", body)).status == 201
     await fails(world)
     await told(world.runtime)
-    assert couriers.carried == []
+    assert pool.sent == []
     assert (await eve.get("/notify/message")).json == []
     assert (await eve.get("/notification")).json == []

@@ -30,7 +30,7 @@ from contract.matrix import PRINCIPALS
 from contract.schemathesis_runner import Swarm, letter_of, mend
 from contract.serving import Watch, at_once
 from contract.world import World
-from egress.fake_pool import FakeCouriers
+from egress.fake_pool import FakeEgressPool
 from manual_clock import HandClock
 
 FILES = ("belvedere.db", "logs.db")
@@ -58,7 +58,7 @@ class Stage:
             db.clock = hands
             runtime = build_runtime(self.settings, db, logs, self.keys, hands)
             runtime.passwords = PasswordChecker(runtime.limits, at_once)
-            runtime.egress = FakeCouriers()
+            runtime.egress = FakeEgressPool()
             yield runtime
             engines.closed(db)
             engines.closed(logs)

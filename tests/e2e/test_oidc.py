@@ -1,4 +1,4 @@
-"""Signing in at a real provider: another process, real HTTP, through the guarded courier."""
+"""Signing in at a real provider: another process, real HTTP, through the guarded worker."""
 
 import json
 import os

@@ -1,23 +1,23 @@
-"""Couriers that go nowhere: what they were given, and the outcomes that a test wants."""
+"""An egress pool that sends nothing: it records requests and returns the results of the test."""
 
 from dataclasses import dataclass, field
 
-from belvedere.egress.messages import Outcome, Parcel
+from belvedere.egress.messages import EgressRequest, EgressResult
 from belvedere.egress.pool import EgressPool
 
 
 @dataclass(slots=True)
-class FakeCouriers(EgressPool):
-    carried: list[Parcel] = field(default_factory=list)
-    # One for each parcel; then everything is taken.
-    outcomes: list[Outcome] = field(default_factory=list)
+class FakeEgressPool(EgressPool):
+    sent: list[EgressRequest] = field(default_factory=list)
+    # One for each request; after the last one, every request succeeds.
+    results: list[EgressResult] = field(default_factory=list)
 
-    async def carry(self, parcel: Parcel) -> Outcome:
-        if parcel.only_check:
-            scheme = parcel.url.partition(":")[0]
+    async def send(self, request: EgressRequest) -> EgressResult:
+        if request.only_check:
+            scheme = request.url.partition(":")[0]
             if scheme == "nonsense":
-                return Outcome("No service has such an address.")
+                return EgressResult("This is not the URL of a known service.")
             service = "Webhook" if scheme in ("http", "https") else scheme.capitalize()
-            return Outcome(service=service, scheme=scheme)
-        self.carried.append(parcel)
-        return self.outcomes.pop(0) if self.outcomes else Outcome()
+            return EgressResult(service=service, scheme=scheme)
+        self.sent.append(request)
+        return self.results.pop(0) if self.results else EgressResult()

@@ -9,8 +9,8 @@ import pytest
 
 from belvedere.base import networks
 from belvedere.egress.http_calls import MAX_ANSWER
-from belvedere.egress.messages import Parcel
-from belvedere.egress.network_guard import Guard, Stopped
+from belvedere.egress.messages import EgressRequest
+from belvedere.egress.network_guard import CallRefused, Guard
 from belvedere.egress.pool import EgressPool
 from egress.receivers import LOOPBACK
 
@@ -51,7 +51,7 @@ def oracle() -> Iterator[str]:
 
 
 @asynccontextmanager
-async def couriers(networks: str = LOOPBACK) -> AsyncIterator[EgressPool]:
+async def pool(networks: str = LOOPBACK) -> AsyncIterator[EgressPool]:
     made = EgressPool(networks)
     try:
         yield made
@@ -61,34 +61,34 @@ async def couriers(networks: str = LOOPBACK) -> AsyncIterator[EgressPool]:
 
 async def test_it_works() -> None:
     with oracle() as url:
-        async with couriers() as made:
-            told = await made.carry(Parcel(url=f"{url}/", method="GET"))
+        async with pool() as made:
+            told = await made.send(EgressRequest(url=f"{url}/", method="GET"))
             assert (told.status, told.text, told.fault) == (200, '{"a": "ä"}', "")
-            told = await made.carry(Parcel(url=f"{url}/x", method="POST", payload="a=1"))
+            told = await made.send(EgressRequest(url=f"{url}/x", method="POST", payload="a=1"))
             assert (told.status, told.text) == (400, "/x a=1")
             # A redirect is an answer.
-            assert (await made.carry(Parcel(url=f"{url}/away", method="GET"))).status == 307
+            assert (await made.send(EgressRequest(url=f"{url}/away", method="GET"))).status == 307
 
 
 async def test_an_answer_has_a_largest_size() -> None:
     with oracle() as url:
-        async with couriers() as made:
-            assert len((await made.carry(Parcel(url=f"{url}/whole", method="GET"))).text) > 0
-            told = await made.carry(Parcel(url=f"{url}/large", method="GET"))
+        async with pool() as made:
+            assert len((await made.send(EgressRequest(url=f"{url}/whole", method="GET"))).text) > 0
+            told = await made.send(EgressRequest(url=f"{url}/large", method="GET"))
             assert "longer than" in told.fault and told.text == ""
 
 
 async def test_an_inner_address_is_asked_only_when_it_may_be() -> None:
     with oracle() as url:
-        async with couriers(networks="") as made:
-            told = await made.carry(Parcel(url=f"{url}/", method="GET"))
-            assert "inner network" in told.fault and told.status == 0
+        async with pool(networks="") as made:
+            told = await made.send(EgressRequest(url=f"{url}/", method="GET"))
+            assert "internal network" in told.fault and told.status == 0
 
 
 @pytest.mark.parametrize("url", ["", "x", "http://", "https://a:b@example.com/", "http://[::"])
 async def test_what_is_no_address_is_refused(url: str) -> None:
-    async with couriers() as made:
-        assert (await made.carry(Parcel(url=url, method="GET"))).fault
+    async with pool() as made:
+        assert (await made.send(EgressRequest(url=url, method="GET"))).fault
 
 
 def test_an_open_line_leads_only_inside() -> None:
@@ -97,7 +97,7 @@ def test_an_open_line_leads_only_inside() -> None:
     guard.allow(networks.parse_networks("10.0.0.0/8"), only_inner=True)
     guard.check_address(("10.1.2.3", 80))
     for address in ("8.8.8.8", "192.168.0.1"):
-        with pytest.raises(Stopped):
+        with pytest.raises(CallRefused):
             guard.check_address((address, 80))
     guard.allow(())
     guard.check_address(("8.8.8.8", 443))

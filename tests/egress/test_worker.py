@@ -1,4 +1,4 @@
-"""The courier against receivers that listen: what goes out, what never does, and what is killed."""
+"""The worker against receivers that listen: what goes out, what never does, and what is killed."""
 
 import asyncio
 import hashlib
@@ -12,16 +12,16 @@ from contextlib import asynccontextmanager
 import pytest
 
 from belvedere.base.errors import Invalid
-from belvedere.egress.messages import Parcel
-from belvedere.egress.network_guard import Guard, Stopped
+from belvedere.egress.messages import EgressRequest
+from belvedere.egress.network_guard import CallRefused, Guard
 from belvedere.egress.pool import EgressPool
 from egress.receivers import LOOPBACK, http_sink, mail_sink
 
-INNER = "The receiver lies in an inner network, which this server may not call."
+INNER = "The receiver is in an internal network that this server may not call."
 
 
 @asynccontextmanager
-async def couriers(networks: str = LOOPBACK, limit_s: float = 30.0) -> AsyncIterator[EgressPool]:
+async def pool(networks: str = LOOPBACK, limit_s: float = 30.0) -> AsyncIterator[EgressPool]:
     made = EgressPool(networks, limit_s=limit_s)
     try:
         yield made
@@ -29,15 +29,17 @@ async def couriers(networks: str = LOOPBACK, limit_s: float = 30.0) -> AsyncIter
         await made.close()
 
 
-def signed(url: str) -> Parcel:
-    return Parcel(url=url, message_id="m1", payload='{"title":"x"}', secret="s3cret", at_s=1_700)
+def signed(url: str) -> EgressRequest:
+    return EgressRequest(
+        url=url, message_id="m1", payload='{"title":"x"}', secret="s3cret", at_s=1_700
+    )
 
 
 async def test_it_works() -> None:
     """A signed POST, checked as a receiver would."""
     with http_sink() as sink:
-        async with couriers() as made:
-            assert (await made.carry(signed(sink.url))).is_done
+        async with pool() as made:
+            assert (await made.send(signed(sink.url))).is_done
     (got,) = sink.got
     assert (got.path, json.loads(got.body)) == ("/hook", {"title": "x"})
     wanted = hmac.new(b"s3cret", b"1700." + got.body, hashlib.sha256).hexdigest()
@@ -48,9 +50,11 @@ async def test_it_works() -> None:
 
 async def test_a_service_that_the_library_knows_gets_title_and_text() -> None:
     with http_sink() as sink:
-        async with couriers() as made:
+        async with pool() as made:
             url = sink.url.replace("http", "json")
-            sent = await made.carry(Parcel(url=url, title="T", body="B & <b>", severity="CRITICAL"))
+            sent = await made.send(
+                EgressRequest(url=url, title="T", body="B & <b>", severity="CRITICAL")
+            )
             assert sent.is_done, sent.fault
     told = json.loads(sink.got[0].body)
     assert (told["title"], told["message"], told["type"]) == ("T", "B & <b>", "failure")
@@ -58,9 +62,9 @@ async def test_a_service_that_the_library_knows_gets_title_and_text() -> None:
 
 async def test_mail_goes_through_a_mail_server() -> None:
     with mail_sink() as sink:
-        async with couriers() as made:
+        async with pool() as made:
             url = f"mailto://127.0.0.1:{sink.port}?from=b@acme.test&to=ada@acme.test&mode=insecure"
-            sent = await made.carry(Parcel(url=url, title="Down", body="web-1 is down"))
+            sent = await made.send(EgressRequest(url=url, title="Down", body="web-1 is down"))
             assert sent.is_done, sent.fault
     assert "ada@acme.test" in sink.got[0].headers["to"]
     assert b"Subject: Down" in sink.got[0].body
@@ -69,12 +73,14 @@ async def test_mail_goes_through_a_mail_server() -> None:
 async def test_the_installations_mail_goes_to_one_person_and_anywhere() -> None:
     """The operator's own mail server often stands beside the server."""
     with mail_sink() as sink:
-        async with couriers(networks="") as made:
+        async with pool(networks="") as made:
             url = (
                 f"mailto://127.0.0.1:{sink.port}?from=b@acme.test&to=other@acme.test&mode=insecure"
             )
-            parcel = Parcel(url=url, to="uma@acme.test", title="t", body="b", is_operators=True)
-            sent = await made.carry(parcel)
+            request = EgressRequest(
+                url=url, to="uma@acme.test", title="t", body="b", is_operators=True
+            )
+            sent = await made.send(request)
             assert sent.is_done, sent.fault
     assert len(sink.got) == 1 and "uma@acme.test" in sink.got[0].headers["to"]
 
@@ -82,27 +88,27 @@ async def test_the_installations_mail_goes_to_one_person_and_anywhere() -> None:
 HOSTS = ("127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "0.0.0.0")
 
 
-def bait(scheme: str, host: str, port: int) -> Parcel:
+def bait(scheme: str, host: str, port: int) -> EgressRequest:
     url = f"{scheme}://{host}:{port}/x"
     if scheme == "http":
         return signed(url)
     to = "?to=a@b.test&from=c@d.test&mode=insecure" if scheme == "mailto" else ""
-    return Parcel(url=url + to, title="t", body="b")
+    return EgressRequest(url=url + to, title="t", body="b")
 
 
 async def test_a_trap_inside_is_never_called() -> None:
     """By our own code or the library's, under whatever name."""
     with http_sink() as trap:
-        async with couriers(networks="") as made:
+        async with pool(networks="") as made:
             for scheme in ("http", "json", "mailto"):
                 for host in HOSTS:
-                    outcome = await made.carry(bait(scheme, host, trap.port))
+                    outcome = await made.send(bait(scheme, host, trap.port))
                     assert not outcome.is_done, (scheme, host)
                     if host in ("127.0.0.1", "localhost"):
                         assert (outcome.fault, outcome.for_good) == (INNER, True)
             # It would have been met: the same address with the network allowed.
             made.networks = LOOPBACK
-            assert (await made.carry(bait("http", "127.0.0.1", trap.port))).is_done
+            assert (await made.send(bait("http", "127.0.0.1", trap.port))).is_done
     assert trap.calls == 1
 
 
@@ -112,55 +118,57 @@ async def test_a_redirect_leads_no_further_inside(scheme: str) -> None:
     with http_sink("127.0.0.2") as sink, http_sink("127.0.0.3") as trap:
         sink.answers = [trap.url]
         url = sink.url.replace("http", scheme)
-        async with couriers(networks="127.0.0.2") as made:
-            parcel = signed(url) if scheme == "http" else Parcel(url=url, title="t", body="b")
-            outcome = await made.carry(parcel)
-    said = INNER if scheme == "json" else "The receiver answered 307."
+        async with pool(networks="127.0.0.2") as made:
+            request = (
+                signed(url) if scheme == "http" else EgressRequest(url=url, title="t", body="b")
+            )
+            outcome = await made.send(request)
+    said = INNER if scheme == "json" else "The receiver responded with 307."
     assert (outcome.fault, sink.calls, trap.calls) == (said, 1, 0)
 
 
 async def test_an_allowed_network_opens_nothing_else() -> None:
     with http_sink("127.0.0.2") as sink, http_sink("127.0.0.3") as trap:
-        async with couriers(networks="127.0.0.2/32") as made:
-            assert (await made.carry(signed(sink.url))).is_done
-            assert (await made.carry(signed(trap.url))).fault == INNER
-            assert (await made.carry(signed(sink.url))).is_done
+        async with pool(networks="127.0.0.2/32") as made:
+            assert (await made.send(signed(sink.url))).is_done
+            assert (await made.send(signed(trap.url))).fault == INNER
+            assert (await made.send(signed(sink.url))).is_done
     assert trap.calls == 0
 
 
 async def test_a_refusal_is_told() -> None:
     with http_sink() as sink:
-        async with couriers() as made:
+        async with pool() as made:
             for status in (500, 404, 429, 410, 302):
                 sink.answers = [status]
-                outcome = await made.carry(signed(sink.url))
-                assert outcome.fault == f"The receiver answered {status}."
+                outcome = await made.send(signed(sink.url))
+                assert outcome.fault == f"The receiver responded with {status}."
                 assert outcome.for_good is (status == 410)
 
 
 async def test_a_receiver_that_never_answers_is_given_up() -> None:
-    """And the courier with it; the next message goes out with another."""
+    """And the worker with it; the next message goes out with another."""
     with http_sink() as sink:
         sink.silent.set()
-        async with couriers(limit_s=1.0) as made:
-            outcome = await made.carry(signed(sink.url))
-            assert outcome.fault == "The receiver took longer than 1 s."
+        async with pool(limit_s=1.0) as made:
+            outcome = await made.send(signed(sink.url))
+            assert outcome.fault == "The receiver did not respond within 1 s."
             sink.silent.clear()
             made.limit_s = 30.0
-            assert (await made.carry(signed(sink.url))).is_done
+            assert (await made.send(signed(sink.url))).is_done
 
 
 async def test_a_courier_that_dies_is_replaced() -> None:
     with http_sink() as sink:
         sink.silent.set()
-        async with couriers() as made:
-            waits = asyncio.create_task(made.carry(signed(sink.url)))
+        async with pool() as made:
+            waits = asyncio.create_task(made.send(signed(sink.url)))
             await asyncio.to_thread(sink.came.wait, 30)
-            (courier,) = made.out
-            courier.process.kill()
-            assert (await waits).fault == "The courier died on its way."
+            (worker,) = made.out
+            worker.process.kill()
+            assert (await waits).fault == "The egress worker crashed before it sent the message."
             sink.silent.clear()
-            assert (await made.carry(signed(sink.url))).is_done
+            assert (await made.send(signed(sink.url))).is_done
 
 
 async def test_an_address_is_known_without_a_call() -> None:
@@ -171,14 +179,14 @@ async def test_an_address_is_known_without_a_call() -> None:
         "mailtos://user:word@example.com": "E-Mail",
         "ntfy://topic": "ntfy",
     }
-    async with couriers(networks="") as made:
+    async with pool(networks="") as made:
         for url, service in known.items():
             found = await made.of("").check(url)
             assert (found.service, found.is_done) == (service, True)
 
 
 async def test_what_is_no_address_is_said() -> None:
-    async with couriers() as made:
+    async with pool() as made:
         for url in NO_ADDRESSES:
             found = await made.of("").check(url)
             assert found.fault and not found.service, url
@@ -204,25 +212,25 @@ async def test_files_of_the_server_stay_where_they_are() -> None:
     """Some services of the library take templates and keys from files."""
     with http_sink() as sink:
         url = f"workflows://127.0.0.1:{sink.port}/abcd/efgh/?template=/etc/passwd&verify=no"
-        async with couriers() as made:
-            outcome = await made.carry(Parcel(url=url, title="t", body="b"))
-    assert outcome.fault == "A channel may not use files of the server."
+        async with pool() as made:
+            outcome = await made.send(EgressRequest(url=url, title="t", body="b"))
+    assert outcome.fault == "A channel may not access files of the server."
     assert sink.got == []
 
 
 async def test_a_fault_tells_no_secret() -> None:
     with http_sink() as sink:
         sink.answers = [500]
-        async with couriers() as made:
+        async with pool() as made:
             url = f"json://user:canaryword@127.0.0.1:{sink.port}/canarypath?+x=canaryvalue"
-            outcome = await made.carry(Parcel(url=url, title="t", body="b"))
+            outcome = await made.send(EgressRequest(url=url, title="t", body="b"))
     assert outcome.fault and "canary" not in outcome.fault
 
 
 @pytest.mark.parametrize("address", [("localhost", 80), ("", 80), "/run/x.sock", b"\0x", ("::", 1)])
 def test_only_addresses_of_the_network_are_connected_to(address: object) -> None:
     guard = Guard()
-    with pytest.raises(Stopped):
+    with pytest.raises(CallRefused):
         guard.check_address(address)
     assert len(guard.refused) == 1
 

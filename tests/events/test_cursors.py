@@ -15,7 +15,7 @@ from statements import RecordingTx
 READS: dict[str, Callable[[Any], object]] = {
     "after": lambda tx: events.after(tx, 0, 7),
     "newest": events.newest,
-    "outlook": lambda tx: cursors.outlook(tx, "nobody", frozenset({"job.lost", "host.created"})),
+    "outlook": lambda tx: cursors.backlog(tx, "nobody", frozenset({"job.lost", "host.created"})),
     "take": lambda tx: cursors.take(tx, "nobody", frozenset({"job.lost"})),
     "holds": lambda tx: event_stream._holds(tx, (0, 7), (0, 9)),
 }

@@ -71,7 +71,7 @@ def test_a_consumer_without_a_cursor_skips_nothing(db: Database, cast: Cast) -> 
     load_dump(db)
     assert renumber(db) > 0
     append(db, cast, "c")
-    assert db.write_blocking(cursors.outlook, "new", KINDS)[0]
+    assert db.write_blocking(cursors.backlog, "new", KINDS)[0]
     assert consume(db, "new") == ["a", "b", "c"]
     assert consume(db, "new") == []
 

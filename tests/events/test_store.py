@@ -23,7 +23,7 @@ def held(tx: Tx) -> list[str]:
 def test_it_works(db: Database) -> None:
     first, second = db.write_blocking(tell, "h1"), db.write_blocking(tell, "h2")
     assert second == first + 1
-    [event] = db.write_blocking(events.of_object, "h1")
+    [event] = db.write_blocking(events.for_object, "h1")
     assert (event.id, event.kind, event.data) == (first, "host.created", '{"hostname":"h1"}')
 
 

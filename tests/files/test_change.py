@@ -8,7 +8,7 @@ from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
 from belvedere.files import FileChange, FileRow, create
-from belvedere.files.service import change, delete, download, linked, show, versions
+from belvedere.files.service import change, delete, download, list_uses, show, versions
 from belvedere.hosts import store as hosts
 from people import Cast
 
@@ -46,7 +46,7 @@ def test_it_works(db: Database, cast: Cast, file: FileRow) -> None:
     assert db.write_blocking(download, cast.max, file.id).data == NEW
     assert db.write_blocking(download, cast.max, file.id, 1).data == OLD
     assert [one.version for one in db.write_blocking(versions, cast.max, file.id)] == [2, 1]
-    assert db.write_blocking(events.of_object, file.id)[-1].kind == "file.changed"
+    assert db.write_blocking(events.for_object, file.id)[-1].kind == "file.changed"
 
 
 def test_changing_nothing_makes_no_version(db: Database, cast: Cast, file: FileRow) -> None:
@@ -83,12 +83,12 @@ def test_only_admins_change_and_only_their_own(db: Database, cast: Cast, file: F
         with pytest.raises(NotFound):
             db.write_blocking(delete, actor, file_id)
         with pytest.raises(NotFound):
-            db.write_blocking(linked, actor, file_id)
+            db.write_blocking(list_uses, actor, file_id)
 
 
 def test_a_file_in_use_stays(db: Database, cast: Cast, file: FileRow) -> None:
     db.write_blocking(use, cast.ada, file.id)
-    assert [link.name for link in db.write_blocking(linked, cast.max, file.id)] == ["greet"]
+    assert [link.name for link in db.write_blocking(list_uses, cast.max, file.id)] == ["greet"]
     with pytest.raises(Conflict, match="greet") as refusal:
         db.write_blocking(delete, cast.ada, file.id)
     assert refusal.value.code == "file_in_use"
@@ -96,7 +96,7 @@ def test_a_file_in_use_stays(db: Database, cast: Cast, file: FileRow) -> None:
     db.write_blocking(delete, cast.ada, file.id)
     with pytest.raises(NotFound):
         db.write_blocking(show, cast.ada, file.id)
-    assert db.write_blocking(events.of_object, file.id)[-1].kind == "file.deleted"
+    assert db.write_blocking(events.for_object, file.id)[-1].kind == "file.deleted"
 
 
 def test_an_agent_downloads_only_its_own_host_s_work(

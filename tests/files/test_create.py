@@ -9,8 +9,8 @@ from belvedere.access import Actor
 from belvedere.base.errors import Forbidden, Invalid, NotFound
 from belvedere.db import Database, Tx
 from belvedere.files import FileChange, content_of, create, store_content
-from belvedere.files.model import Kind, record
-from belvedere.files.service import MAX_CONTENT, download, listed, show, versions
+from belvedere.files.model import FileKind, to_record
+from belvedere.files.service import MAX_CONTENT, download, list_page, show, versions
 from belvedere.files.store import FILES
 from belvedere.rest.listing import read
 from people import Cast
@@ -21,7 +21,7 @@ SCRIPT = FileChange(filename="hello.sh", content=b"#!/bin/sh\necho hello\n")
 
 def test_it_works(db: Database, cast: Cast) -> None:
     made = db.write_blocking(create, cast.ada, SCRIPT)
-    shown = record(db.write_blocking(show, cast.max, made.id), "acme")
+    shown = to_record(db.write_blocking(show, cast.max, made.id), "acme")
     assert (shown.id, shown.also_id, shown.kind) == (made.id, made.id, "Script")
     assert (shown.filename, shown.extension, shown.size) == ("hello.sh", "sh", 21)
     assert shown.md5 == hashlib.md5(b"#!/bin/sh\necho hello\n").hexdigest()
@@ -30,7 +30,7 @@ def test_it_works(db: Database, cast: Cast) -> None:
 
 def test_it_tells_what_happened(db: Database, cast: Cast) -> None:
     made = db.write_blocking(create, cast.ada, SCRIPT)
-    assert [e.kind for e in db.write_blocking(events.of_object, made.id)] == ["file.created"]
+    assert [e.kind for e in db.write_blocking(events.for_object, made.id)] == ["file.created"]
     kept = db.write_blocking(versions, cast.max, made.id)
     assert [(one.version, one.created_by) for one in kept] == [(1, "ada@acme.test")]
 
@@ -87,7 +87,7 @@ def test_only_admins_store_and_managers_read(db: Database, cast: Cast) -> None:
             with pytest.raises(Forbidden):
                 db.write_blocking(verb, actor, made.id)
         with pytest.raises(Forbidden):
-            db.write_blocking(listed, actor, listing)
+            db.write_blocking(list_page, actor, listing)
 
 
 @pytest.mark.parametrize("verb", [show, download, versions])
@@ -104,14 +104,16 @@ def test_lists_are_filtered_and_sealed_off(db: Database, cast: Cast) -> None:
     db.write_blocking(create, cast.ada, SCRIPT)
     db.write_blocking(create, cast.ada, FileChange(filename="logo.png", content=b"png"))
 
-    def names(actor: Actor, query: dict[str, list[str]], kind: Kind | None = None) -> list[str]:
-        rows, _ = db.write_blocking(listed, actor, read(query, FILES), kind)
+    def names(actor: Actor, query: dict[str, list[str]], kind: FileKind | None = None) -> list[str]:
+        rows, _ = db.write_blocking(list_page, actor, read(query, FILES), kind)
         return [row.filename for row in rows]
 
     assert names(cast.max, {}) == ["hello.sh", "logo.png"]
-    assert names(cast.max, {}, Kind.SCRIPT) == ["hello.sh"]
+    assert names(cast.max, {}, FileKind.SCRIPT) == ["hello.sh"]
     assert names(cast.max, {"where[size][$lt]": ["10"]}) == ["logo.png"]
     assert names(cast.max, {"sort[filename]": ["-1"]}) == ["logo.png", "hello.sh"]
     assert names(cast.eve, {}) == []
-    rows, total = db.write_blocking(listed, cast.max, read({"count": ["1"], "limit": ["1"]}, FILES))
+    rows, total = db.write_blocking(
+        list_page, cast.max, read({"count": ["1"], "limit": ["1"]}, FILES)
+    )
     assert (len(rows), total) == (1, 2)

@@ -11,8 +11,8 @@ from belvedere.base.errors import Conflict, Forbidden, Invalid, NotFound, Stale
 from belvedere.db import Database, Tx
 from belvedere.db.signals import ACCESS_CHANGED, Signal, host_ready
 from belvedere.hosts import change, connect, delete, store
-from belvedere.hosts.model import record
-from belvedere.hosts.service import HostChange, listed, show
+from belvedere.hosts.model import to_record
+from belvedere.hosts.service import HostChange, list_page, show
 from belvedere.rest.listing import read
 from people import ADDRESS, Cast
 
@@ -25,7 +25,7 @@ def test_it_works(db: Database, cast: Cast, enrolled: Enrol) -> None:
     host_id = enrolled().host_id
     given = HostChange(hostname="db-1", tags=["blue", "rack:7"], enable=False, draining=True)
     changed = db.write_blocking(change, cast.ada, host_id, given)
-    shown = record(db.write_blocking(show, cast.vic, host_id), "acme")
+    shown = to_record(db.write_blocking(show, cast.vic, host_id), "acme")
     assert (shown.hostname, shown.tags, shown.version) == ("db-1", ["blue", "rack:7"], 2)
     assert (shown.enable, shown.disabled, shown.draining) == (False, True, True)
     assert changed.version == 2
@@ -41,7 +41,7 @@ def test_it_rings_the_host_and_tells_before_and_after(
         return set(tx.signals)
 
     assert host_ready(host_id) in db.write_blocking(verb)
-    assert db.write_blocking(events.of_object, host_id)[-1].kind == "host.changed"
+    assert db.write_blocking(events.for_object, host_id)[-1].kind == "host.changed"
     before, after = db.write_blocking(_last_audit, host_id)
     assert '"enable":true' in before
     assert '"enable":false' in after
@@ -56,7 +56,7 @@ def _last_audit(tx: Tx, host_id: str) -> tuple[Any, ...]:
 def test_changing_nothing_makes_no_version(db: Database, cast: Cast, enrolled: Enrol) -> None:
     host_id = enrolled().host_id
     assert db.write_blocking(change, cast.ada, host_id, HostChange(enable=True)).version == 1
-    assert len(db.write_blocking(events.of_object, host_id)) == 1
+    assert len(db.write_blocking(events.for_object, host_id)) == 1
 
 
 def test_a_name_is_held_once(db: Database, cast: Cast, enrolled: Enrol) -> None:
@@ -126,7 +126,7 @@ def test_a_deleted_host_is_gone_and_its_agent_shut_out(
         db.write_blocking(show, cast.ada, made.host_id)
     with pytest.raises(NotFound):
         db.write_blocking(delete, cast.ada, made.host_id)
-    assert db.write_blocking(events.of_object, made.host_id)[-1].kind == "host.deleted"
+    assert db.write_blocking(events.for_object, made.host_id)[-1].kind == "host.deleted"
 
 
 def test_lists_are_filtered_and_sealed_off(db: Database, cast: Cast, enrolled: Enrol) -> None:
@@ -135,7 +135,7 @@ def test_lists_are_filtered_and_sealed_off(db: Database, cast: Cast, enrolled: E
     db.write_blocking(connect, second, hello("machine-2"), ADDRESS)
 
     def names(actor: Any, query: dict[str, list[str]]) -> list[str]:
-        rows, _ = db.write_blocking(listed, actor, read(query, store.listable(db.dialect)))
+        rows, _ = db.write_blocking(list_page, actor, read(query, store.listable(db.dialect)))
         return [row.hostname for row in rows]
 
     assert names(cast.vic, {}) == ["web-1", "web-2"]
@@ -146,7 +146,7 @@ def test_lists_are_filtered_and_sealed_off(db: Database, cast: Cast, enrolled: E
     assert names(cast.vic, {"after": [first]}) == ["web-2"]
     assert names(cast.eve, {}) == []
     rows, total = db.write_blocking(
-        listed,
+        list_page,
         cast.vic,
         read({"count": ["true"], "limit": ["1"]}, store.listable(db.dialect)),
     )

@@ -10,7 +10,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.access.signin.authentication import authenticate
 from belvedere.base.errors import Conflict, Invalid, Unauthenticated
 from belvedere.db import Database, Tx
-from belvedere.hosts import connect, delete, disconnected, enrol, store
+from belvedere.hosts import connect, delete, end_session, enrol, store
 from belvedere.hosts.service import create_host_enrolment, show
 from manual_clock import HandClock
 from people import ADDRESS, Cast
@@ -30,7 +30,7 @@ def test_it_works(db: Database, keys: Keyring, cast: Cast, enrolled: Enrol) -> N
 
 def test_it_tells_what_happened(db: Database, enrolled: Enrol) -> None:
     made = enrolled()
-    kinds = [event.kind for event in db.write_blocking(events.of_object, made.host_id)]
+    kinds = [event.kind for event in db.write_blocking(events.for_object, made.host_id)]
     assert kinds == ["host.created"]
     rows = db.write_blocking(_audit, made.host_id)
     assert rows == [("host.create", ADDRESS, "agent")]
@@ -47,7 +47,7 @@ def test_the_same_machine_enrols_again_after_its_agent_stopped(
 ) -> None:
     first = enrolled()
     session = db.write_blocking(connect, first.host_id, hello(), ADDRESS)
-    db.write_blocking(disconnected, first.host_id, session)
+    db.write_blocking(end_session, first.host_id, session)
     again = enrolled_again(first.host_id)
     assert again.host_id == first.host_id
     assert db.write_blocking(authenticate, keys, first.token) is None
@@ -93,7 +93,7 @@ def test_another_machine_takes_a_name_that_nobody_holds(
 ) -> None:
     first = enrolled()
     session = db.write_blocking(connect, first.host_id, hello(), ADDRESS)
-    db.write_blocking(disconnected, first.host_id, session)
+    db.write_blocking(end_session, first.host_id, session)
     assert enrolled_again(first.host_id, "machine-2").host_id == first.host_id
     db.write_blocking(connect, first.host_id, hello("machine-2"), ADDRESS)
     clock.move(60)
@@ -114,7 +114,7 @@ def test_the_organization_is_the_token_s(
     _, text = db.write_blocking(create_enrolment, keys, cast.eve)
     made = db.write_blocking(enrol, keys, text, "web-1", "machine-1", ADDRESS)
     assert made.customer == "globex"
-    assert db.write_blocking(store.by_name, cast.globex.id, "web-1") is not None
+    assert db.write_blocking(store.find_by_name, cast.globex.id, "web-1") is not None
 
 
 def test_a_bad_token_opens_nothing(db: Database, keys: Keyring, cast: Cast) -> None:

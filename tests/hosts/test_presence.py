@@ -9,12 +9,12 @@ from belvedere.db import Database
 from belvedere.hosts import (
     connect,
     delete,
-    disconnected,
     doubt_journal,
     doubtful_until,
+    end_session,
     note_accepted,
-    seen,
-    silent,
+    record_heartbeats,
+    silent_ids,
 )
 from belvedere.hosts.model import HostRow
 from belvedere.hosts.service import HostChange, change, show
@@ -31,7 +31,7 @@ def host(db: Database, cast: Cast, host_id: str) -> HostRow:
 
 
 def kinds(db: Database, host_id: str) -> list[str]:
-    return [event.kind for event in db.write_blocking(events.of_object, host_id)]
+    return [event.kind for event in db.write_blocking(events.for_object, host_id)]
 
 
 def test_it_works(db: Database, cast: Cast, clock: HandClock, enrolled: Enrol) -> None:
@@ -41,9 +41,9 @@ def test_it_works(db: Database, cast: Cast, clock: HandClock, enrolled: Enrol) -
     assert (found.state, found.session, found.slots) == ("online", session, 16)
     assert (found.os_name, found.ip, found.agent_version) == ("Linux", "192.0.2.7", "0.1.0")
     clock.move(10)
-    assert db.write_blocking(seen, [(host_id, session, clock.now)]) == []
+    assert db.write_blocking(record_heartbeats, [(host_id, session, clock.now)]) == []
     assert host(db, cast, host_id).seen_at == clock.now
-    db.write_blocking(disconnected, host_id, session)
+    db.write_blocking(end_session, host_id, session)
     assert host(db, cast, host_id).state == "offline"
     assert kinds(db, host_id) == ["host.created", "host.connected", "host.disconnected"]
 
@@ -60,14 +60,14 @@ def test_an_old_session_ends_and_beats_for_nobody(
     host_id = enrolled().host_id
     old = db.write_blocking(connect, host_id, hello(), ADDRESS)
     new = db.write_blocking(connect, host_id, hello(), ADDRESS)
-    db.write_blocking(disconnected, host_id, old)
+    db.write_blocking(end_session, host_id, old)
     assert host(db, cast, host_id).state == "online"
     before = host(db, cast, host_id).seen_at
     clock.move(5)
-    assert db.write_blocking(seen, [(host_id, old, clock.now)]) == [(host_id, old)]
+    assert db.write_blocking(record_heartbeats, [(host_id, old, clock.now)]) == [(host_id, old)]
     assert host(db, cast, host_id).seen_at == before
     both = [(host_id, new, clock.now), (host_id, old, clock.now)]
-    assert db.write_blocking(seen, both) == [(host_id, old)]
+    assert db.write_blocking(record_heartbeats, both) == [(host_id, old)]
 
 
 def test_silence_is_marked_once_and_lifted_by_a_word(
@@ -76,15 +76,15 @@ def test_silence_is_marked_once_and_lifted_by_a_word(
     host_id = enrolled().host_id
     session = db.write_blocking(connect, host_id, hello(), ADDRESS)
     clock.move(30)
-    assert not db.write_blocking(silent, SILENT)
+    assert not db.write_blocking(silent_ids, SILENT)
     assert run_timeouts.mark_silent(db) == []
     clock.move(1)
-    assert db.write_blocking(silent, SILENT)
+    assert db.write_blocking(silent_ids, SILENT)
     assert run_timeouts.mark_silent(db) == [host_id]
     assert run_timeouts.mark_silent(db) == []
-    assert not db.write_blocking(silent, SILENT)
+    assert not db.write_blocking(silent_ids, SILENT)
     assert host(db, cast, host_id).state == "unreachable"
-    db.write_blocking(seen, [(host_id, session, clock.now)])
+    db.write_blocking(record_heartbeats, [(host_id, session, clock.now)])
     assert host(db, cast, host_id).state == "online"
     assert kinds(db, host_id)[-2:] == ["host.unreachable", "host.reachable"]
 
@@ -127,7 +127,9 @@ def test_a_deleted_host_cannot_connect_nor_beat(
     host_id = enrolled().host_id
     session = db.write_blocking(connect, host_id, hello(), ADDRESS)
     db.write_blocking(delete, cast.ada, host_id)
-    assert db.write_blocking(seen, [(host_id, session, clock.now)]) == [(host_id, session)]
+    assert db.write_blocking(record_heartbeats, [(host_id, session, clock.now)]) == [
+        (host_id, session)
+    ]
     with pytest.raises(NotFound):
         db.write_blocking(connect, host_id, hello(), ADDRESS)
     clock.move(60)

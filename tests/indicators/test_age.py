@@ -15,7 +15,7 @@ from .conftest import Make, body
 
 
 def kinds(db: Database, row: IndicatorRow) -> list[str]:
-    return [event.kind.partition(".")[2] for event in db.write_blocking(events.of_object, row.id)]
+    return [event.kind.partition(".")[2] for event in db.write_blocking(events.for_object, row.id)]
 
 
 def push(db: Database, cast: Cast, row: IndicatorRow, value: float) -> None:

@@ -68,7 +68,7 @@ def test_every_step_is_told(db: Database, cast: Cast, make: Make) -> None:
     counter = make()
     for action in (Action.INCREASE, Action.DECREASE, Action.RESTART):
         db.write_blocking(count_batch, [CounterRequest(cast.ada, "id", counter.id, action)])
-    kinds = [event.kind for event in db.write_blocking(events.of_object, counter.id)]
+    kinds = [event.kind for event in db.write_blocking(events.for_object, counter.id)]
     assert kinds == ["indicator.created", *["indicator.changed"] * 3]
 
 

@@ -7,7 +7,7 @@ import msgspec
 from belvedere.access.actor import Actor
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.db import Database
-from belvedere.events import Event, of_object
+from belvedere.events import Event, for_object
 from belvedere.hosts import presence
 from belvedere.hosts import store as host_store
 from belvedere.jobs import store
@@ -138,7 +138,7 @@ class Workshop:
         return self.db.write_blocking(attempts_for_job, job_id)
 
     def events(self, job_id: str) -> list[Event]:
-        return self.db.write_blocking(of_object, job_id)
+        return self.db.write_blocking(for_object, job_id)
 
     def kinds(self, job_id: str) -> list[str]:
         return [event.kind.removeprefix("job.") for event in self.events(job_id)]

@@ -13,7 +13,7 @@ import engines
 from belvedere.base.errors import Refused
 from belvedere.db import Database, Tx
 from belvedere.db.migrate import open_database
-from belvedere.events import of_object
+from belvedere.events import for_object
 from belvedere.hosts import service as host_service
 from belvedere.hosts.service import HostChange
 from belvedere.jobs.history import consistency
@@ -97,7 +97,7 @@ def test_it_is_told_as_two_moves(shop: Workshop, office: Office) -> None:
     made = office.create(shop.task())
     told = [
         (event.kind, (data := msgspec.json.decode(event.data))["lifecycle"], data["version"])
-        for event in shop.db.write_blocking(of_object, made.id)
+        for event in shop.db.write_blocking(for_object, made.id)
     ]
     assert told == [("job.created", "ready", 1), ("job.assigned", "assigned", 2)]
 

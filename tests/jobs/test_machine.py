@@ -170,7 +170,9 @@ class Jobs(RuleBasedStateMachine):
 
     @rule()
     def beat(self) -> None:
-        self.shop.db.write_blocking(presence.seen, [(self.host_id, self.session, self.now)])
+        self.shop.db.write_blocking(
+            presence.record_heartbeats, [(self.host_id, self.session, self.now)]
+        )
         self.seen_at = self.now
 
     # People

@@ -22,7 +22,7 @@ def restore_database(shop: Workshop) -> None:
 
 
 def reunite(shop: Workshop, *entries: Entry) -> resync.ResyncResult:
-    fence = shop.db.write_blocking(restored.known, shop.host_id).restored_fence
+    fence = shop.db.write_blocking(restored.last_hello, shop.host_id).restored_fence
     return shop.db.write_blocking(
         resync.resync_host, shop.host_id, JOURNAL, list(entries), 0, fence
     )
@@ -132,7 +132,7 @@ def check(shop: Workshop, said: Hello, host_id: str = "") -> int:
     host_id = host_id or shop.host_id
 
     def work(tx: Tx) -> int:
-        before = restored.known(tx, host_id)
+        before = restored.last_hello(tx, host_id)
         fence = restore.check_hello(tx, host_id, said, before)
         if fence:
             restore.hold_for_host(tx, host_id, fence)
@@ -236,7 +236,7 @@ def test_a_session_from_before_a_failover_gets_no_job(shop: Workshop) -> None:
 def test_a_timeline_that_changes_is_not_taken_for_a_restored_backup(shop: Workshop) -> None:
     for timeline in ("00000001", "00000002"):
         shop.db.write_blocking(restore.record_timeline, timeline)
-    assert shop.db.write_blocking(restored.known, shop.host_id).is_failover
+    assert shop.db.write_blocking(restored.last_hello, shop.host_id).is_failover
     assert shop.db.write_blocking(restore.hold_after_restore) is None
 
 
@@ -255,7 +255,7 @@ def test_a_fence_that_the_journal_still_holds_shows_nothing(shop: Workshop) -> N
 def test_a_script_whose_fence_another_host_got_is_not_stopped(shop: Workshop) -> None:
     job, other = shop.assigned(), shop.host("web-2")
     restore_database(shop)
-    fence = shop.db.write_blocking(restored.known, other).restored_fence
+    fence = shop.db.write_blocking(restored.last_hello, other).restored_fence
     entries = [Entry(job.fence, "live", "f" * 24)]
     reunion = shop.db.write_blocking(resync.resync_host, other, "journal-2", entries, 0, fence)
     assert reunion.stop == []

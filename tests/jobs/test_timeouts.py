@@ -130,7 +130,9 @@ def test_an_agent_that_speaks_again_on_its_old_connection_is_reachable(shop: Wor
     job = shop.assigned()
     silent(shop, 40)
     assert not shop.db.write_blocking(timeouts.any_reachable)
-    shop.db.write_blocking(presence.seen, [(shop.host_id, shop.session, shop.clock.now)])
+    shop.db.write_blocking(
+        presence.record_heartbeats, [(shop.host_id, shop.session, shop.clock.now)]
+    )
     assert shop.db.write_blocking(timeouts.any_reachable)
     assert shop.db.write_blocking(timeouts.mark_reachable) == 1
     assert shop.job(job.id).unreachable_at is None
@@ -155,7 +157,9 @@ def test_a_silent_job_is_lost_a_minute_after_its_deadline(shop: Workshop) -> Non
 def test_a_job_is_not_lost_while_its_agent_speaks(shop: Workshop) -> None:
     job = shop.assigned(shop.task(timeout=20_000))
     for _ in range(30):
-        shop.db.write_blocking(presence.seen, [(shop.host_id, shop.session, shop.clock.now)])
+        shop.db.write_blocking(
+            presence.record_heartbeats, [(shop.host_id, shop.session, shop.clock.now)]
+        )
         silent(shop, 10)
     assert shop.stands(job.id) == "assigned/in_progress"
 
@@ -163,7 +167,9 @@ def test_a_job_is_not_lost_while_its_agent_speaks(shop: Workshop) -> None:
 def test_an_agent_that_speaks_but_never_tells_the_end_loses_it_at_last(shop: Workshop) -> None:
     job = shop.assigned(shop.task(timeout=20_000))
     for _ in range(78):
-        shop.db.write_blocking(presence.seen, [(shop.host_id, shop.session, shop.clock.now)])
+        shop.db.write_blocking(
+            presence.record_heartbeats, [(shop.host_id, shop.session, shop.clock.now)]
+        )
         silent(shop, 10)
     assert shop.stands(job.id) == "terminated/lost"
 

@@ -48,10 +48,12 @@ class Tower:
         self.db.write_blocking(housekeeping.on_host_connected, self.cast.acme.id, self.host_id)
 
     def leave(self) -> None:
-        self.db.write_blocking(hosts.disconnected, self.host_id, self.session)
+        self.db.write_blocking(hosts.end_session, self.host_id, self.session)
 
     def beat(self) -> None:
-        self.db.write_blocking(hosts.seen, [(self.host_id, self.session, self.clock())])
+        self.db.write_blocking(
+            hosts.record_heartbeats, [(self.host_id, self.session, self.clock())]
+        )
 
     def make(self, **fields: Any) -> str:
         body = msgspec.convert({**SCRAPER, **fields}, MonitorBody, strict=False)

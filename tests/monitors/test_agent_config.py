@@ -113,7 +113,7 @@ def test_a_nested_one_cannot_hold_a_nested_one_or_a_stranger(tower: Tower) -> No
 def test_a_script_that_a_monitor_runs_stays(tower: Tower) -> None:
     script = store(tower, b"#!/bin/sh\n")
     monitor = tower.make(type="script", name="look", script_id=script)
-    (link,) = tower.db.write_blocking(file_service.linked, tower.cast.max, script)
+    (link,) = tower.db.write_blocking(file_service.list_uses, tower.cast.max, script)
     assert (link.id, link.model) == (monitor, "Monitor")
     with pytest.raises(Conflict, match="look") as refusal:
         tower.db.write_blocking(file_service.delete, tower.cast.ada, script)

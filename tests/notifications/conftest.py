@@ -8,8 +8,8 @@ import pytest
 from belvedere.access import Keyring
 from belvedere.base.clock import SECOND
 from belvedere.db import Database, Tx
-from belvedere.egress.lanes import Kind, LaneUsage
-from belvedere.egress.messages import Outcome
+from belvedere.egress.lanes import LaneKind, LaneUsage
+from belvedere.egress.messages import EgressResult
 from belvedere.notifications import routing, service, store
 from belvedere.notifications.bodies import ChannelBody, RuleBody
 from belvedere.notifications.delivery import messages, outbox
@@ -41,7 +41,7 @@ class AnyRoom(LaneUsage):
 
 
 def claim(db: Database, most: int) -> list[Message]:
-    room = AnyRoom(Kind.CHANNEL)
+    room = AnyRoom(LaneKind.CHANNEL)
     room.most = most
     return db.write_blocking(outbox.claim_fairly, [room])[0]
 
@@ -56,7 +56,7 @@ class Desk:
 
     def channel(self, name: str = "ops") -> str:
         body = ChannelBody(name=name, url="https://example.com/hook")
-        checked = Outcome(service="Webhook", scheme="https")
+        checked = EgressResult(service="Webhook", scheme="https")
         made = self.db.write_blocking(
             service.create_channel, self.keys, self.cast.ada, body, checked
         )
@@ -88,7 +88,7 @@ class Desk:
         return claim(self.db, most)
 
     def settle(self, message: Message, fault: str = "", for_good: bool = False) -> Message | None:
-        return self.db.write_blocking(outbox.complete, message, Outcome(fault, for_good), 0.5)
+        return self.db.write_blocking(outbox.complete, message, EgressResult(fault, for_good), 0.5)
 
 
 @pytest.fixture

@@ -1,25 +1,25 @@
-"""Couriers that ask a provider in this very process."""
+"""Egress workers that ask a provider in this very process."""
 
 import json
 from dataclasses import dataclass, field
 
-from belvedere.egress.messages import Outcome, Parcel
-from egress.fake_pool import FakeCouriers
+from belvedere.egress.messages import EgressRequest, EgressResult
+from egress.fake_pool import FakeEgressPool
 from providers.openid import Provider
 
 
 @dataclass(slots=True)
-class Errands(FakeCouriers):
+class InProcessEgress(FakeEgressPool):
     provider: Provider | None = None
     # A fault for every question from now on.
     fault: str = ""
-    seen: list[Parcel] = field(default_factory=list)
+    seen: list[EgressRequest] = field(default_factory=list)
 
-    async def carry(self, parcel: Parcel) -> Outcome:
-        assert self.provider is not None and parcel.method
-        self.seen.append(parcel)
-        if self.fault or not parcel.url.startswith(self.provider.issuer):
-            return Outcome(self.fault or "The name of the receiver cannot be resolved.")
-        headers = {name.lower(): value for name, value in parcel.headers.items()}
-        answer = self.provider.answer(parcel.method, parcel.url, headers, parcel.payload)
-        return Outcome(status=answer.status, text=json.dumps(answer.body))
+    async def send(self, request: EgressRequest) -> EgressResult:
+        assert self.provider is not None and request.method
+        self.seen.append(request)
+        if self.fault or not request.url.startswith(self.provider.issuer):
+            return EgressResult(self.fault or "The name of the receiver cannot be resolved.")
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        answer = self.provider.answer(request.method, request.url, headers, request.payload)
+        return EgressResult(status=answer.status, text=json.dumps(answer.body))

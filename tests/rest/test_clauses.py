@@ -9,16 +9,16 @@ import pytest
 
 from belvedere.base.errors import Invalid
 from belvedere.db import Database, Tx
-from belvedere.rest.listing import Field, Kind, Listable, read
+from belvedere.rest.listing import Field, FieldKind, Listable, read
 from belvedere.rest.listing_sql import clauses
 
 THINGS = Listable(
     fields={
         "id": Field("t.id"),
         "name": Field("t.name"),
-        "size": Field("t.size", Kind.INT),
-        "enable": Field("t.enabled", Kind.BOOL),
-        "creation_date": Field("t.created_at", Kind.TIME),
+        "size": Field("t.size", FieldKind.INT),
+        "enable": Field("t.enabled", FieldKind.BOOL),
+        "creation_date": Field("t.created_at", FieldKind.TIME),
         "acl": Field("exists (select 1 from labels l where l.thing_id = t.id and l.entry {test})"),
         "part.N": Field("substr(t.name, {n} + 1, 1)"),
     }

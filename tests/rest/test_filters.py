@@ -3,16 +3,16 @@
 import pytest
 
 from belvedere.base.errors import Invalid
-from belvedere.rest.listing import Condition, Field, Kind, Listable, Listing, read
+from belvedere.rest.listing import Condition, Field, FieldKind, Listable, Listing, read
 
 ID = "0123456789abcdef01234567"
 TASKS = Listable(
     fields={
         "id": Field("id"),
         "name": Field("name"),
-        "timeout": Field("timeout", Kind.INT),
-        "enable": Field("enabled", Kind.BOOL),
-        "creation_date": Field("created_at", Kind.TIME),
+        "timeout": Field("timeout", FieldKind.INT),
+        "enable": Field("enabled", FieldKind.BOOL),
+        "creation_date": Field("created_at", FieldKind.TIME),
         "acl": Field("exists (select 1 from acl where entry {test})"),
         "values.N": Field("arguments ->> {n}"),
     },

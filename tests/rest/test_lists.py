@@ -3,7 +3,7 @@
 import msgspec
 
 from belvedere.rest.listing import Field, Listable, read
-from belvedere.rest.pagination import answer
+from belvedere.rest.pagination import page_reply
 from belvedere.rest.request import HttpRequest
 from belvedere.rest.route import Route
 from call_handler import no_body
@@ -28,7 +28,7 @@ def request_for(query: dict[str, list[str]]) -> HttpRequest:
 
 def page(query: dict[str, list[str]], total: int | None = None) -> dict[str, str]:
     records = [Thing(one) for one in IDS]
-    return answer(request_for(query), read(query, THINGS), records, total).headers
+    return page_reply(request_for(query), read(query, THINGS), records, total).headers
 
 
 def test_it_works() -> None:

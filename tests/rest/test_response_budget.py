@@ -48,7 +48,7 @@ def _while(budget: Budget, sizes: list[int]) -> list[int]:
 def test_a_list_is_cut_at_the_same_places(sizes: list[int], count: int) -> None:
     """Each record costs its texts and RECORD_BYTES."""
     most = 100 + RECORD_BYTES * max(count, 1)
-    listing = response_budget.fitted(_listing(), iter(sizes), most)
+    listing = response_budget.fit_listing(_listing(), iter(sizes), most)
     is_cut = sum(sizes) + RECORD_BYTES * len(sizes) > most and len(sizes) > 1
     assert listing.is_cut == is_cut
     assert not is_cut or listing.limit == count

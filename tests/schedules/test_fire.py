@@ -41,7 +41,7 @@ def test_it_works(db: Database, clock: HandClock, make: Make) -> None:
     kept = db.write_blocking(store.find, row.customer_id, row.id)
     assert (kept.last_at, kept.last_job_id) == (line.nominal_at, line.job_id)
     assert iso(kept.next_at or 0) == "2026-03-02T09:20:00.000Z"
-    fired = db.write_blocking(events.of_object, row.id)[-1]
+    fired = db.write_blocking(events.for_object, row.id)[-1]
     assert (fired.kind, msgspec.json.decode(fired.data)["job_id"]) == (
         "schedule.fired",
         line.job_id,
@@ -221,7 +221,7 @@ def test_a_task_that_cannot_run_is_told_of(
     db.write_blocking(tasks.change, cast.ada, row.target_id, off, is_replacement=False)
     pass_time(db, clock, 10 * MINUTE_S)
     assert told(db, row) == [("09:10:00", "missed", "task_disabled", 1)]
-    told_last = db.write_blocking(events.of_object, row.id)[-1]
+    told_last = db.write_blocking(events.for_object, row.id)[-1]
     assert told_last.kind == "schedule.missed"
     assert msgspec.json.decode(told_last.data)["reason"] == "task_disabled"
 

@@ -35,9 +35,9 @@ def version(tx: Tx, customer_id: str) -> int:
 
 def env(db: Database, keys: Keyring, customer_id: str) -> dict[str, str]:
     def sealed(tx: Tx) -> Any:
-        return environment.sealed(tx, customer_id, version(tx, customer_id))
+        return environment.sealed_rows(tx, customer_id, version(tx, customer_id))
 
-    return environment.opened(keys, db.write_blocking(sealed), None).of_customer
+    return environment.decrypt(keys, db.write_blocking(sealed), None).of_customer
 
 
 class Silent:
@@ -58,7 +58,7 @@ def test_it_works(db: Database, other: Database, keys: Keyring, cast: Cast) -> N
 
 
 def test_without_secrets_nothing_is_asked() -> None:
-    assert environment.sealed(Silent({}), "acme", 0) == ()  # type: ignore[arg-type]
+    assert environment.sealed_rows(Silent({}), "acme", 0) == ()  # type: ignore[arg-type]
 
 
 def test_what_did_not_change_is_not_read_again(db: Database, keys: Keyring, cast: Cast) -> None:
@@ -66,8 +66,8 @@ def test_what_did_not_change_is_not_read_again(db: Database, keys: Keyring, cast
 
     def twice(tx: Tx) -> None:
         number = version(tx, cast.acme.id)
-        first = environment.sealed(tx, cast.acme.id, number)
-        again = environment.sealed(Silent(tx.version_cache), cast.acme.id, number)  # type: ignore[arg-type]
+        first = environment.sealed_rows(tx, cast.acme.id, number)
+        again = environment.sealed_rows(Silent(tx.version_cache), cast.acme.id, number)  # type: ignore[arg-type]
         assert again is first and len(first) == 1
 
     db.write_blocking(twice)

@@ -22,7 +22,7 @@ from contract.browser_journey import BODY, Traveller, add, provider_of
 from contract.client import Client
 from contract.running import create, show
 from contract.world import World
-from egress.fake_pool import FakeCouriers
+from egress.fake_pool import FakeEgressPool
 from security.test_sealed import seal_old_rows
 from security.test_secrets import approved_task, scraper_task
 
@@ -79,7 +79,7 @@ async def test_a_masked_argument_cannot_be_the_mask(world: World, ada: Client) -
 
 
 async def channel(world: World, url: str = "https://u:hunter22@hooks.test/services/T/x") -> Any:
-    world.runtime.egress = FakeCouriers()
+    world.runtime.egress = FakeEgressPool()
     return await world.client("ada").post("/notify/channel", {"name": "x", "url": url})
 
 

@@ -12,11 +12,11 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from belvedere.egress.messages import Outcome, Parcel
+from belvedere.egress.messages import EgressRequest, EgressResult
 from contract.browser_journey import BODY, SIGNER, Traveller
 from contract.client import Client
 from contract.world import World
-from egress.fake_pool import FakeCouriers
+from egress.fake_pool import FakeEgressPool
 from providers.openid import Provider, Signer, b64
 
 HONEST, EVIL = "https://id.example.com/realm", "https://evil.example.com"
@@ -25,20 +25,22 @@ EVES = Signer("e1")
 
 
 @dataclass(slots=True)
-class Network(FakeCouriers):
+class Network(FakeEgressPool):
     """Every provider by its issuer; `seen` is what each was sent."""
 
     providers: dict[str, Provider] = field(default_factory=dict)
-    seen: list[Parcel] = field(default_factory=list)
+    seen: list[EgressRequest] = field(default_factory=list)
 
-    async def carry(self, parcel: Parcel) -> Outcome:
-        self.seen.append(parcel)
+    async def send(self, request: EgressRequest) -> EgressResult:
+        self.seen.append(request)
         for issuer, provider in self.providers.items():
-            if parcel.url.startswith(issuer):
-                headers = {name.lower(): value for name, value in parcel.headers.items()}
-                said = provider.answer(parcel.method or "GET", parcel.url, headers, parcel.payload)
-                return Outcome(status=said.status, text=json.dumps(said.body))
-        return Outcome("The name of the receiver cannot be resolved.")
+            if request.url.startswith(issuer):
+                headers = {name.lower(): value for name, value in request.headers.items()}
+                said = provider.answer(
+                    request.method or "GET", request.url, headers, request.payload
+                )
+                return EgressResult(status=said.status, text=json.dumps(said.body))
+        return EgressResult("The name of the receiver cannot be resolved.")
 
 
 @dataclass
@@ -339,7 +341,7 @@ async def test_a_forged_id_token_signs_nobody_in(
     one = here.going()
     end = await one.sign_in(here.ours)
     assert (end, one.token) == ("/ui/login?problem=bad_id_token", "")
-    assert not any(parcel.url == f"{EVIL}/keys" for parcel in here.network.seen)
+    assert not any(request.url == f"{EVIL}/keys" for request in here.network.seen)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from belvedere.access.crypto import totp
 from belvedere.access.signin import known_browsers
 from belvedere.base.clock import HOUR, SECOND
-from belvedere.egress.messages import Outcome
+from belvedere.egress.messages import EgressResult
 from belvedere.egress.pool import EgressPool
 from belvedere.server.background import loops
 from contract.client import Answer, Client
@@ -294,14 +294,14 @@ async def test_a_mail_in_both_languages_goes_to_the_person(
 ) -> None:
     sent: list[Any] = []
 
-    async def carry(parcel: Any) -> Outcome:
-        sent.append(parcel)
-        return Outcome()
+    async def send(request: Any) -> EgressResult:
+        sent.append(request)
+        return EgressResult()
 
     world.runtime.settings.mail = world.runtime.egress.mail = (
         "mailtos://user:x@mail.test?from=a@b.c"
     )
-    monkeypatch.setattr(EgressPool, "carry", lambda self, parcel: carry(parcel))
+    monkeypatch.setattr(EgressPool, "send", lambda self, request: send(request))
     await told(world.runtime)
     sent.clear()
     await TestBrowser(world, "203.0.113.7", "curl/8").sign_in()

@@ -61,7 +61,7 @@ async def test_file_arguments_count_and_are_refused(world: World, ada: Client) -
     for _ in range(2):
         assert (await run_with_file(ada, task)).status == 200
     # Two jobs with one file: it is stored once, and counts once.
-    assert await world.runtime.db.read(quota.passed) == {world.cast.ada.customer_id: 1}
+    assert await world.runtime.db.read(quota.argument_bytes) == {world.cast.ada.customer_id: 1}
     customer_id = world.cast.ada.customer_id
     await world.runtime.db.write(quota.save, {customer_id: 10}, 10)
     refused = await run_with_file(ada, task)
@@ -72,7 +72,7 @@ async def test_file_arguments_count_and_are_refused(world: World, ada: Client) -
 async def test_an_old_file_argument_no_longer_counts(world: World, ada: Client) -> None:
     assert (await run_with_file(ada, await file_task(world))).status == 200
     await world.runtime.db.write(_age, quota.ARGUMENT_LIFE)
-    assert await world.runtime.db.read(quota.passed) == {}
+    assert await world.runtime.db.read(quota.argument_bytes) == {}
     await measure(world)
     assert await world.runtime.db.read(count, "argument_files") == 0
 

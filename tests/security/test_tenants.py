@@ -19,8 +19,8 @@ from belvedere.access.customers import service as customers
 from belvedere.access.request import AnyRequest
 from belvedere.base.fair_queue import Lane, LaneFull
 from belvedere.db import Database, Tx
-from belvedere.egress.lanes import Kind, LaneUsage
-from belvedere.egress.messages import Outcome, Parcel
+from belvedere.egress.lanes import LaneKind, LaneUsage
+from belvedere.egress.messages import EgressRequest, EgressResult
 from belvedere.egress.pool import EgressPool
 from belvedere.jobs.api import list_pages
 from belvedere.jobs.queries import pages
@@ -67,7 +67,7 @@ def holding_sink() -> Iterator[Holding]:
         daemon_threads = True
 
         def handle_error(self, request: Any, client_address: Any) -> None:
-            """The courier was killed while it waited."""
+            """The worker was killed while it waited."""
 
     with Server(("127.0.0.1", 0), Handler) as server:
         sink = Holding(f"http://127.0.0.1:{server.server_address[1]}/hook")
@@ -82,7 +82,7 @@ def holding_sink() -> Iterator[Holding]:
 
 
 @asynccontextmanager
-async def couriers() -> AsyncIterator[EgressPool]:
+async def pool() -> AsyncIterator[EgressPool]:
     made = EgressPool(LOOPBACK, limit_s=150)
     try:
         yield made
@@ -110,7 +110,7 @@ def add_channels(db: Database, keys: Keyring, actor: Actor, url: str, count: int
     ids = []
     for n in range(count):
         body = ChannelBody(name=f"channel {n}", url=f"{url}?{n}")
-        checked = Outcome(service="Webhook", scheme="http")
+        checked = EgressResult(service="Webhook", scheme="http")
         ids.append(db.write_blocking(service.create_channel, keys, actor, body, checked).id)
     return ids
 
@@ -138,10 +138,10 @@ async def test_a_slow_receiver_delays_no_other_organization(
         channels(db, keys, cast.eve, quick.url, 1)
         tell(db, cast.ada, "first", "second")
         tell(db, cast.eve, "of globex")
-        async with couriers() as made:
+        async with pool() as made:
             await dispatcher.send_due(db, keys, made)
             assert await came(quick.came)
-            await until(lambda: slow.got == Kind.CHANNEL.share)
+            await until(lambda: slow.got == LaneKind.CHANNEL.share)
 
 
 def organization(db: Database, keys: Keyring, cast: Cast, name: str) -> Actor:
@@ -161,14 +161,14 @@ async def test_two_organizations_with_slow_receivers_do_not_delay_a_third(
         for actor in (cast.ada, cast.eve):
             channels(db, keys, actor, slow.url, 8)
             tell(db, actor, "first", "second")
-        async with couriers() as made:
+        async with pool() as made:
             await dispatcher.send_due(db, keys, made)
-            await until(lambda: slow.got == 2 * Kind.CHANNEL.share)
+            await until(lambda: slow.got == 2 * LaneKind.CHANNEL.share)
             channels(db, keys, third, other.url, 8)
             tell(db, third, "of initech")
             await dispatcher.send_due(db, keys, made)
-            await until(lambda: other.got == Kind.CHANNEL.share)
-            assert slow.got == 2 * Kind.CHANNEL.share
+            await until(lambda: other.got == LaneKind.CHANNEL.share)
+            assert slow.got == 2 * LaneKind.CHANNEL.share
 
 
 async def test_two_slow_providers_delay_no_other_organizations_sign_in(
@@ -176,17 +176,17 @@ async def test_two_slow_providers_delay_no_other_organizations_sign_in(
 ) -> None:
     third = organization(db, keys, cast, "initech")
     with holding_sink() as slow, http_sink() as quick:
-        async with couriers() as made:
+        async with pool() as made:
             held = [_ask(made, actor, slow) for actor in (cast.ada, cast.eve) for _ in range(10)]
-            await until(lambda: slow.got == 2 * Kind.SIGN_IN.share)
+            await until(lambda: slow.got == 2 * LaneKind.SIGN_IN.share)
             assert (await _ask(made, third, quick)).status == 200
             for task in held:
                 task.cancel()
             await asyncio.gather(*held, return_exceptions=True)
 
 
-@pytest.mark.parametrize("kind", [Kind.CHANNEL, Kind.SIGN_IN])
-def test_the_last_places_are_for_organizations_without_a_running_call(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [LaneKind.CHANNEL, LaneKind.SIGN_IN])
+def test_the_last_places_are_for_organizations_without_a_running_call(kind: LaneKind) -> None:
     """Three organizations take what they can, then everybody tries: only others get a place."""
     usage = LaneUsage(kind)
     for customer_id in ("a", "b", "c") * 5:
@@ -208,7 +208,7 @@ def test_the_outbox_leaves_the_last_places_to_others(
     for actor in (cast.ada, cast.eve):
         channels(db, keys, actor, "http://127.0.0.1/hook", 4)
         tell(db, actor, "x fails")
-    usage = LaneUsage(Kind.CHANNEL, Counter({cast.acme.id: 1, "others": 5}))
+    usage = LaneUsage(LaneKind.CHANNEL, Counter({cast.acme.id: 1, "others": 5}))
     (claimed,) = db.write_blocking(outbox.claim_fairly, [usage])
     assert [message.customer_id for message in claimed] == [cast.globex.id]
 
@@ -221,12 +221,12 @@ async def test_sign_in_does_not_wait_for_notifications(
         for actor in (cast.ada, cast.eve):
             channels(db, keys, actor, slow.url, 4)
             tell(db, actor, "x fails")
-        async with couriers() as made:
+        async with pool() as made:
             await dispatcher.send_due(db, keys, made)
-            await until(lambda: slow.got == 2 * Kind.CHANNEL.share)
+            await until(lambda: slow.got == 2 * LaneKind.CHANNEL.share)
             for actor in (cast.ada, cast.eve):
-                asked = Parcel(url=provider.url, method="GET")
-                outcome = await made.of(actor.customer_id).carry(asked)
+                asked = EgressRequest(url=provider.url, method="GET")
+                outcome = await made.of(actor.customer_id).send(asked)
                 assert (outcome.status, outcome.fault) == (200, "")
 
 
@@ -235,7 +235,7 @@ async def test_test_messages_delay_no_notification(world: World) -> None:
     runtime, cast = world.runtime, world.cast
     db, keys = runtime.db, runtime.keyring
     with holding_sink() as slow, http_sink() as quick:
-        async with couriers() as made:
+        async with pool() as made:
             runtime.egress = made
             tests = []
             for who, actor in (("ada", cast.ada), ("eve", cast.eve)):
@@ -254,18 +254,18 @@ async def test_test_messages_delay_no_notification(world: World) -> None:
 
 async def test_a_slow_provider_delays_no_other_organizations_sign_in(cast: Cast) -> None:
     with holding_sink() as slow, http_sink() as quick:
-        async with couriers() as made:
+        async with pool() as made:
             held = [_ask(made, cast.ada, slow) for _ in range(10)]
-            await until(lambda: slow.got == Kind.SIGN_IN.share)
+            await until(lambda: slow.got == LaneKind.SIGN_IN.share)
             assert (await _ask(made, cast.eve, quick)).status == 200
             for task in held:
                 task.cancel()
             await asyncio.gather(*held, return_exceptions=True)
 
 
-def _ask(made: EgressPool, actor: Actor, sink: Holding | Sink) -> "asyncio.Task[Outcome]":
-    parcel = Parcel(url=sink.url, method="GET")
-    return asyncio.create_task(made.of(actor.customer_id).carry(parcel))
+def _ask(made: EgressPool, actor: Actor, sink: Holding | Sink) -> "asyncio.Task[EgressResult]":
+    request = EgressRequest(url=sink.url, method="GET")
+    return asyncio.create_task(made.of(actor.customer_id).send(request))
 
 
 @dataclass(frozen=True)
@@ -302,9 +302,9 @@ async def test_places_that_become_free_go_round_the_organizations() -> None:
 
 
 async def test_a_lane_lets_only_so_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    lane = Lane(Kind.CHECK)
+    lane = Lane(LaneKind.CHECK)
     async with lane.place("a"):
-        held = [asyncio.create_task(_pass(lane, "a")) for _ in range(Kind.CHECK.queue)]
+        held = [asyncio.create_task(_pass(lane, "a")) for _ in range(LaneKind.CHECK.queue)]
         await asyncio.sleep(0)
         with pytest.raises(LaneFull):
             await _pass(lane, "a")
@@ -316,7 +316,7 @@ async def test_a_lane_lets_only_so_many_wait(monkeypatch: pytest.MonkeyPatch) ->
 
 
 async def test_a_place_that_a_cancelled_call_waited_for_is_not_lost() -> None:
-    lane = Lane(Kind.CHECK)
+    lane = Lane(LaneKind.CHECK)
     async with lane.place("a"):
         waiting = [asyncio.create_task(_pass(lane, "a")) for _ in range(3)]
         await asyncio.sleep(0)
@@ -339,7 +339,7 @@ def test_the_outbox_is_claimed_in_turns(db: Database, keys: Keyring, cast: Cast)
     channels(db, keys, cast.eve, "http://127.0.0.1/hook", 1)
     tell(db, cast.ada, *(f"event {n}" for n in range(10)))
     tell(db, cast.eve, "of globex")
-    room = LaneUsage(Kind.CHANNEL)
+    room = LaneUsage(LaneKind.CHANNEL)
     taken = [one.customer_id for one in db.write_blocking(outbox.claim_fairly, [room])[0]]
     assert sorted(taken) == sorted([cast.acme.id] * 2 + [cast.globex.id])
     for customer_id in taken:
@@ -358,8 +358,8 @@ def test_the_turn_begins_behind_who_was_served_last(
     for actor in (cast.ada, cast.eve):
         channels(db, keys, actor, "http://127.0.0.1/hook", 4)
         tell(db, actor, "x fails")
-    room = LaneUsage(Kind.CHANNEL)
-    room.sending["somebody else"] = Kind.CHANNEL.places - 1
+    room = LaneUsage(LaneKind.CHANNEL)
+    room.sending["somebody else"] = LaneKind.CHANNEL.places - 1
     served = []
     for _ in range(4):
         (message,) = db.write_blocking(outbox.claim_fairly, [room])[0]
@@ -376,7 +376,7 @@ def test_account_mails_go_before_the_other_mails_of_the_organization(
         letter = SealedMail(title, "text")
         write_mail = partial(dispatcher.write_mail, is_account=is_account)
         db.write_blocking(write_mail, keys, cast.acme.id, "uma@acme.test", letter)
-    (found,) = db.write_blocking(outbox.claim_fairly, [LaneUsage(Kind.MAIL)])
+    (found,) = db.write_blocking(outbox.claim_fairly, [LaneUsage(LaneKind.MAIL)])
     assert [one.title for one in found] == ["reset"]
 
 
@@ -532,7 +532,7 @@ async def test_inputs_of_workflow_jobs_end_at_their_bytes(
 async def test_a_list_of_large_definitions_comes_in_pages(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(response_budget.fitted, "__defaults__", (20_000,))
+    monkeypatch.setattr(response_budget.fit_listing, "__defaults__", (20_000,))
     large = "z" * 8_000
     for n in range(5):
         if kind == "task":

@@ -59,19 +59,19 @@ async def delete(client: Client, target: str) -> None:
 
 
 async def test_the_content_of_a_deleted_file_is_deleted(world: World, ada: Client) -> None:
-    before = await world.runtime.db.read(quota.uploaded)
+    before = await world.runtime.db.read(quota.file_bytes)
     file_id = await upload(ada)
     changed = await ada.put(f"/acme/file/{file_id}", {"source": "second version"})
     assert changed.status == 200, changed.text
     assert SHA256 in await sweep(world), "earlier versions can be read"
-    assert (await world.runtime.db.read(quota.uploaded)) != before
+    assert (await world.runtime.db.read(quota.file_bytes)) != before
     await delete(ada, f"/acme/file/{file_id}")
     while await world.runtime.db.write(unused_contents.step):
         pass
     assert SHA256 in await world.runtime.db.read(digests), "not on the day of the deletion"
     left = await sweep(world)
     assert SHA256 not in left and hashlib.sha256(b"second version").hexdigest() not in left
-    assert await world.runtime.db.read(quota.uploaded) == before
+    assert await world.runtime.db.read(quota.file_bytes) == before
 
 
 async def test_a_content_stays_while_another_file_has_it(
@@ -115,7 +115,7 @@ async def test_a_file_argument_goes_with_its_last_job(
         assert SHA256 in await sweep(world)
         await world.runtime.db.write(_delete_job, job_id)
     assert SHA256 not in await sweep(world)
-    assert await world.runtime.db.read(quota.passed) == {}
+    assert await world.runtime.db.read(quota.argument_bytes) == {}
 
 
 def _delete_job(tx: Tx, job_id: str) -> None:

@@ -325,7 +325,7 @@ async def test_silence_counts_from_when_it_began(
         await server.set_clock(seconds)
         assert await _left(world, "hosts", "seen_at", host_id) == 0
         server.source.move(31)
-        silent = await world.runtime.db.read(hosts.silent, 30_000)
+        silent = await world.runtime.db.read(hosts.silent_ids, 30_000)
         assert silent == [host_id]
 
 

@@ -162,7 +162,7 @@ def test_a_log_that_outlives_its_job_is_told_after_a_moment(
 def test_an_event_that_was_set_aside_is_a_problem(settings: Settings, db: Database) -> None:
     event = Event(5, 0, 0, "c", "host.deleted", "host", "h", "{}")
     db.write_blocking(
-        lambda tx: cursors.park(tx, "jobs of deleted hosts expire", event, "ValueError()")
+        lambda tx: cursors.set_aside(tx, "jobs of deleted hosts expire", event, "ValueError()")
     )
     [problem] = problems_of("reactions", settings)
     assert "event 5" in problem and "ValueError()" in problem

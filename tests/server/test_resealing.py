@@ -70,7 +70,7 @@ def fill(place: Place, cast: Cast) -> str:
 def read(place: Place, cast: Cast, task_id: str) -> tuple[str | None, str]:
     """What is sealed, as this server opens it."""
     keys, db = place.runtime.keyring, place.runtime.db
-    rows = db.write_blocking(secrets.listed, keys, cast.ada, listing.read({}, store.SECRETS))
+    rows = db.write_blocking(secrets.list_page, keys, cast.ada, listing.read({}, store.SECRETS))
     return rows[0].value, db.write_blocking(tasks.reveal, keys, cast.ada, task_id)
 
 

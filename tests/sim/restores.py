@@ -97,7 +97,7 @@ class Restores:
         tx = self._tx()
         if self._story.jobs.writer is None:
             for job_id, host_id in tx.rows(HELD):
-                if not restored.known(tx, host_id).is_due:
+                if not restored.last_hello(tx, host_id).is_due:
                     self._decide(job_id)
         self._world.after(30 * SECOND, self.decide)
 

@@ -45,7 +45,7 @@ def test_it_works(db: Database, cast: Cast, make: Make) -> None:
     found = shown(db, cast.ada, task.id)
     assert (changed.version, found["description"], found["concurrency"]) == (2, "new", 1)
     assert found["retry"]["times"] == 2
-    assert db.write_blocking(events.of_object, task.id)[-1].kind == "task.changed"
+    assert db.write_blocking(events.for_object, task.id)[-1].kind == "task.changed"
 
 
 def test_each_version_is_kept(db: Database, cast: Cast, make: Make) -> None:
@@ -203,7 +203,7 @@ def test_a_deleted_task_is_gone_and_its_key_dead(
     for verb in (service.show, service.delete):
         with pytest.raises(NotFound):
             db.write_blocking(verb, cast.ada, task.id)
-    assert db.write_blocking(events.of_object, task.id)[-1].kind == "task.deleted"
+    assert db.write_blocking(events.for_object, task.id)[-1].kind == "task.deleted"
 
 
 def test_only_admins_change_and_only_their_own(

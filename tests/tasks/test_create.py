@@ -52,7 +52,7 @@ def test_everything_is_written_together(
     db: Database, keys: Keyring, cast: Cast, make: Make
 ) -> None:
     task = make(acl=["uma@acme.test"])
-    assert [e.kind for e in db.write_blocking(events.of_object, task.id)] == [
+    assert [e.kind for e in db.write_blocking(events.for_object, task.id)] == [
         "task.created",
         "task.acl_changed",
     ]
@@ -121,7 +121,7 @@ def test_masked_defaults_are_never_shown(db: Database, cast: Cast, make: Make) -
     assert shown(db, cast.ada, task.id)["task_arguments"][0]["value"] == "***"
     rows = db.write_blocking(audit_of, task.id)
     assert "s3cret" not in str([row.after for row in rows])
-    assert "s3cret" not in str(db.write_blocking(events.of_object, task.id))
+    assert "s3cret" not in str(db.write_blocking(events.for_object, task.id))
     assert shown(db, cast.ada, task.id)["env"] == {"PASS": "s3cret"}
     assert shown(db, cast.max, task.id)["env"] == {}
 

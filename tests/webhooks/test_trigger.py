@@ -32,7 +32,7 @@ async def test_it_works(db: Database, task: MakeTask, make: Make, dial: Dial) ->
     assert sorted(row[1] for row in found) == sorted([f'["{n}"]' for n in range(100)] * 2)
     assert await db.read(lambda tx: tx.rows("select trigger_count from webhooks")) == [(100,)]
     assert await db.read(lambda tx: tx.rows("select count(*) from deliveries")) == [(100,)]
-    told = await db.read(events.of_object, hook.id)
+    told = await db.read(events.for_object, hook.id)
     assert [event.kind for event in told].count("webhook.triggered") == 100
 
 

@@ -14,7 +14,7 @@ from belvedere.base.clock import Millis
 from belvedere.base.ids import new_id
 from belvedere.base.text.credentials import MASK, is_named_secret, mask_value, replace_in_text
 from belvedere.db import Tx, columns
-from belvedere.rest.listing import PREFIX, Condition, Field, Kind, Listable, Listing, escaped
+from belvedere.rest.listing import PREFIX, Condition, Field, FieldKind, Listable, Listing, escaped
 from belvedere.rest.pagination import ListPage
 
 # Fields that are left out like those of credentials: our own sealed values.
@@ -115,7 +115,7 @@ def read_page(
 AUDIT = Listable(
     fields={
         "id": Field("id"),
-        "date": Field("at", Kind.TIME),
+        "date": Field("at", FieldKind.TIME),
         "user": Field("actor_name"),
         "kind": Field("actor_kind"),
         "action": Field("action"),

@@ -13,7 +13,7 @@ from belvedere.db import Database
 from belvedere.db.search_lane import SearchLane
 from belvedere.db.signals import SignalBus
 from belvedere.egress.pool import EgressPool
-from belvedere.events.feed import Feed
+from belvedere.events.feed import EventFeed
 from belvedere.rest.response_budget import HeavyReads
 from belvedere.settings import Settings
 
@@ -43,7 +43,7 @@ class Services:
     secret_uses: RateWindow = field(init=False)
     # Processes that call other systems.
     egress: EgressPool = field(init=False)
-    feed: Feed = field(init=False)
+    feed: EventFeed = field(init=False)
     # Services that only one feature needs, by their type.
     features: dict[type, Any] = field(default_factory=dict)
 

@@ -22,7 +22,7 @@ async def list_definitions(request: Request[None]) -> Reply:
     async with heavy_read(request, listing.size):
         views, total = await run_search(request, service.list_page, request.actor, listing)
         records = [_record(request, view) for view in views]
-    return pagination.answer(request, listing, records, total)
+    return pagination.page_reply(request, listing, records, total)
 
 
 async def show(request: Request[None]) -> DefinitionRecord:
@@ -67,7 +67,7 @@ ROUTES: tuple[Route, ...] = (
         "List definitions",
         answer=list[DefinitionRecord],
         query=pagination.QUERY,
-        known=False,
+        from_interface=False,
     ),
     Route(
         "GET",
@@ -76,7 +76,7 @@ ROUTES: tuple[Route, ...] = (
         show,
         "Show a definition and what it has created",
         answer=DefinitionRecord,
-        known=False,
+        from_interface=False,
     ),
     Route(
         "POST",
@@ -87,7 +87,7 @@ ROUTES: tuple[Route, ...] = (
         body=DefinitionBody,
         answer=DefinitionRecord,
         codes=("storage_quota",),
-        known=False,
+        from_interface=False,
         max_body=33 << 20,
     ),
     Route(
@@ -99,7 +99,7 @@ ROUTES: tuple[Route, ...] = (
         body=DefinitionBody,
         answer=DefinitionRecord,
         codes=("stale", "task_in_use", "storage_quota"),
-        known=False,
+        from_interface=False,
         max_body=33 << 20,
     ),
     Route(
@@ -110,6 +110,6 @@ ROUTES: tuple[Route, ...] = (
         "Delete a definition and everything that it has created",
         answer=DefinitionRecord,
         codes=("task_in_use",),
-        known=False,
+        from_interface=False,
     ),
 )

@@ -18,8 +18,8 @@ from belvedere.hosts.managed_objects import Instance
 
 def roll_out(tx: Tx, keys: Keyring, actor: Actor, row: DefinitionRow) -> None:
     """Create what is missing, change what is outdated, delete the rest. The row is locked."""
-    host_ids = [host.id for host in hosts.tagged(tx, row.customer_id, row.host_tag)]
-    instances = managed_objects.of_definition(tx, row.id)
+    host_ids = [host.id for host in hosts.for_tag(tx, row.customer_id, row.host_tag)]
+    instances = managed_objects.for_definition(tx, row.id)
     for host_id in host_ids:
         _apply(tx, keys, actor, row, host_id, instances.get(host_id))
     _delete_from_others(tx, actor, row, host_ids, instances)
@@ -35,7 +35,7 @@ def _apply(
         managed_objects.insert(tx, created)
     elif instance.version != row.version:
         maker.change(tx, actor, instance.object_id, row.definition)
-        managed_objects.caught_up(tx, instance, row.version)
+        managed_objects.set_version(tx, instance, row.version)
 
 
 def _delete_from_others(

@@ -33,7 +33,7 @@ def create(tx: Tx, keys: Keyring, actor: Actor, request_body: DefinitionBody) ->
     """Create it on every host with the tag, now and later."""
     require(actor, Level.ADMIN)
     if request_body.kind not in set(DefinitionKind):
-        raise text_fields.bad("kind", f"Must be one of {', '.join(DefinitionKind)}.")
+        raise text_fields.invalid_field("kind", f"Must be one of {', '.join(DefinitionKind)}.")
     tag = text_fields.line("host_tag", request_body.host_tag, most=text_fields.MAX_TAG, least=1)
     body = MANAGED_KINDS[request_body.kind].prepare(tx, actor, request_body.definition, None)
     row = DefinitionRow(
@@ -109,7 +109,7 @@ def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[DefinitionVi
 
 
 def _view(tx: Tx, row: DefinitionRow) -> DefinitionView:
-    instances = managed_objects.of_definition(tx, row.id)
+    instances = managed_objects.for_definition(tx, row.id)
     body = MANAGED_KINDS[row.kind].masked(row.definition)
     return DefinitionView(row, body, instances, _hostnames(tx, row.customer_id, list(instances)))
 

@@ -9,7 +9,7 @@ from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.definitions.model import DefinitionRow
 from belvedere.rest import response_budget
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 
 DEFINITIONS = Listable(
@@ -18,9 +18,9 @@ DEFINITIONS = Listable(
         "kind": Field("kind"),
         "host_tag": Field("host_tag"),
         "name": Field("name"),
-        "version": Field("version", Kind.INT),
-        "creation_date": Field("created_at", Kind.TIME),
-        "last_update": Field("updated_at", Kind.TIME),
+        "version": Field("version", FieldKind.INT),
+        "creation_date": Field("created_at", FieldKind.TIME),
+        "last_update": Field("updated_at", FieldKind.TIME),
     }
 )
 _ROW = columns(DefinitionRow)
@@ -106,7 +106,7 @@ def fit_page(tx: Tx, customer_id: str, listing: Listing) -> Listing:
         f"select octet_length(body) from definitions where {_LIVE}{sql.where}{sql.page}",
         *(customer_id, *sql.params, *sql.page_params),
     )
-    return response_budget.fitted(listing, (size for (size,) in rows))
+    return response_budget.fit_listing(listing, (size for (size,) in rows))
 
 
 def select_page(tx: Tx, customer_id: str, listing: Listing) -> list[DefinitionRow]:

@@ -11,7 +11,7 @@ import certifi
 
 from belvedere import __version__
 from belvedere.base.text import connection_errors
-from belvedere.egress.messages import Outcome, Parcel
+from belvedere.egress.messages import EgressRequest, EgressResult
 
 TIMEOUT_S = 10.0
 MAX_URL = 2_048
@@ -43,48 +43,48 @@ def signature(secret: str, at_s: int, body: bytes) -> str:
     return f"t={at_s},sha256={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
 
 
-def post(parcel: Parcel) -> Outcome:
+def post(request: EgressRequest) -> EgressResult:
     """Statuses 200 to 299 are a success. Redirects are not followed: a signed body is sent to its
     URL only."""
-    url = urlsplit(parcel.url)
-    body = parcel.payload.encode()
+    url = urlsplit(request.url)
+    body = request.payload.encode()
     connection = connect(url)
     try:
-        connection.request("POST", target(url), body, _headers(parcel, body))
+        connection.request("POST", target(url), body, _headers(request, body))
         status = connection.getresponse().status
     except (OSError, http.client.HTTPException) as fault:
-        return Outcome(error_text(fault))
+        return EgressResult(error_text(fault))
     finally:
         connection.close()
     if 200 <= status < 300:
-        return Outcome()
-    return Outcome(f"The receiver answered {status}.", for_good=status == 410)
+        return EgressResult()
+    return EgressResult(f"The receiver answered {status}.", for_good=status == 410)
 
 
-def ask(parcel: Parcel) -> Outcome:
+def fetch(request: EgressRequest) -> EgressResult:
     """The response with its status. Redirects are not followed."""
-    fault = check(parcel.url)
+    fault = check(request.url)
     if fault:
-        return Outcome(fault, for_good=True)
-    url = urlsplit(parcel.url)
+        return EgressResult(fault, for_good=True)
+    url = urlsplit(request.url)
     connection = connect(url)
     headers = {
         "Accept": "application/json",
         "User-Agent": f"Belvedere/{__version__}",
-        **parcel.headers,
+        **request.headers,
     }
     try:
-        body = parcel.payload.encode() if parcel.payload else None
-        connection.request(parcel.method, target(url), body, headers)
+        body = request.payload.encode() if request.payload else None
+        connection.request(request.method, target(url), body, headers)
         answer = connection.getresponse()
         content = answer.read(MAX_ANSWER + 1)
     except (OSError, http.client.HTTPException) as broken:
-        return Outcome(error_text(broken))
+        return EgressResult(error_text(broken))
     finally:
         connection.close()
     if len(content) > MAX_ANSWER:
-        return Outcome(f"The response is longer than {MAX_ANSWER} bytes.", for_good=True)
-    return Outcome(status=answer.status, text=content.decode(errors="replace"))
+        return EgressResult(f"The response is longer than {MAX_ANSWER} bytes.", for_good=True)
+    return EgressResult(status=answer.status, text=content.decode(errors="replace"))
 
 
 def connect(url: SplitResult) -> http.client.HTTPConnection:
@@ -100,13 +100,13 @@ def target(url: SplitResult) -> str:
     return (url.path or "/") + (f"?{url.query}" if url.query else "")
 
 
-def _headers(parcel: Parcel, body: bytes) -> dict[str, str]:
+def _headers(request: EgressRequest, body: bytes) -> dict[str, str]:
     return {
         "Content-Type": "application/json",
         "User-Agent": f"Belvedere/{__version__}",
         # The same for every attempt, so that the receiver can ignore duplicates.
-        "Idempotency-Key": parcel.message_id,
-        "X-Belvedere-Signature": signature(parcel.secret, parcel.at_s, body),
+        "Idempotency-Key": request.message_id,
+        "X-Belvedere-Signature": signature(request.secret, request.at_s, body),
     }
 
 

@@ -8,8 +8,8 @@ from enum import Enum
 from belvedere.base.fair_queue import has_room
 
 
-class Kind(Enum):
-    """What is sent; each has its own places."""
+class LaneKind(Enum):
+    """The lanes, each with its own limits."""
 
     SIGN_IN = "sign-in"
     MAIL = "mail"
@@ -19,17 +19,17 @@ class Kind(Enum):
 
     @property
     def places(self) -> int:
-        """Calls at once."""
+        """How many calls may run at the same time."""
         return _LIMITS[self][0]
 
     @property
     def share(self) -> int:
-        """Calls of one organization at once."""
+        """How many calls of one organization may run at the same time."""
         return _LIMITS[self][1]
 
     @property
     def queue(self) -> int:
-        """Calls of one organization that may wait for a place."""
+        """How many calls of one organization may wait."""
         return _LIMITS[self][2]
 
     @property
@@ -42,12 +42,12 @@ class Kind(Enum):
 # organizations with their full share leave a full share to a third one, and three leave a place
 # to each of two others.
 _LIMITS = {
-    Kind.SIGN_IN: (8, 2, 20, 2),
-    Kind.MAIL: (2, 1, 20, 0),
-    Kind.CHANNEL: (8, 2, 20, 2),
+    LaneKind.SIGN_IN: (8, 2, 20, 2),
+    LaneKind.MAIL: (2, 1, 20, 0),
+    LaneKind.CHANNEL: (8, 2, 20, 2),
     # Users start these at any rate, without the outbox.
-    Kind.TEST: (4, 1, 20, 0),
-    Kind.CHECK: (2, 1, 20, 0),
+    LaneKind.TEST: (4, 1, 20, 0),
+    LaneKind.CHECK: (2, 1, 20, 0),
 }
 
 
@@ -55,7 +55,7 @@ _LIMITS = {
 class LaneUsage:
     """What this server sends in one lane at the moment, and how much more it may claim."""
 
-    kind: Kind
+    kind: LaneKind
     sending: Counter[str] = field(default_factory=Counter)
     # The organization that was served last: the next round starts after it.
     last: str = ""

@@ -5,7 +5,7 @@ import msgspec
 MAX_LINE = 1 << 20
 
 
-class Parcel(msgspec.Struct, omit_defaults=True):
+class EgressRequest(msgspec.Struct, omit_defaults=True):
     """A message for one receiver, or a check whether a URL can be a receiver."""
 
     url: str
@@ -16,12 +16,13 @@ class Parcel(msgspec.Struct, omit_defaults=True):
     severity: str = "LOW"
     # A mail of the installation goes to this address.
     to: str = ""
-    # Our own webhooks: the JSON to post, its id, the secret that signs it, and the moment.
+    # Outgoing webhooks: the JSON to post, its id, the secret that signs it, and the time.
     message_id: str = ""
     payload: str = ""
     secret: str = ""
     at_s: int = 0
-    # Inner networks that may be called; `is_operators`: the operator's own address, anything may.
+    # Internal networks that may be called; `is_operators`: an address of the operator, no
+    # restriction.
     networks: str = ""
     is_operators: bool = False
     only_check: bool = False
@@ -32,7 +33,7 @@ class Parcel(msgspec.Struct, omit_defaults=True):
     headers: dict[str, str] = {}
 
 
-class Outcome(msgspec.Struct, omit_defaults=True):
+class EgressResult(msgspec.Struct, omit_defaults=True):
     """The result. With `for_good` the call is not repeated."""
 
     fault: str = ""

@@ -1,8 +1,7 @@
-"""The courier's leash: what a process that calls the outside may not do, whoever's code runs in it.
+"""Restricts what the egress worker may do, whatever library runs in it.
 
-An audit hook sits below every library and cannot be taken away again. It sees the very address
-that a socket is about to connect to, so a name that resolves differently the second time, and a
-redirect to somewhere else, meet the same check.
+An audit hook applies to every library and cannot be removed. It gets the address that a socket
+connects to, so DNS rebinding and redirects cannot bypass the check.
 """
 
 import os
@@ -13,7 +12,7 @@ from typing import Any
 from belvedere.base import networks
 from belvedere.base.networks import Network
 
-# Channels come from people who must not reach the server's own machine through a library's options.
+# The options of a channel's URL must not give access to the machine of the server.
 _NEVER = frozenset(
     {
         "os.chmod",
@@ -38,17 +37,17 @@ _NEVER = frozenset(
         "syslog.syslog",
     }
 )
-# Beside the code itself: the machine's common tables. Certificates are read below Python.
+# In addition to the code: system files that libraries need. OpenSSL reads the certificates itself.
 _READABLE = (os.devnull, "/dev/urandom", "/etc/mime.types", "/usr/share/zoneinfo")
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
-class Stopped(PermissionError):
-    """The leash. Libraries know it as a connection that failed, or a file that cannot be read."""
+class CallRefused(PermissionError):
+    """The guard refused a call. Libraries treat it as a failed connection or an unreadable file."""
 
 
 class Guard:
-    """Where this process may call; everything it refused, for whoever asks why nothing went."""
+    """What this process may call, and the reasons of what was refused."""
 
     def __init__(self) -> None:
         self._allowed: Sequence[Network] = ()
@@ -64,13 +63,13 @@ class Guard:
         everywhere: bool = False,
         only_inner: bool = False,
     ) -> None:
-        """For what follows: inner networks too, or nothing else; or, for the operator's own,
-        anything."""
+        """Set what the next request may call: public addresses and these networks, with
+        `only_inner` only internal addresses, with `everywhere` any address."""
         self._allowed, self._is_open, self.refused = networks, everywhere, []
         self._only_inner = only_inner
 
     def install(self) -> None:
-        """From now on, for good."""
+        """Install the hook. It cannot be removed."""
         checks: dict[str, Callable[[tuple[Any, ...]], None]] = {
             "socket.connect": lambda args: self.check_address(args[1]),
             "socket.sendto": lambda args: self.check_address(args[1]),
@@ -89,16 +88,16 @@ class Guard:
 
     def check_address(self, address: Any) -> None:
         if address is None:
-            # A socket that is connected already.
+            # The socket is already connected.
             return
-        # A text is the path of a socket on this machine; a name would be resolved behind our back.
+        # A string is the path of a local socket; a host name would be resolved after this check.
         ip_address = networks.parse_address(str(address[0])) if isinstance(address, tuple) else None
         if ip_address is None:
-            self._refuse("A channel must lead to an address on the network.")
+            self._refuse("A channel must have a network address.")
         elif not self._is_open and not networks.may_call(ip_address, self._allowed):
-            self._refuse("The receiver lies in an inner network, which this server may not call.")
+            self._refuse("The receiver is in an internal network that this server may not call.")
         elif self._only_inner and not networks.is_internal(ip_address):
-            self._refuse("Outside of inner networks only https is called.")
+            self._refuse("Only https is allowed outside of internal networks.")
 
     def check_file(self, args: tuple[Any, ...]) -> None:
         path, mode, flags = args
@@ -111,8 +110,8 @@ class Guard:
         )
         if is_known and (real_path == os.devnull or not (flags or 0) & _WRITING):
             return
-        self._refuse("A channel may not use files of the server.")
+        self._refuse("A channel may not access files of the server.")
 
     def _refuse(self, reason: str) -> None:
         self.refused.append(reason)
-        raise Stopped(reason)
+        raise CallRefused(reason)

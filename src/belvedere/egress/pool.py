@@ -1,4 +1,4 @@
-"""The server's couriers: started when there is something to carry, gone when there is not."""
+"""The egress workers of a server: started on demand, and stopped when they are idle."""
 
 import asyncio
 import contextlib
@@ -12,30 +12,30 @@ import msgspec
 from belvedere.base import networks
 from belvedere.base.errors import Invalid
 from belvedere.base.fair_queue import Lane, LaneFull
-from belvedere.egress.lanes import Kind, LaneUsage
-from belvedere.egress.messages import MAX_LINE, Outcome, Parcel
+from belvedere.egress.lanes import LaneKind, LaneUsage
+from belvedere.egress.messages import MAX_LINE, EgressRequest, EgressResult
 
-# A receiver that takes longer is given up, and the courier with it.
+# After this time the worker is killed.
 LIMIT_S = 30.0
 IDLE_S = 60.0
-# A courier answers to nobody's environment, but must find the machine's certificates.
+# The only variables that a worker inherits: it needs the certificates of the machine.
 PASSED_ON = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 
 
 @dataclass(slots=True, eq=False)
-class Courier:
-    """One process: a line in, a line out."""
+class EgressWorker:
+    """One worker process. It reads and writes one line of JSON per request."""
 
     process: asyncio.subprocess.Process
-    leaves: asyncio.TimerHandle | None = None
+    retirement: asyncio.TimerHandle | None = None
 
-    async def carry(self, parcel: Parcel) -> Outcome:
+    async def send(self, request: EgressRequest) -> EgressResult:
         assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(msgspec.json.encode(parcel) + b"\n")
+        self.process.stdin.write(msgspec.json.encode(request) + b"\n")
         line = await self.process.stdout.readline()
         if not line:
             raise ConnectionResetError
-        return msgspec.json.decode(line, type=Outcome)
+        return msgspec.json.decode(line, type=EgressResult)
 
     async def end(self) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -47,20 +47,24 @@ class Courier:
 
 @dataclass(slots=True)
 class EgressPool:
-    """A few at most; each carries one message at a time. `networks` are inner ones that may be
-    called, `mail` is the address of the operator's mail server. Each lane has its own."""
+    """A few worker processes, each with one request at a time. `networks` are internal networks
+    that may be called, `mail` is the URL of the operator's mail server."""
 
     networks: str = ""
     mail: str = ""
     limit_s: float = LIMIT_S
-    _idle: list[Courier] = field(default_factory=list)
-    out: set[Courier] = field(default_factory=set)
-    _lanes: dict[Kind, Lane] = field(default_factory=lambda: {kind: Lane(kind) for kind in Kind})
-    # Messages on their way, held so that nobody else ends them.
+    _idle: list[EgressWorker] = field(default_factory=list)
+    out: set[EgressWorker] = field(default_factory=set)
+    _lanes: dict[LaneKind, Lane] = field(
+        default_factory=lambda: {kind: Lane(kind) for kind in LaneKind}
+    )
+    # Tasks that send messages. The reference keeps them from being garbage-collected.
     tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
-    # The messages of the outbox among them, by lane and organization.
-    usage: dict[Kind, LaneUsage] = field(
-        default_factory=lambda: {kind: LaneUsage(kind) for kind in (Kind.MAIL, Kind.CHANNEL)}
+    # How many messages of the outbox are being sent, by lane and organization.
+    usage: dict[LaneKind, LaneUsage] = field(
+        default_factory=lambda: {
+            kind: LaneUsage(kind) for kind in (LaneKind.MAIL, LaneKind.CHANNEL)
+        }
     )
     claiming: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -70,110 +74,113 @@ class EgressPool:
         except ValueError as fault:
             raise Invalid(f"BELVEDERE_INNER_NETWORKS: {fault}.") from None
         if self.mail and not self.mail.startswith(("mailto://", "mailtos://")):
-            raise Invalid("BELVEDERE_MAIL takes an address such as mailtos://user:password@host.")
+            raise Invalid("BELVEDERE_MAIL must be an address such as mailtos://user:password@host.")
 
-    def of(self, customer_id: str) -> "Outgoing":
-        """The same, on behalf of one organization."""
-        return Outgoing(self, customer_id)
+    def of(self, customer_id: str) -> "CustomerEgress":
+        """The pool, on behalf of one organization."""
+        return CustomerEgress(self, customer_id)
 
-    async def carry(self, parcel: Parcel) -> Outcome:
-        """Send it, or say why not. Waiting for a place and sending have a deadline each."""
-        parcel.networks = self.networks
+    async def send(self, request: EgressRequest) -> EgressResult:
+        """Send a request; the result has the error. Waiting for a worker and sending each have a
+        timeout."""
+        request.networks = self.networks
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self.limit_s):
-                    place = self._lanes[_kind(parcel)].place(parcel.customer_id)
+                    place = self._lanes[_kind(request)].place(request.customer_id)
                     await stack.enter_async_context(place)
-                return await self._carry(parcel)
+                return await self._send(request)
         except (LaneFull, TimeoutError):
-            return Outcome("Too many calls of this organization are under way; try again later.")
+            return EgressResult(
+                "This organization has too many outgoing calls at the moment; try again later."
+            )
 
-    async def _carry(self, parcel: Parcel) -> Outcome:
-        courier = await self._take()
-        self.out.add(courier)
+    async def _send(self, request: EgressRequest) -> EgressResult:
+        worker = await self._take()
+        self.out.add(worker)
         try:
             async with asyncio.timeout(self.limit_s):
-                outcome = await courier.carry(parcel)
+                result = await worker.send(request)
         except TimeoutError:
-            await courier.end()
-            return Outcome(f"The receiver took longer than {self.limit_s:g} s.")
+            await worker.end()
+            return EgressResult(f"The receiver did not respond within {self.limit_s:g} s.")
         except OSError:
-            await courier.end()
-            return Outcome("The courier died on its way.")
+            await worker.end()
+            return EgressResult("The egress worker crashed before it sent the message.")
         except BaseException:
-            # A parcel that was left half-way must not be taken for the next one's.
-            await courier.end()
+            # A late response must not be read as the response to the next request.
+            await worker.end()
             raise
         finally:
-            self.out.discard(courier)
-        self._rest(courier)
-        return outcome
+            self.out.discard(worker)
+        self._return(worker)
+        return result
 
     async def close(self) -> None:
         for task in tuple(self.tasks):
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
         while self._idle:
-            courier = self._idle.pop()
-            if courier.leaves is not None:
-                courier.leaves.cancel()
-            await courier.end()
+            worker = self._idle.pop()
+            if worker.retirement is not None:
+                worker.retirement.cancel()
+            await worker.end()
 
-    async def _take(self) -> Courier:
+    async def _take(self) -> EgressWorker:
         while self._idle:
-            courier = self._idle.pop()
-            if courier.leaves is not None:
-                courier.leaves.cancel()
-            if courier.process.returncode is None:
-                return courier
-        return Courier(await _start())
+            worker = self._idle.pop()
+            if worker.retirement is not None:
+                worker.retirement.cancel()
+            if worker.process.returncode is None:
+                return worker
+        return EgressWorker(await _start())
 
-    def _rest(self, courier: Courier) -> None:
-        if courier.process.returncode is not None:
+    def _return(self, worker: EgressWorker) -> None:
+        if worker.process.returncode is not None:
             return
-        self._idle.append(courier)
+        self._idle.append(worker)
         loop = asyncio.get_running_loop()
-        courier.leaves = loop.call_later(IDLE_S, self._dismiss, courier)
+        worker.retirement = loop.call_later(IDLE_S, self._retire, worker)
 
-    def _dismiss(self, courier: Courier) -> None:
-        if courier in self._idle:
-            self._idle.remove(courier)
-            # It goes when its input ends, as it does when the server dies.
-            assert courier.process.stdin is not None
-            courier.process.stdin.close()
+    def _retire(self, worker: EgressWorker) -> None:
+        if worker in self._idle:
+            self._idle.remove(worker)
+            # The worker exits when its input is closed, also if the server crashes.
+            assert worker.process.stdin is not None
+            worker.process.stdin.close()
 
 
 @dataclass(slots=True)
-class Outgoing:
-    """The couriers, on behalf of one organization."""
+class CustomerEgress:
+    """The pool, on behalf of one organization."""
 
-    couriers: EgressPool
+    pool: EgressPool
     customer_id: str
 
-    async def carry(self, parcel: Parcel) -> Outcome:
-        parcel.customer_id = self.customer_id
-        return await self.couriers.carry(parcel)
+    async def send(self, request: EgressRequest) -> EgressResult:
+        request.customer_id = self.customer_id
+        return await self.pool.send(request)
 
-    async def check(self, url: str) -> Outcome:
-        """Whether a channel can have this address, and what it is."""
-        return await self.carry(Parcel(url=url, only_check=True))
+    async def check(self, url: str) -> EgressResult:
+        """Whether this can be the URL of a channel, and the kind of receiver."""
+        return await self.send(EgressRequest(url=url, only_check=True))
 
 
-def _kind(parcel: Parcel) -> Kind:
-    if parcel.only_check:
-        return Kind.CHECK
-    if parcel.method:
-        # Questions to providers: somebody waits for them to sign in.
-        return Kind.SIGN_IN
-    if parcel.is_test:
-        return Kind.TEST
-    return Kind.MAIL if parcel.is_operators else Kind.CHANNEL
+def _kind(request: EgressRequest) -> LaneKind:
+    if request.only_check:
+        return LaneKind.CHECK
+    if request.method:
+        # Requests to identity providers: a person waits for the sign-in.
+        return LaneKind.SIGN_IN
+    if request.is_test:
+        return LaneKind.TEST
+    return LaneKind.MAIL if request.is_operators else LaneKind.CHANNEL
 
 
 async def _start() -> asyncio.subprocess.Process:
     environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     return await asyncio.create_subprocess_exec(
-        # Isolated, and writing no compiled code: it may read its own files and nothing else.
+        # Isolated and without writing bytecode: the guard lets it read code, but write nothing.
         *(sys.executable, "-I", "-B", "-m", "belvedere.egress.worker"),
         env={"LANG": "C.UTF-8", "HOME": os.devnull, **environment},
         stdin=asyncio.subprocess.PIPE,

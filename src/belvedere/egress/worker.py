@@ -16,7 +16,7 @@ import msgspec
 
 from belvedere.base import networks
 from belvedere.egress import http_calls
-from belvedere.egress.messages import Outcome, Parcel
+from belvedere.egress.messages import EgressRequest, EgressResult
 from belvedere.egress.network_guard import Guard
 
 # These would notify the machine of the server instead of people.
@@ -34,7 +34,7 @@ def main() -> None:
     guard.install()
     answers = _take_stdout()
     for line in sys.stdin.buffer:
-        answers.write(msgspec.json.encode(carry(guard, line)) + b"\n")
+        answers.write(msgspec.json.encode(handle(guard, line)) + b"\n")
         answers.flush()
 
 
@@ -47,68 +47,72 @@ def _take_stdout() -> BinaryIO:
     return answers
 
 
-def carry(guard: Guard, line: bytes) -> Outcome:
-    parcel = msgspec.json.decode(line, type=Parcel)
+def handle(guard: Guard, line: bytes) -> EgressResult:
+    request = msgspec.json.decode(line, type=EgressRequest)
     guard.allow(
-        networks.parse_networks(parcel.networks),
-        everywhere=parcel.is_operators,
+        networks.parse_networks(request.networks),
+        everywhere=request.is_operators,
         # A response that decides about a sign-in must not come over unencrypted public networks.
-        only_inner=bool(parcel.method) and not parcel.url.startswith("https://"),
+        only_inner=bool(request.method) and not request.url.startswith("https://"),
     )
     try:
-        outcome = _checked(parcel) if parcel.only_check else _sent(parcel)
+        result = _check_url(request) if request.only_check else _send(request)
     except Exception as fault:
-        # A hundred plugins of others: whatever one of them throws, the next parcel is carried.
-        outcome = Outcome(f"The message could not be sent ({type(fault).__name__}).")
-    if guard.refused and not outcome.is_done:
-        return Outcome(guard.refused[0], for_good=True)
-    return msgspec.structs.replace(outcome, fault=_blotted(outcome.fault, parcel.url))
+        # Third-party plugins may raise anything; the worker must survive it.
+        result = EgressResult(f"The message could not be sent ({type(fault).__name__}).")
+    if guard.refused and not result.is_done:
+        return EgressResult(guard.refused[0], for_good=True)
+    return msgspec.structs.replace(result, fault=_mask_url(result.fault, request.url))
 
 
-def _checked(parcel: Parcel) -> Outcome:
-    """What kind of receiver this is the address of."""
-    scheme = parcel.url.partition(":")[0].lower()
+def _check_url(request: EgressRequest) -> EgressResult:
+    """The kind of receiver that this URL belongs to."""
+    scheme = request.url.partition(":")[0].lower()
     if scheme in LOCAL:
-        return Outcome("This would reach the server's own machine, nobody else.")
-    fault = http_calls.check(parcel.url) if scheme in http_calls.SCHEMES else ""
+        return EgressResult("This would notify only the server's own machine.")
+    fault = http_calls.check(request.url) if scheme in http_calls.SCHEMES else ""
     if fault:
-        return Outcome(fault)
-    plugin, messages = _plugin(parcel)
+        return EgressResult(fault)
+    plugin, messages = _plugin(request)
     if plugin is not None:
-        return Outcome(service=str(plugin.service_name), scheme=scheme)
+        return EgressResult(service=str(plugin.service_name), scheme=scheme)
     if scheme in http_calls.SCHEMES:
-        return Outcome(service="Webhook", scheme=scheme)
-    return Outcome(messages or "No service has such an address.")
+        return EgressResult(service="Webhook", scheme=scheme)
+    return EgressResult(messages or "This is not the URL of a known service.")
 
 
-def _sent(parcel: Parcel) -> Outcome:
-    if parcel.method:
-        return http_calls.ask(parcel)
-    if parcel.secret:
-        return http_calls.post(parcel)
-    plugin, messages = _plugin(parcel)
+def _send(request: EgressRequest) -> EgressResult:
+    if request.method:
+        return http_calls.fetch(request)
+    if request.secret:
+        return http_calls.post(request)
+    plugin, messages = _plugin(request)
     if plugin is None:
-        return Outcome(messages or "The address is no longer understood.", for_good=True)
+        return EgressResult(messages or "The address is no longer supported.", for_good=True)
     from apprise import Apprise, NotifyFormat
 
     sender = Apprise(asset=plugin.asset)
     sender.add(plugin)
-    with _listening() as log_lines:
+    with _capture_warnings() as log_lines:
         is_sent = sender.notify(
-            title=parcel.title,
-            body=parcel.body,
-            notify_type=_TYPES.get(parcel.severity, "info"),
+            title=request.title,
+            body=request.body,
+            notify_type=_TYPES.get(request.severity, "info"),
             body_format=NotifyFormat.TEXT,
         )
     messages = log_lines[0] if log_lines else ""
-    return Outcome() if is_sent else Outcome(messages or "The service did not take the message.")
+    return (
+        EgressResult()
+        if is_sent
+        else EgressResult(messages or "The service did not accept the message.")
+    )
 
 
 _TYPES = {"HIGH": "warning", "CRITICAL": "failure"}
 
 
-def _plugin(parcel: Parcel) -> tuple[Any, str]:
-    """Whoever knows this address, or what is wrong with it."""
+def _plugin(request: EgressRequest) -> tuple[Any, str]:
+    """The plugin for this URL, or the reason why there is none."""
     from apprise import Apprise, AppriseAsset, PersistentStoreMode
 
     asset = AppriseAsset(
@@ -118,38 +122,38 @@ def _plugin(parcel: Parcel) -> tuple[Any, str]:
         storage_mode=PersistentStoreMode.MEMORY,
         secure_logging=True,
     )
-    with _listening() as log_lines:
-        target: Any = _to_person(parcel) if parcel.to else parcel.url
+    with _capture_warnings() as log_lines:
+        target: Any = _to_person(request) if request.to else request.url
         plugin = Apprise.instantiate(target, asset=asset, suppress_exceptions=True)
     return plugin, log_lines[0] if log_lines and plugin is None else ""
 
 
-def _to_person(parcel: Parcel) -> Any:
+def _to_person(request: EgressRequest) -> Any:
     """The installation's mail address, for one recipient."""
     from apprise.plugins.email import NotifyEmail
 
-    settings = NotifyEmail.parse_url(parcel.url)  # type: ignore[no-untyped-call]
+    settings = NotifyEmail.parse_url(request.url)  # type: ignore[no-untyped-call]
     if settings is not None:
-        settings["targets"] = [parcel.to]
+        settings["targets"] = [request.to]
     return settings
 
 
 @contextmanager
-def _listening() -> Iterator[list[str]]:
-    """What the library complains of; the first complaint is the cause of the others."""
+def _capture_warnings() -> Iterator[list[str]]:
+    """The warnings that the library logs; the first is the cause of the others."""
     log_lines: list[str] = []
-    ear = logging.Handler(logging.WARNING)
-    ear.emit = lambda record: log_lines.append(" ".join(record.getMessage().split()))  # type: ignore[method-assign]
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: log_lines.append(" ".join(record.getMessage().split()))  # type: ignore[method-assign]
     log = logging.getLogger("apprise")
-    log.addHandler(ear)
+    log.addHandler(handler)
     try:
         yield log_lines
     finally:
-        log.removeHandler(ear)
+        log.removeHandler(handler)
 
 
-def _blotted(fault: str, url: str) -> str:
-    """What a library says of a failure, without any piece of the address that may be a secret."""
+def _mask_url(fault: str, url: str) -> str:
+    """The error message of a library, with every part of the URL masked that may be a secret."""
     parts = urlsplit(url)
     pieces = {url, parts.password or "", parts.username or "", parts.query}
     pieces |= set(parts.path.split("/")) | set(unquote(parts.path).split("/"))

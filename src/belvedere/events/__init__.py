@@ -1,4 +1,4 @@
-"""What happened, in order."""
+"""The event log: every change, in order, and its consumers' cursors."""
 
 from belvedere.events.log import (
     LIFE,
@@ -9,8 +9,8 @@ from belvedere.events.log import (
     append_each,
     delete_for,
     delete_old,
+    for_object,
     newest,
-    of_object,
 )
 
 __all__ = [
@@ -23,5 +23,5 @@ __all__ = [
     "delete_for",
     "delete_old",
     "newest",
-    "of_object",
+    "for_object",
 ]

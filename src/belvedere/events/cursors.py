@@ -1,4 +1,4 @@
-"""Reading the event log once and in order, over all servers: a cursor per reader."""
+"""Cursors of event consumers: each event is read once and in order, across all servers."""
 
 from collections.abc import Sequence
 
@@ -9,12 +9,12 @@ from belvedere.events.log import Event, newest
 
 # Where a consumer without a cursor begins: also before events that were renumbered below zero.
 BEGINNING = (-(1 << 62), 0)
-# A cursor is moved over events that are none of its business once it lags this far behind.
+# A cursor skips events of other kinds once it lags this far behind.
 SLACK = 1_000
 
 
 def take(tx: Tx, name: str, kinds: frozenset[str], limit: int = 100) -> list[Event]:
-    """The next events of these kinds. The cursor's row is held: no other server reads along."""
+    """The next events of these kinds. Locks the cursor, so that no other server reads them too."""
     tx.execute(
         "insert into cursors (name, xid, id) values (?, ?, ?) on conflict (name) do nothing",
         name,
@@ -22,10 +22,10 @@ def take(tx: Tx, name: str, kinds: frozenset[str], limit: int = 100) -> list[Eve
     )
     row = tx.row(f"select xid, id from cursors where name = ?{tx.dialect.lock_rows}", name)
     assert row is not None
-    return _wanted(tx, row[0], row[1], kinds, limit)
+    return _next_events(tx, row[0], row[1], kinds, limit)
 
 
-def _wanted(tx: Tx, xid: int, event_id: int, kinds: frozenset[str], limit: int) -> list[Event]:
+def _next_events(tx: Tx, xid: int, event_id: int, kinds: frozenset[str], limit: int) -> list[Event]:
     words = ", ".join("?" for _ in kinds)
     return tx.all(
         Event,
@@ -70,21 +70,21 @@ def move(tx: Tx, name: str, event: Event) -> None:
     tx.execute("update cursors set xid = ?, id = ? where name = ?", event.xid, event.id, name)
 
 
-def outlook(tx: Tx, name: str, kinds: frozenset[str]) -> tuple[bool, bool]:
+def backlog(tx: Tx, name: str, kinds: frozenset[str]) -> tuple[bool, bool]:
     """Whether anything waits, and whether the cursor lags behind what is none of its business."""
     xid, at = position(tx, name) or BEGINNING
-    return bool(_wanted(tx, xid, at, kinds, 1)), newest(tx)[1] - int(at) > SLACK
+    return bool(_next_events(tx, xid, at, kinds, 1)), newest(tx)[1] - int(at) > SLACK
 
 
 def skip(tx: Tx, name: str, kinds: frozenset[str]) -> None:
-    """Move over what is none of our business, so that the next look stays short."""
+    """Move the cursor over events of other kinds, so that the next query stays short."""
     end = newest(tx)
     if not take(tx, name, kinds, limit=1):
         tx.execute("update cursors set xid = ?, id = ? where name = ?", *end, name)
 
 
-def park(tx: Tx, name: str, event: Event, fault: str) -> None:
-    """Set an event aside that its reaction cannot digest, and go on behind it."""
+def set_aside(tx: Tx, name: str, event: Event, fault: str) -> None:
+    """Set aside an event that its consumer cannot process, and continue after it."""
     tx.execute(
         "insert into parked (reaction, event_id, at, fault) values (?, ?, ?, ?)"
         " on conflict (reaction, event_id) do nothing",

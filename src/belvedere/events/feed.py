@@ -15,7 +15,7 @@ Listener = Callable[[list[Event]], None]
 POLL_S = 1.0
 
 
-class Feed:
+class EventFeed:
     """Reads the log while there are listeners; costs nothing without."""
 
     def __init__(self, db: Database, hub: SignalBus) -> None:

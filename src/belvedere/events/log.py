@@ -100,7 +100,7 @@ def newest(tx: Tx) -> tuple[int, int]:
     return (0, 0) if row is None else (row[0], row[1])
 
 
-def of_object(tx: Tx, object_id: str) -> list[Event]:
+def for_object(tx: Tx, object_id: str) -> list[Event]:
     return tx.all(
         Event,
         f"select {columns(Event)} from events where object_id = ? order by id",

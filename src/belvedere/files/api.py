@@ -8,14 +8,21 @@ from msgspec import UNSET
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.searches import run_search
 from belvedere.files import service, store, uploads
-from belvedere.files.model import FileRecord, FileRow, Kind, VersionRecord, record, version_record
+from belvedere.files.model import (
+    FileKind,
+    FileRecord,
+    FileRow,
+    VersionRecord,
+    to_record,
+    version_record,
+)
 from belvedere.files.service import FileChange
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination, query, text_fields
 from belvedere.rest.request import off_loop
 from belvedere.rest.route import Reply, Route
 
-# The content, with room for the form around it.
+# The content, plus the overhead of the form.
 MAX_BODY = service.MAX_CONTENT + (1 << 20)
 
 
@@ -29,7 +36,7 @@ class Linked(msgspec.Struct):
 
 
 def _record(request: AnyRequest, row: FileRow) -> FileRecord:
-    return record(row, request.actor.customer_name)
+    return to_record(row, request.actor.customer_name)
 
 
 async def _read_upload(request: AnyRequest) -> FileChange:
@@ -42,13 +49,13 @@ async def list_files(request: Request[None]) -> Reply:
 
 
 async def list_scripts(request: Request[None]) -> Reply:
-    return await _list(request, Kind.SCRIPT)
+    return await _list(request, FileKind.SCRIPT)
 
 
-async def _list(request: AnyRequest, kind: Kind | None) -> Reply:
+async def _list(request: AnyRequest, kind: FileKind | None) -> Reply:
     listing = filters.read(request.query, store.FILES)
-    rows, total = await run_search(request, service.listed, request.actor, listing, kind)
-    return pagination.answer(request, listing, [_record(request, row) for row in rows], total)
+    rows, total = await run_search(request, service.list_page, request.actor, listing, kind)
+    return pagination.page_reply(request, listing, [_record(request, row) for row in rows], total)
 
 
 async def show(request: Request[None]) -> FileRecord:
@@ -57,23 +64,23 @@ async def show(request: Request[None]) -> FileRecord:
     )
 
 
-def attached(filename: str, sha256: str, data: bytes) -> Reply:
-    """A file to be saved, not shown."""
+def attachment(filename: str, sha256: str, data: bytes) -> Reply:
+    """A response that the browser saves instead of showing it."""
     headers = {
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(filename, safe='')}",
         "ETag": f'"{sha256}"',
     }
-    # Never the file's own type: nothing that was uploaded may act in a browser under our name.
+    # Never the file's own type: an uploaded file must not run in a browser under our origin.
     return Reply(data, headers=headers, media_type="application/octet-stream")
 
 
 async def download(request: Request[None]) -> Reply:
     version_text = request.first("version")
-    version = None if version_text is None else query.whole("version", version_text)
+    version = None if version_text is None else query.integer("version", version_text)
     content = await request.services.db.read(
         service.download, request.actor, request.path["id"], version
     )
-    return attached(content.filename, content.sha256, content.data)
+    return attachment(content.filename, content.sha256, content.data)
 
 
 async def create(request: Request[None]) -> FileRecord:
@@ -95,10 +102,10 @@ async def change(request: Request[None]) -> FileRecord:
 
 
 async def upload(request: Request[None]) -> FileRecord:
-    """Only the content: name, description and tags stay as they are."""
+    """Replaces only the content; name, description and tags do not change."""
     change = await _read_upload(request)
     if change.content is UNSET:
-        raise text_fields.bad("file", "Send the new content.")
+        raise text_fields.invalid_field("file", "Send the new content.")
     row = await request.services.db.write(
         service.change,
         request.actor,
@@ -116,7 +123,7 @@ async def delete(request: Request[None]) -> FileRecord:
 
 
 async def linked_models(request: Request[None]) -> list[Linked]:
-    links = await request.services.db.read(service.linked, request.actor, request.path["id"])
+    links = await request.services.db.read(service.list_uses, request.actor, request.path["id"])
     return [Linked(x.id, x.name, x.type, f"{x.type.capitalize()}{x.model}") for x in links]
 
 
@@ -225,6 +232,6 @@ ROUTES: tuple[Route, ...] = (
         list_versions,
         "List a file's versions, newest first",
         answer=list[VersionRecord],
-        known=False,
+        from_interface=False,
     ),
 )

@@ -12,7 +12,7 @@ from belvedere.rest.route import Reply, Route
 
 
 class CheckBody(msgspec.Struct, forbid_unknown_fields=True):
-    """The text as it stands in an editor; the rest tells its language."""
+    """The text of an editor; the other fields determine its language."""
 
     source: str
     filename: str = ""
@@ -22,7 +22,7 @@ class CheckBody(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class SyntaxChecks:
-    """Two at a time: an editor asks often, and jobs need the machine, too."""
+    """Runs two checks at a time: editors check often, and jobs need the machine too."""
 
     places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
 
@@ -42,9 +42,9 @@ ROUTES: tuple[Route, ...] = (
         "/script/check",
         "admin",
         check,
-        "Say where a script does not parse; nothing is run",
+        "Check the syntax of a script without running it",
         body=CheckBody,
         answer=Checked,
-        known=False,
+        from_interface=False,
     ),
 )

@@ -1,9 +1,10 @@
-"""Deleting contents that nothing refers to any more.
+"""Deletes contents that nothing refers to any more.
 
 A sweep has three phases, each in small transactions: find contents that no file needs (`blobs`),
 keep those that a job names (`jobs`, read by the caller, because jobs are above files), delete the
-rest (`delete`). Whoever stores a content notes the time first (`store.note_use`), and only contents
-that nobody stored for a day are deleted, so an upload of the same bytes never loses them.
+rest (`delete`). Storing a
+content first records the time (`store.note_use`), and only contents that were not stored for a day
+are deleted, so an upload of the same bytes never loses them.
 """
 
 import hashlib
@@ -16,19 +17,19 @@ from belvedere.base.clock import DAY, HOUR, Millis
 from belvedere.db import Tx, columns
 from belvedere.files import store
 
-# How long a content stays after it was last stored, and a deleted file after its deletion. Longer
+# How long a content is kept after it was last stored, and a deleted file after its deletion. Longer
 # than `store.NOTE_EVERY` and any transaction together.
 GRACE: Millis = DAY
 # Between two sweeps.
 PAUSE: Millis = HOUR
-# Contents that one transaction looks at, or deletes (each may have 32 MiB); candidates of a sweep.
+# Contents that one transaction checks, or deletes (each may have 32 MiB); candidates of a sweep.
 BATCH, MAX_DELETED, MAX_CANDIDATES = 500, 10, 1_000
 # In place of the content of a deleted file, whose row stays because deleted tasks name it.
 EMPTY: Final = hashlib.sha256(b"").hexdigest()
 
 
 class Sweep(msgspec.Struct):
-    """How far the sweep is."""
+    """The progress of the sweep."""
 
     phase: str
     blob_position: str
@@ -49,7 +50,7 @@ def is_due(tx: Tx) -> bool:
 
 
 def current(tx: Tx) -> Sweep:
-    """Held until the transaction ends: of several servers one sweeps at a time."""
+    """Locked until the end of the transaction: only one server sweeps at a time."""
     return _read(tx, tx.dialect.lock_rows)
 
 
@@ -68,7 +69,7 @@ def save(tx: Tx, sweep: Sweep) -> None:
 
 
 def find_batch(tx: Tx, sweep: Sweep) -> None:
-    """Look at the next contents; with enough candidates, or at the end, jobs are next."""
+    """Check the next contents; with enough candidates, or at the end, the jobs phase follows."""
     rows = tx.rows(
         f"select sha256 from blobs where sha256 > ? order by sha256 limit {BATCH}",
         sweep.blob_position,
@@ -85,7 +86,7 @@ def find_batch(tx: Tx, sweep: Sweep) -> None:
 
 
 def _add_candidates(tx: Tx, after: str, last: str) -> None:
-    # Contents of versions before this table count as stored now.
+    # Contents that were stored before this table existed count as stored now.
     tx.execute(
         "insert into blob_uses (sha256, used_at) select sha256, cast(? as bigint) from blobs"
         " where sha256 > ? and sha256 <= ? on conflict (sha256) do nothing",
@@ -101,7 +102,7 @@ def _add_candidates(tx: Tx, after: str, last: str) -> None:
 
 
 def keep(tx: Tx, digests: Collection[str]) -> None:
-    """Jobs refer to these."""
+    """Remove contents from the candidates because jobs refer to them."""
     tx.execute_many(
         "delete from blob_candidates where sha256 = ?", [(digest,) for digest in sorted(digests)]
     )
@@ -126,8 +127,8 @@ def _is_needed(tx: Tx, sha256: str) -> bool:
 
 
 def _claim(tx: Tx, sha256: str, used_at: Millis) -> bool:
-    """Whether nobody stored it since it was found, whatever the clock says. A transaction that is
-    about to store it waits for the end of this one, and then stores the content again."""
+    """Whether it was not stored again since it became a candidate. Independent of the clock. A
+    transaction that is about to store it waits for this one and then stores the content again."""
     sql = "delete from blob_uses where sha256 = ? and used_at = ?"
     return tx.execute(sql, sha256, used_at) == 1
 

@@ -1,4 +1,4 @@
-"""What a stored file is: its row, its versions, its record."""
+"""Stored files: row, versions and record."""
 
 import mimetypes
 from enum import StrEnum
@@ -8,7 +8,7 @@ import msgspec
 from belvedere.base.clock import iso
 
 
-class Kind(StrEnum):
+class FileKind(StrEnum):
     SCRIPT = "Script"
     FILE = "File"
 
@@ -38,7 +38,7 @@ class FileRow(msgspec.Struct):
 
 
 class FileVersion(msgspec.Struct):
-    """What a file was at one of its versions."""
+    """One version of a file."""
 
     version: int
     sha256: str
@@ -48,7 +48,7 @@ class FileVersion(msgspec.Struct):
 
 
 class FileRecord(msgspec.Struct):
-    """A stored file as the interface shows it; its content is a route of its own."""
+    """A stored file without its content, which has its own route."""
 
     id: str
     also_id: str = msgspec.field(name="_id")
@@ -82,17 +82,17 @@ def extension_of(filename: str) -> str:
     return filename.rpartition(".")[2].lower() if "." in filename.strip(".") else ""
 
 
-def kind_of(filename: str, content: bytes) -> Kind:
-    """A script when it says so itself (`#!`) or by its name."""
+def kind_of(filename: str, content: bytes) -> FileKind:
+    """A script if it starts with `#!` or has the extension of one."""
     is_script = content.startswith(b"#!") or extension_of(filename) in SCRIPT_EXTENSIONS
-    return Kind.SCRIPT if is_script else Kind.FILE
+    return FileKind.SCRIPT if is_script else FileKind.FILE
 
 
 def mimetype_of(filename: str) -> str:
     return mimetypes.guess_type(filename)[0] or UNKNOWN_TYPE
 
 
-def record(row: FileRow, customer_name: str) -> FileRecord:
+def to_record(row: FileRow, customer_name: str) -> FileRecord:
     return FileRecord(
         id=row.id,
         also_id=row.id,

@@ -1,7 +1,5 @@
-"""How much an organization may store: logs, files of jobs, uploaded files, file arguments and
-samples together.
-
-The sums are measured once in a while (server/storage.py); nothing is added up per request.
+"""The storage quota of an organization: logs, artifacts, uploaded files, file arguments and samples
+together. Usage is measured at intervals (server/storage.py), not per request.
 """
 
 from collections.abc import Mapping
@@ -11,7 +9,7 @@ from belvedere.base.errors import TooLarge
 from belvedere.db import Tx
 
 GIB = 1 << 30
-# A file that was passed to a job counts for so long after its last use.
+# How long a file argument counts after its last use.
 ARGUMENT_LIFE = 30 * DAY
 
 
@@ -20,13 +18,13 @@ def has_room(tx: Tx, customer_id: str) -> bool:
 
 
 def _excess(tx: Tx, customer_id: str) -> tuple[int, int] | None:
-    """(bytes, quota) of an organization that has no room left."""
+    """(bytes, quota) of an organization that has reached its quota."""
     row = tx.row("select bytes, quota from storage where customer_id = ?", customer_id)
     return (row[0], row[1]) if row is not None and 0 < row[1] <= row[0] else None
 
 
 def check_room(tx: Tx, customer_id: str) -> None:
-    """Refuse an upload where the organization stored its quota already."""
+    """Refuse an upload if the organization has reached its quota."""
     row = _excess(tx, customer_id)
     if row is not None:
         raise TooLarge(
@@ -37,7 +35,7 @@ def check_room(tx: Tx, customer_id: str) -> None:
         )
 
 
-def uploaded(tx: Tx) -> dict[str, int]:
+def file_bytes(tx: Tx) -> dict[str, int]:
     """Bytes of uploaded files by organization, with all versions."""
     rows = tx.rows(
         "select f.customer_id, sum(v.size) from file_versions v join files f on f.id = v.file_id"
@@ -47,8 +45,9 @@ def uploaded(tx: Tx) -> dict[str, int]:
 
 
 def note_argument(tx: Tx, customer_id: str, sha256: str, size: int) -> None:
-    """A file that was passed to a job: it counts once, however many jobs get it. Once a day is
-    enough, and jobs that get the same files at once then do not wait for each other's rows."""
+    """Record that a file was passed to a job. It counts once, however many jobs get it. Written at
+    most once a day, so that concurrent jobs with the same file do not wait for each other's
+    rows."""
     used_at = tx.value(
         "select used_at from argument_files where customer_id = ? and sha256 = ?",
         *(customer_id, sha256),
@@ -62,7 +61,7 @@ def note_argument(tx: Tx, customer_id: str, sha256: str, size: int) -> None:
     )
 
 
-def passed(tx: Tx) -> dict[str, int]:
+def argument_bytes(tx: Tx) -> dict[str, int]:
     """Bytes of file arguments by organization."""
     rows = tx.rows(
         "select customer_id, sum(size) from argument_files where used_at > ? group by customer_id",
@@ -72,12 +71,12 @@ def passed(tx: Tx) -> dict[str, int]:
 
 
 def limits(tx: Tx) -> dict[str, int]:
-    """Quotas of single organizations, in bytes."""
+    """Quotas that were set for individual organizations, in bytes."""
     return {name: int(size) for name, size in tx.rows("select * from storage_quotas")}
 
 
 def set_limit(tx: Tx, customer_id: str, size: int | None) -> None:
-    """A quota of its own, from the next measurement on; None: that of the setting again."""
+    """Set the quota of one organization, from the next measurement on; None: the default quota."""
     tx.execute("delete from storage_quotas where customer_id = ?", customer_id)
     if size is not None:
         tx.execute(

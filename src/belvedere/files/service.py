@@ -1,4 +1,4 @@
-"""What people do with files: keep, change, delete, read."""
+"""Operations on files: create, change, delete, list, download."""
 
 import hashlib
 import re
@@ -13,7 +13,7 @@ from belvedere.base.errors import Conflict, Invalid, NotFound, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx
 from belvedere.files import model, quota, store, usage
-from belvedere.files.model import FileRow, FileVersion, Kind
+from belvedere.files.model import FileKind, FileRow, FileVersion
 from belvedere.files.usage import FileUse
 from belvedere.rest import text_fields
 from belvedere.rest.bodies import multipart
@@ -24,7 +24,7 @@ _MIMETYPE = re.compile(r"[a-z0-9][a-z0-9.+-]{0,62}/[a-z0-9][a-z0-9.+-]{0,62}")
 
 
 class FileChange(msgspec.Struct):
-    """What is given of a file; the rest stays, or is derived."""
+    """The fields to set; other fields keep their values or are derived."""
 
     filename: str | UnsetType = UNSET
     content: bytes | UnsetType = UNSET
@@ -35,7 +35,7 @@ class FileChange(msgspec.Struct):
 
 
 class Content(msgspec.Struct):
-    """Bytes on their way out."""
+    """The content for a download."""
 
     filename: str
     sha256: str
@@ -71,11 +71,12 @@ def create(tx: Tx, actor: Actor, change: FileChange) -> FileRow:
 def change(
     tx: Tx, actor: Actor, file_id: str, values: FileChange, if_match: int | None = None
 ) -> FileRow:
-    """A new version; earlier ones stay readable, and jobs keep the one they were made with."""
+    """Write a new version; earlier versions stay readable, and jobs run the version they were
+    created with."""
     require(actor, Level.ADMIN)
     row = store.find(tx, actor.customer_id, file_id, lock=True)
     if if_match is not None and if_match != row.version:
-        raise Stale(f"The file is at version {row.version} now; read it again.")
+        raise Stale(f"The file is now at version {row.version}; reload it and try again.")
     before = _audit_fields(row)
     _apply(tx, row, values)
     if _audit_fields(row) == before:
@@ -109,17 +110,17 @@ def show(tx: Tx, actor: Actor, file_id: str) -> FileRow:
     return store.find(tx, actor.customer_id, file_id)
 
 
-def listed(
-    tx: Tx, actor: Actor, listing: Listing, kind: Kind | None = None
+def list_page(
+    tx: Tx, actor: Actor, listing: Listing, kind: FileKind | None = None
 ) -> tuple[list[FileRow], int | None]:
-    """A page, and the total where the caller asked for it."""
+    """A page, and the total if the query asks for it."""
     require(actor, Level.MANAGER)
     kind_value = None if kind is None else kind.value
     total = store.count(tx, actor.customer_id, listing, kind_value) if listing.count else None
-    return store.page(tx, actor.customer_id, listing, kind_value), total
+    return store.select_page(tx, actor.customer_id, listing, kind_value), total
 
 
-def linked(tx: Tx, actor: Actor, file_id: str) -> list[FileUse]:
+def list_uses(tx: Tx, actor: Actor, file_id: str) -> list[FileUse]:
     show(tx, actor, file_id)
     return usage.list_uses(tx, actor.customer_id, file_id)
 
@@ -130,7 +131,7 @@ def versions(tx: Tx, actor: Actor, file_id: str) -> list[FileVersion]:
 
 
 def download(tx: Tx, actor: Actor, file_id: str, version: int | None = None) -> Content:
-    """The bytes: for managers, and for the agent of a host whose work needs them."""
+    """The content: for managers, and for the agent of a host whose jobs or monitors need it."""
     if actor.level is Level.AGENT and (of_job := _script_of_job(tx, actor, file_id)) is not None:
         return of_job
     row = _to_download(tx, actor, file_id)
@@ -145,7 +146,7 @@ def download(tx: Tx, actor: Actor, file_id: str, version: int | None = None) -> 
             raise NotFound("The file has no such version.", code="version_not_found")
         sha256 = matches[0].sha256
     data = store.content_of(tx, sha256)
-    assert data is not None, "a foreign key holds the content of every version"
+    assert data is not None, "a foreign key keeps the content of every version"
     return Content(row.filename, sha256, data)
 
 
@@ -167,20 +168,22 @@ def _to_download(tx: Tx, actor: Actor, file_id: str) -> FileRow:
 
 
 def _apply(tx: Tx, row: FileRow, change: FileChange) -> None:
-    """Check everything that is given, then write it into the row."""
+    """Validate the fields and write them to the row."""
     changes: dict[str, Any] = {}
     if change.filename is not UNSET:
         changes["filename"] = multipart.clean_name(change.filename)
     if change.kind is not UNSET:
-        if change.kind not in (Kind.SCRIPT, Kind.FILE):
-            raise text_fields.bad("_type", "A file is a Script or a File.")
+        if change.kind not in (FileKind.SCRIPT, FileKind.FILE):
+            raise text_fields.invalid_field("_type", "Must be Script or File.")
         changes["kind"] = change.kind
     if change.description is not UNSET:
         changes["description"] = text_fields.prose("description", change.description)
     if change.mimetype is not UNSET:
         changes["mimetype"] = change.mimetype.partition(";")[0].strip().lower()
         if not _MIMETYPE.fullmatch(changes["mimetype"]):
-            raise text_fields.bad("mimetype", "Must be a type such as text/x-shellscript.")
+            raise text_fields.invalid_field(
+                "mimetype", "Must be a type such as text/x-shellscript."
+            )
     if change.tags is not UNSET:
         changes["tags"] = msgspec.json.encode(text_fields.tags("tags", change.tags)).decode()
     for name, value in changes.items():
@@ -191,10 +194,10 @@ def _apply(tx: Tx, row: FileRow, change: FileChange) -> None:
 
 def _fill(tx: Tx, row: FileRow, content: bytes) -> None:
     if len(content) > MAX_CONTENT:
-        raise text_fields.bad("content", f"A file has at most {MAX_CONTENT} bytes.")
+        raise text_fields.invalid_field("content", f"A file may have at most {MAX_CONTENT} bytes.")
     quota.check_room(tx, row.customer_id)
     row.sha256 = store.store_content(tx, content)
-    # Old agents compare their copy by MD5; nothing else rests on it.
+    # TheEye agents compare their copy by MD5; nothing else uses it.
     row.md5 = hashlib.md5(content, usedforsecurity=False).hexdigest()
     row.size = len(content)
 
@@ -211,6 +214,6 @@ def _record_change(
 
 
 def _audit_fields(row: FileRow) -> dict[str, Any]:
-    """What the audit keeps of a file: everything but the bytes, which their hash names."""
+    """The fields for the audit log: everything except the content, which has a hash."""
     names = ("filename", "kind", "description", "mimetype", "tags", "sha256", "size")
     return {name: getattr(row, name) for name in names}

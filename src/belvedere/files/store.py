@@ -8,7 +8,7 @@ from belvedere.base.clock import HOUR, Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.files.model import FileRow, FileVersion
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 
 FILES = Listable(
@@ -21,10 +21,10 @@ FILES = Listable(
         "description": Field("description"),
         "md5": Field("md5"),
         "sha256": Field("sha256"),
-        "size": Field("size", Kind.INT),
-        "version": Field("version", Kind.INT),
-        "creation_date": Field("created_at", Kind.TIME),
-        "last_update": Field("updated_at", Kind.TIME),
+        "size": Field("size", FieldKind.INT),
+        "version": Field("version", FieldKind.INT),
+        "creation_date": Field("created_at", FieldKind.TIME),
+        "last_update": Field("updated_at", FieldKind.TIME),
     }
 )
 
@@ -34,8 +34,8 @@ NOTE_EVERY: Millis = HOUR
 
 
 def note_use(tx: Tx, sha256: str) -> None:
-    """Before a content is stored or found to be there: the sweep deletes none that was used within
-    a day, and a deletion that is under way is awaited here (`blob_sweep`)."""
+    """Called before a content is stored or reused: the sweep deletes none that was used within a
+    day, and this waits for a deletion that is in progress (`blob_sweep`)."""
     used_at = tx.value("select used_at from blob_uses where sha256 = ?", sha256)
     if used_at is not None and tx.now - used_at < NOTE_EVERY:
         return
@@ -61,12 +61,13 @@ def store_content(tx: Tx, content: bytes) -> str:
 
 
 def content_of(tx: Tx, sha256: str) -> bytes | None:
-    """The bytes. Contents have no owner: ask only for those of a record that may be seen."""
+    """The content. It has no owner: the caller must check the permission for a record that uses
+    it."""
     content = tx.value("select content from blobs where sha256 = ?", sha256)
     return None if content is None else bytes(content)
 
 
-# Large contents are read in parts of this size: a slow reader holds no more in memory.
+# Large contents are read in parts of this size, which limits the memory for slow clients.
 PART = 4 * 1024 * 1024
 
 
@@ -76,7 +77,7 @@ def size_of(tx: Tx, sha256: str) -> int | None:
 
 
 def part_of(tx: Tx, sha256: str, start: int) -> bytes:
-    """At most `PART` bytes from this one on."""
+    """At most `PART` bytes, starting at `start`."""
     part = tx.value(
         "select substr(content, cast(? as integer), cast(? as integer)) from blobs"
         " where sha256 = ?",
@@ -108,7 +109,7 @@ def insert_version(tx: Tx, row: FileRow, created_by: str) -> None:
 
 
 def find(tx: Tx, customer_id: str, file_id: str, *, lock: bool = False) -> FileRow:
-    """The file, held until the transaction ends where it is about to change."""
+    """The file; `lock` locks its row until the end of the transaction."""
     row = tx.one(
         FileRow,
         f"select {columns(FileRow)} from files"
@@ -151,7 +152,7 @@ def mark_deleted(tx: Tx, row: FileRow) -> None:
     )
 
 
-def page(tx: Tx, customer_id: str, listing: Listing, kind: str | None) -> list[FileRow]:
+def select_page(tx: Tx, customer_id: str, listing: Listing, kind: str | None) -> list[FileRow]:
     sql = clauses(listing)
     return tx.all(
         FileRow,
@@ -179,7 +180,7 @@ def count(tx: Tx, customer_id: str, listing: Listing, kind: str | None) -> int:
 
 
 def versions(tx: Tx, file_id: str) -> list[FileVersion]:
-    """Newest first; `find` has said whose file it is."""
+    """Newest first. The caller has checked with `find` that the file belongs to the customer."""
     return tx.all(
         FileVersion,
         f"select {columns(FileVersion)} from file_versions where file_id = ? order by version desc",

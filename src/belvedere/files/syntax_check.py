@@ -1,5 +1,5 @@
-"""Does a script parse? Asked of a short-lived process with little of everything: what somebody
-typed must not be able to hurt the server, however deep or long it is."""
+"""Checks the syntax of a script in a short-lived process with strict limits, so that deeply nested
+or long input cannot harm the server."""
 
 import os
 import re
@@ -14,7 +14,7 @@ WITHIN_S = 10.0
 MOST_FAULTS = 50
 MAX_MESSAGE = 500
 
-# First it binds itself; then it parses, or becomes the shell that does. Nothing is executed.
+# The process limits itself, then parses the script or becomes the shell that does. Nothing is run.
 _CHILD = """
 import os, resource, sys
 kind = sys.argv[1]
@@ -49,7 +49,7 @@ _INTERPRETERS = (("python", "python"), ("bash", "bash"), ("/sh", "sh"))
 
 
 class ScriptFault(msgspec.Struct):
-    """Where it does not parse; lines and columns count from 1."""
+    """A syntax error; lines and columns count from 1."""
 
     line: int
     column: int
@@ -57,7 +57,8 @@ class ScriptFault(msgspec.Struct):
 
 
 class Checked(msgspec.Struct):
-    """`checked`: somebody here can read that language; without, no faults mean nothing."""
+    """`checked` is false if the language is not supported; then an empty list of faults means
+    nothing."""
 
     checked: bool
     language: str
@@ -65,10 +66,10 @@ class Checked(msgspec.Struct):
 
 
 def language_of(source: str, filename: str = "", runas: str = "") -> str:
-    """How it will be run says it best, then its first line, then its name; empty: who knows."""
+    """The language, from the command, the first line or the file name; empty: unknown."""
     first = source.partition("\n")[0]
     for text in (runas, first if first.startswith("#!") else ""):
-        # A command without a path, such as `sh %script%`, is one, too.
+        # A command without a path, such as `sh %script%`, counts too.
         words = f"/{text.removeprefix('#!').strip()}".replace(" ", " /")
         languages = [language for word, language in _INTERPRETERS if word in words]
         if languages:
@@ -77,7 +78,7 @@ def language_of(source: str, filename: str = "", runas: str = "") -> str:
 
 
 def check(source: str, filename: str = "", runas: str = "") -> Checked:
-    """Blocks for as long as a process takes; call it beside the loop."""
+    """Blocks until the process ends; call it on a thread."""
     language = language_of(source, filename, runas)
     kind = shutil.which(language, path=os.defpath) if language in ("sh", "bash") else language
     if not kind:
@@ -93,14 +94,14 @@ def check(source: str, filename: str = "", runas: str = "") -> Checked:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return Checked(True, language, [ScriptFault(1, 1, "takes too long to read")])
+        return Checked(True, language, [ScriptFault(1, 1, "took too long to check")])
     faults = _of_shell(done) if language in ("sh", "bash") else _of_child(done)
     return Checked(True, language, faults[:MOST_FAULTS])
 
 
 def _of_child(done: "subprocess.CompletedProcess[bytes]") -> list[ScriptFault]:
     if done.returncode != 0 or not done.stdout:
-        # The parser itself gave up, or the limits ended it.
+        # The parser crashed, or a limit ended it.
         return [ScriptFault(1, 1, "nested too deeply, or too large")]
     messages = msgspec.json.decode(done.stdout, type=list[tuple[int, int, str]])
     return [
@@ -117,7 +118,7 @@ def _of_shell(done: "subprocess.CompletedProcess[bytes]") -> list[ScriptFault]:
     faults = [
         ScriptFault(int(match[1]), 1, match[2][:MAX_MESSAGE])
         for match in matches
-        # bash repeats the line that it stumbled over, in quotes.
+        # bash also prints the faulty line, in quotes.
         if not match[2].startswith("`")
     ]
     return faults or [ScriptFault(1, 1, "cannot be read by the shell")]

@@ -1,4 +1,4 @@
-"""A file as it is sent: a multipart form, or JSON with the text or its base64."""
+"""A file as clients send it: a multipart form, or JSON with the content as text or base64."""
 
 import base64
 import binascii
@@ -31,7 +31,7 @@ def read(content_type: str, raw: bytes) -> FileChange:
     try:
         body = msgspec.convert(json_text.parse(raw or b"{}", exact=False), FileBody, strict=False)
     except msgspec.ValidationError as fault:
-        raise Invalid(f"The body is wrong: {fault}.", code="invalid_body") from None
+        raise Invalid(f"The body is invalid: {fault}.", code="invalid_body") from None
     return from_body(body)
 
 
@@ -65,9 +65,9 @@ def from_body(body: FileBody) -> FileChange:
 
 
 def content_of(source: str | UnsetType, data: str | UnsetType) -> bytes | UnsetType:
-    """The bytes of a text, or of a base64, whichever was given."""
+    """The content, from text or from base64."""
     if source is not UNSET and data is not UNSET:
-        raise text_fields.bad("data", "Send source or data, not both.")
+        raise text_fields.invalid_field("data", "Send source or data, not both.")
     if source is not UNSET:
         return source.encode()
     if data is UNSET:
@@ -75,14 +75,14 @@ def content_of(source: str | UnsetType, data: str | UnsetType) -> bytes | UnsetT
     try:
         return base64.b64decode("".join(data.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise text_fields.bad("data", "The data is not base64.") from None
+        raise text_fields.invalid_field("data", "Must be valid base64.") from None
 
 
 def _tags(text: str) -> list[str]:
-    """A JSON array, or words between commas."""
+    """Tags from a JSON array or a comma-separated list."""
     if not text.lstrip().startswith("["):
         return [word.strip() for word in text.split(",") if word.strip()]
     try:
         return msgspec.convert(json_text.parse(text, exact=False), list[str])
     except msgspec.ValidationError:
-        raise text_fields.bad("tags", "Must be an array of strings.") from None
+        raise text_fields.invalid_field("tags", "Must be an array of strings.") from None

@@ -1,14 +1,14 @@
-"""Where work runs: enrolment, connection, gone quiet."""
+"""Hosts: the machines on which jobs run, their enrolment and their connections."""
 
 from belvedere.hosts.presence import (
     connect,
-    disconnected,
     doubt_journal,
     doubtful_until,
-    gone_quiet,
+    end_session,
+    mark_unreachable,
     note_accepted,
-    seen,
-    silent,
+    record_heartbeats,
+    silent_ids,
 )
 from belvedere.hosts.service import change, create_host_enrolment, delete, enrol
 
@@ -17,12 +17,12 @@ __all__ = [
     "connect",
     "create_host_enrolment",
     "delete",
-    "disconnected",
+    "end_session",
     "doubt_journal",
     "doubtful_until",
     "enrol",
-    "gone_quiet",
+    "mark_unreachable",
     "note_accepted",
-    "seen",
-    "silent",
+    "record_heartbeats",
+    "silent_ids",
 ]

@@ -10,7 +10,7 @@ from belvedere.access.request import AnyRequest, Request
 from belvedere.access.searches import run_search
 from belvedere.base.errors import Unauthenticated
 from belvedere.hosts import service, store
-from belvedere.hosts.model import HostRecord, HostRow, record
+from belvedere.hosts.model import HostRecord, HostRow, to_record
 from belvedere.hosts.service import Enrolment, HostChange
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
@@ -18,7 +18,7 @@ from belvedere.rest.route import Reply, Route
 
 
 class EnrolBody(msgspec.Struct, forbid_unknown_fields=True):
-    """What a new agent says of itself."""
+    """What a new agent reports about itself."""
 
     token: str
     hostname: str
@@ -26,13 +26,13 @@ class EnrolBody(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def _record(request: AnyRequest, row: HostRow) -> HostRecord:
-    return record(row, request.actor.customer_name)
+    return to_record(row, request.actor.customer_name)
 
 
 async def enrol(request: Request[EnrolBody]) -> Reply:
     body: EnrolBody = request.body
     limits, address = request.services.limits, request.actor.address
-    # One machine that retries with an expired token must not stop others of its network.
+    # A machine that retries with an expired token must not block others in its network.
     target = body.hostname[: anonymous_requests.MAX_TARGET]
     limits.check(address, AttemptKind.ENROLMENT, target)
     try:
@@ -51,7 +51,7 @@ async def enrol(request: Request[EnrolBody]) -> Reply:
 
 
 class NewHostEnrolment(msgspec.Struct, forbid_unknown_fields=True):
-    """Seconds for which the token is good."""
+    """How many seconds the token is valid."""
 
     expires_in: int = enrolment.LIFE_S
 
@@ -70,8 +70,8 @@ async def create_enrolment(request: Request[NewHostEnrolment]) -> Reply:
 
 async def list_hosts(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.listable(request.services.db.dialect))
-    rows, total = await run_search(request, service.listed, request.actor, listing)
-    return pagination.answer(request, listing, [_record(request, row) for row in rows], total)
+    rows, total = await run_search(request, service.list_page, request.actor, listing)
+    return pagination.page_reply(request, listing, [_record(request, row) for row in rows], total)
 
 
 async def show(request: Request[None]) -> HostRecord:
@@ -97,7 +97,7 @@ async def disable(request: Request[None]) -> str:
 
 async def _set(request: AnyRequest, change: HostChange) -> str:
     await request.services.db.write(service.change, request.actor, request.path["id"], change)
-    # The original's answer.
+    # The response of TheEye.
     return "ok"
 
 
@@ -113,13 +113,13 @@ ROUTES: tuple[Route, ...] = (
         "/-/enrol",
         "anonymous",
         enrol,
-        "Trade an enrolment token for an agent's credential",
+        "Exchange an enrolment token for an agent's credential",
         style="plain",
         body=EnrolBody,
         **route_builders.anonymous_options(AttemptKind.ENROLMENT),
         answer=Enrolment,
         codes=("bad_enrolment", "host_held", "host_exists", "too_many_requests"),
-        known=False,
+        from_interface=False,
     ),
     Route(
         "POST",
@@ -129,7 +129,7 @@ ROUTES: tuple[Route, ...] = (
         "Create an enrolment token that binds this host to another agent; its text is shown once",
         body=NewHostEnrolment,
         answer=records.TokenRecord,
-        known=False,
+        from_interface=False,
         people=True,
     ),
     Route(
@@ -151,10 +151,12 @@ ROUTES: tuple[Route, ...] = (
         body=HostChange,
         answer=HostRecord,
         codes=("hostname_taken", "stale"),
-        known=False,
+        from_interface=False,
     ),
-    Route("PUT", "/host/{id}/enable", "admin", enable, "Let a host take work", answer=str),
-    Route("PUT", "/host/{id}/disable", "admin", disable, "Stop sending jobs to a host", answer=str),
+    Route("PUT", "/host/{id}/enable", "admin", enable, "Enable a host", answer=str),
+    Route(
+        "PUT", "/host/{id}/disable", "admin", disable, "Disable a host: it gets no jobs", answer=str
+    ),
     Route(
         "DELETE",
         "/host/{id}",
@@ -162,6 +164,6 @@ ROUTES: tuple[Route, ...] = (
         delete,
         "Delete a host; its agent is shut out and what waits for it expires",
         answer=HostRecord,
-        known=False,
+        from_interface=False,
     ),
 )

@@ -13,7 +13,7 @@ from belvedere.hosts.model import HostRow
 MAX_NAMED = 1_000
 
 
-def chosen(tx: Tx, actor: Actor, named: Sequence[str], tags: Sequence[str]) -> list[HostRow]:
+def select_hosts(tx: Tx, actor: Actor, named: Sequence[str], tags: Sequence[str]) -> list[HostRow]:
     """The hosts without duplicates, named ones first; raises Invalid if one is unknown or none is
     selected."""
     for field, values in (("hosts", named), ("tags", tags)):
@@ -29,12 +29,12 @@ def chosen(tx: Tx, actor: Actor, named: Sequence[str], tags: Sequence[str]) -> l
         else:
             hosts[host.id] = host
     for index, tag in enumerate(tags):
-        tagged = store.tagged(tx, actor.customer_id, tag)
+        tagged = store.for_tag(tx, actor.customer_id, tag)
         if not tagged:
             faults.append(Fault(f"tags[{index}]", f"No host has the tag {tag[:100]!r}."))
         hosts |= {host.id: host for host in tagged if host.id not in hosts}
     if not hosts and not faults:
-        faults.append(Fault("hosts", "Name hosts or tags."))
+        faults.append(Fault("hosts", "Specify hosts or tags."))
     if faults:
         messages = " ".join(fault.message for fault in faults)
         raise Invalid(messages, code="unknown_hosts", faults=tuple(faults))
@@ -45,4 +45,4 @@ def _named(tx: Tx, customer_id: str, name: str) -> HostRow | None:
     if is_id(name):
         rows = store.by_ids(tx, customer_id, [name])
         return rows[0] if rows else None
-    return store.by_name(tx, customer_id, name)
+    return store.find_by_name(tx, customer_id, name)

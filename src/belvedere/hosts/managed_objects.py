@@ -1,4 +1,5 @@
-"""What a definition has made on each host. Floors above refuse to change these one by one."""
+"""The objects that definitions created on hosts. They can be changed only through the
+definition."""
 
 import msgspec
 
@@ -7,7 +8,7 @@ from belvedere.db import Tx, columns
 
 
 class Instance(msgspec.Struct):
-    """A task or monitor that follows a definition, and to which version of it."""
+    """A task or monitor that a definition manages, with the applied version of the definition."""
 
     definition_id: str
     host_id: str
@@ -20,7 +21,7 @@ _ROW = columns(Instance)
 
 
 def refuse(tx: Tx, kind: str, object_id: str) -> None:
-    """Conflict where the record follows a definition: only that can be changed."""
+    """Raise Conflict if a definition manages the object."""
     definition_id = tx.value(
         "select definition_id from definition_instances where kind = ? and object_id = ?",
         kind,
@@ -33,8 +34,8 @@ def refuse(tx: Tx, kind: str, object_id: str) -> None:
         )
 
 
-def of_definition(tx: Tx, definition_id: str) -> dict[str, Instance]:
-    """By host."""
+def for_definition(tx: Tx, definition_id: str) -> dict[str, Instance]:
+    """The objects of a definition, by host."""
     rows = tx.all(
         Instance,
         f"select {_ROW} from definition_instances where definition_id = ? order by host_id",
@@ -44,7 +45,7 @@ def of_definition(tx: Tx, definition_id: str) -> dict[str, Instance]:
 
 
 def definitions_of(tx: Tx, kind: str, object_ids: list[str]) -> set[str | None]:
-    """Which definitions these follow; None among them where one follows none."""
+    """The definitions that manage these objects; contains None if an object has none."""
     rows = tx.rows(
         "select object_id, definition_id from definition_instances where kind = ?"
         f" and object_id in {tx.dialect.in_texts}",
@@ -62,7 +63,7 @@ def insert(tx: Tx, row: Instance) -> None:
     )
 
 
-def caught_up(tx: Tx, row: Instance, version: int) -> None:
+def set_version(tx: Tx, row: Instance, version: int) -> None:
     row.version = version
     tx.execute(
         "update definition_instances set version = ? where definition_id = ? and host_id = ?",
@@ -73,7 +74,7 @@ def caught_up(tx: Tx, row: Instance, version: int) -> None:
 
 
 def release(tx: Tx, row: Instance) -> None:
-    """It follows nothing any more."""
+    """Detach the object from its definition."""
     tx.execute(
         "delete from definition_instances where definition_id = ? and host_id = ?",
         row.definition_id,

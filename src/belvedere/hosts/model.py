@@ -1,4 +1,4 @@
-"""What a host is, and in which state it is seen."""
+"""Hosts: row, state and record."""
 
 import re
 from enum import StrEnum
@@ -11,13 +11,13 @@ from belvedere.base.clock import iso, iso_or_none
 from belvedere.rest import text_fields
 
 _decode_tags = msgspec.json.Decoder(list[str]).decode
-# One segment of a path, since the original's agents are addressed by it.
+# One segment of a path, because TheEye agents use it in their URLs.
 _HOSTNAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
 
 
 class State(StrEnum):
-    """How a host stands. Offline: its agent said goodbye or its connection ended. Unreachable: it
-    seems connected, but has been silent for too long."""
+    """The state of a host. Offline: its connection ended. Unreachable: it seems connected, but the
+    server has not heard from its agent for too long."""
 
     ONLINE = "online"
     OFFLINE = "offline"
@@ -54,7 +54,7 @@ class HostRow(msgspec.Struct):
 
     @property
     def is_live(self) -> bool:
-        """Whether an agent holds this host now, as far as the server can tell."""
+        """Whether an agent is connected, as far as the server knows."""
         return self.connected_at is not None and self.gone_at is None
 
     @property
@@ -63,7 +63,7 @@ class HostRow(msgspec.Struct):
 
     @property
     def state(self) -> State:
-        # hosts/store.py says the same in SQL, for where[state]=.
+        # The same rule as SQL is in hosts/store.py, for where[state]=.
         if not self.enabled:
             return State.DISABLED
         if self.connected_at is None:
@@ -97,24 +97,24 @@ class HostRecord(msgspec.Struct):
     creation_date: str
     last_update: str
     integrations: dict[str, Any]
-    # Since when the host gets no jobs because its disk is full, and what the agent said of it.
+    # Since when the host gets no jobs because its disk is full, and the message of the agent.
     disk_full_since: str | None = None
     disk_message: str = ""
 
 
 def hostname(text: str) -> str:
-    """As given, but one that can stand in a path."""
+    """A valid hostname; it must be usable in a path."""
     name = text.strip()
     if not _HOSTNAME.fullmatch(name):
         message = (
-            "A hostname has 1 to 253 letters, digits, '.', '_' and '-', a letter or digit first."
+            "Must have 1 to 253 letters, digits, '.', '_' or '-', and start with a letter or digit."
         )
-        raise text_fields.bad("hostname", message)
+        raise text_fields.invalid_field("hostname", message)
     return name
 
 
 class HostView:
-    """A host that may be shown: its record is made for the first who looks, and for no other."""
+    """A host whose record is built when it is first needed."""
 
     def __init__(self, row: HostRow, customer_name: str) -> None:
         self.row = row
@@ -122,10 +122,10 @@ class HostView:
 
     @cached_property
     def record(self) -> HostRecord:
-        return record(self.row, self._customer_name)
+        return to_record(self.row, self._customer_name)
 
 
-def record(row: HostRow, customer_name: str) -> HostRecord:
+def to_record(row: HostRow, customer_name: str) -> HostRecord:
     return HostRecord(
         id=row.id,
         also_id=row.id,

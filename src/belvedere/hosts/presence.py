@@ -23,7 +23,7 @@ RECENT: Millis = 1 * MINUTE
 
 def connect(tx: Tx, host_id: str, hello: Hello, address: str) -> int:
     """Open a new session of the host's agent; every older session becomes invalid."""
-    host = store.of_agent(tx, host_id)
+    host = store.for_agent(tx, host_id)
     check_holder(host, hello.fingerprint)
     _check_order(tx, host_id, hello)
     session: int = tx.value(
@@ -82,7 +82,8 @@ def note_disk(tx: Tx, host_id: str, session: int, message: str) -> None:
 
 def _evidence(tx: Tx, host_id: str, hello: Hello) -> tuple[int, int]:
     """The number of the last durable hello, and the highest fence that is certainly in the journal:
-    what a hello says that is not durable may be forgotten in the next reboot."""
+    data
+    of a hello that is not durable may be lost in the next reboot."""
     if hello.is_saved:
         return hello.greeting, highest_fence(hello)
     row = tx.row(
@@ -94,10 +95,10 @@ def _evidence(tx: Tx, host_id: str, hello: Hello) -> tuple[int, int]:
 
 
 def _check_order(tx: Tx, host_id: str, hello: Hello) -> None:
-    """A Hello that was overtaken by a later one lacks what its agent has accepted since; to
-    believe it would run those scripts again. (Zero: the agent does not count them.) A durable
-    number above the last durable one is no older: those between were said while a disk was full,
-    when nothing was accepted, and forgotten in a reboot."""
+    """A Hello that arrives after a later one lacks what its agent has accepted since; using it
+    would run those scripts again. (Zero: the agent does not number them.) A durable number above
+    the last durable one is newer: the numbers in between were used while a disk was full, when
+    nothing was accepted, and lost in a reboot."""
     last = "saved_greeting" if hello.is_saved else "greeting"
     overtaken = tx.value(
         f"select 1 from hosts where id = ? and journal_id = ? and {last} >= ?",
@@ -106,12 +107,14 @@ def _check_order(tx: Tx, host_id: str, hello: Hello) -> None:
         hello.greeting,
     )
     if overtaken and hello.greeting:
-        raise Conflict("A later connection of this agent was here before.", code="stale_hello")
+        raise Conflict(
+            "A later connection of this agent has already been accepted.", code="stale_hello"
+        )
 
 
 def doubtful_until(tx: Tx, host_id: str, hello: Hello) -> Millis:
     """Attempts claimed up to this time may have been accepted although this journal lacks them,
-    because it was rolled back (the disk restored from a snapshot); 0 for a sound journal."""
+    because it was rolled back (the disk restored from a snapshot); 0 for a consistent journal."""
     row = tx.row("select journal_id, accepted_fence, doubted_at from hosts where id = ?", host_id)
     if row is None or row[0] != _clean_text(hello.journal_id):
         return 0
@@ -119,8 +122,8 @@ def doubtful_until(tx: Tx, host_id: str, hello: Hello) -> Millis:
 
 
 def doubt_journal(tx: Tx, host_id: str, journal_id: str) -> None:
-    """A hello came whose number is not above the last one: it was overtaken on its way, or its
-    journal was rolled back. Each retry raises the number, so the doubt must outlast this hello."""
+    """The number of a hello is not above the last one: it arrived late, or its journal was rolled
+    back. Each retry increases the number, so the doubt must be stored."""
     tx.execute(
         "update hosts set doubted_at = ? where id = ? and journal_id = ?",
         tx.now,
@@ -138,22 +141,22 @@ def note_accepted(tx: Tx, fences: Sequence[tuple[str, int, int]]) -> None:
 
 
 def highest_fence(hello: Hello) -> int:
-    """Agents of earlier versions say it among other information."""
+    """Agents of earlier versions send it in `info`."""
     fence = hello.highest or hello.info.get("highest_fence", 0)
     return fence if isinstance(fence, int) and 0 <= fence < 2**62 else 0
 
 
 def check_holder(host: HostRow, fingerprint: str) -> None:
-    """A name that a live agent holds is not given to another machine."""
+    """Refuse to assign the name of a connected host to another machine."""
     if host.is_live and host.fingerprint and host.fingerprint != _clean_text(fingerprint):
         raise Conflict(
-            f"An agent on another machine holds the host {host.hostname!r}; stop it first, or"
-            " enrol this one under another name.",
+            f"An agent on another machine is connected as the host {host.hostname!r}; stop it"
+            " first, or enrol this machine under another name.",
             code="host_held",
         )
 
 
-def disconnected(tx: Tx, host_id: str, session: int) -> None:
+def end_session(tx: Tx, host_id: str, session: int) -> None:
     """The connection of this session ended; a newer session is not touched."""
     row = tx.row(
         "update hosts set connected_at = null where id = ? and session = ?"
@@ -166,7 +169,7 @@ def disconnected(tx: Tx, host_id: str, session: int) -> None:
         events.append(tx, row[0], "host.disconnected", host_id, data)
 
 
-def seen(tx: Tx, beats: Sequence[tuple[str, int, Millis]]) -> list[tuple[str, int]]:
+def record_heartbeats(tx: Tx, beats: Sequence[tuple[str, int, Millis]]) -> list[tuple[str, int]]:
     """Record when agents were last heard; the (host, session) pairs that are out of date."""
     rows = tx.rows(
         "select id, customer_id, hostname, session, gone_at from hosts"
@@ -174,9 +177,9 @@ def seen(tx: Tx, beats: Sequence[tuple[str, int, Millis]]) -> list[tuple[str, in
         msgspec.json.encode([host_id for host_id, _, _ in beats]).decode(),
     )
     hosts = {row[0]: row for row in rows}
-    # In the order of ids, so that two servers cannot wait for each other in a ring.
+    # In the order of ids, so that two servers cannot deadlock.
     current = sorted(beat for beat in beats if beat[0] in hosts and hosts[beat[0]][3] == beat[1])
-    # A beat that was heard before the clock was set back lies in the future now.
+    # The time of a heartbeat from before the clock was set back is in the future now.
     updates = [(min(at, tx.now), host_id, session) for host_id, session, at in current]
     tx.execute_many(
         "update hosts set seen_at = ?, gone_at = null"
@@ -186,18 +189,18 @@ def seen(tx: Tx, beats: Sequence[tuple[str, int, Millis]]) -> list[tuple[str, in
     back = [hosts[host_id] for host_id, _, _ in current if hosts[host_id][4] is not None]
     events_data = [(row[1], row[0], {"hostname": row[2]}) for row in back]
     events.append_all(tx, "host.reachable", events_data)
-    # With the session: a heartbeat of an old connection says nothing about the host's new one.
+    # With the session, because a heartbeat of an old connection must not count for a new one.
     return sorted({beat[:2] for beat in beats} - {beat[:2] for beat in current})
 
 
-def silent(tx: Tx, silent_ms: Millis) -> list[str]:
-    """The hosts that have not spoken for so long and bear no mark yet."""
+def silent_ids(tx: Tx, silent_ms: Millis) -> list[str]:
+    """Hosts that were silent for this long and are not marked as unreachable yet."""
     rows = tx.rows(f"select id from hosts where {_SILENT}", tx.now - silent_ms)
     return [host_id for (host_id,) in rows]
 
 
-def gone_quiet(tx: Tx, silent_ms: Millis, host_ids: Sequence[str]) -> list[str]:
-    """Mark those of the hosts that have not spoken for so long and bear no mark yet."""
+def mark_unreachable(tx: Tx, silent_ms: Millis, host_ids: Sequence[str]) -> list[str]:
+    """Mark those hosts as unreachable that were silent for this long."""
     rows = tx.rows(
         f"update hosts set gone_at = ? where {_SILENT} and id in {tx.dialect.in_texts}"
         " returning id, customer_id, hostname, seen_at",
@@ -222,7 +225,7 @@ def journal_id_of(hello: Hello) -> str:
 
 
 def _clean_text(text: str) -> str:
-    """What an agent says of itself, fit for the database and for a page."""
+    """Text from an agent, without characters that a database or page cannot handle."""
     return json_text.clean(text)[:MAX_TEXT]
 
 

@@ -11,11 +11,11 @@ from belvedere.db import Tx, columns
 from belvedere.hosts.presence import highest_fence
 from belvedere.protocol import Hello
 
-# The lost commits may have opened sessions; their numbers must not fit a later session.
+# The lost commits may have opened sessions; their numbers must not be used again.
 SESSION_GAP = 1_000
 
 
-class Known(msgspec.Struct):
+class LastHello(msgspec.Struct):
     """The record of the last hello, in the order of the select."""
 
     journal_id: str = ""
@@ -38,31 +38,31 @@ class Known(msgspec.Struct):
         return self.is_due and self.restored_at is None
 
 
-def known(tx: Tx, host_id: str) -> Known:
-    """As it is before this hello is written."""
-    row = tx.row(f"select {columns(Known)} from hosts where id = ?", host_id)
-    return Known() if row is None else Known(*row)
+def last_hello(tx: Tx, host_id: str) -> LastHello:
+    """The record before the current hello is written."""
+    row = tx.row(f"select {columns(LastHello)} from hosts where id = ?", host_id)
+    return LastHello() if row is None else LastHello(*row)
 
 
-def is_continuous(before: Known, hello: Hello) -> bool:
-    """Whether the process that held this journal at the last hello in the database still does:
-    then nothing that it has accepted since can be missing."""
+def is_continuous(before: LastHello, hello: Hello) -> bool:
+    """Whether the same process has held the journal since the last hello in the database: then
+    nothing that it has accepted since can be missing."""
     is_same = before.keeper_id != "" and before.keeper_id == hello.keeper_id
     return is_same and before.journal_id == hello.journal_id and hello.greeting > before.greeting
 
 
-def forgotten_up_to(before: Known, restored_fence: int, hello: Hello) -> int:
-    """The fence up to which the host may have run attempts that the database does not know, or
-    whose end it does not know; 0 where it never lost anything. A journal that was certainly not
-    rolled back has accepted nothing above its highest fence."""
+def forgotten_up_to(before: LastHello, restored_fence: int, hello: Hello) -> int:
+    """The fence up to which the host may have run attempts whose start or end the database has
+    lost; 0 if it lost nothing. A journal that was certainly not rolled back has accepted nothing
+    above its highest fence."""
     if before.is_failover or is_continuous(before, hello):
         return min(highest_fence(hello), restored_fence)
     return restored_fence
 
 
 def mark(tx: Tx, fence: int, host_id: str | None = None) -> int:
-    """The database was restored: of attempts below the fence a journal proves nothing by what it
-    lacks. All hosts, or one."""
+    """The database was restored: an attempt below the fence may have run even if it is not in the
+    journal. Marks all hosts, or one."""
     condition, params = ("", ()) if host_id is None else (" and id = ?", (host_id,))
     rows = tx.rows(
         "update hosts set restored_at = ?, restored_fence = ?, compared_at = null"
@@ -76,11 +76,11 @@ def mark(tx: Tx, fence: int, host_id: str | None = None) -> int:
 
 
 def mark_failover(tx: Tx, fence: int) -> None:
-    """Another PostgreSQL took over. All sessions are void: each agent connects again, and its
+    """Another PostgreSQL took over. All sessions become invalid: each agent reconnects, and its
     journal is compared before it gets a job."""
     tx.execute(
         "update hosts set restored_fence = ?, session = session + ?, connected_at = null,"
-        # A restore that was not compared yet stays one.
+        # Do not overwrite a restore that was not compared yet.
         " restored_at = case when compared_at is null then restored_at end, compared_at = null"
         " where deleted_at is null",
         fence,
@@ -93,7 +93,7 @@ def note_compared(tx: Tx, host_id: str) -> None:
 
 
 def note_deleted(tx: Tx, fences: Sequence[tuple[str, int]]) -> None:
-    """(host, fence): the highest of its attempts that are deleted from the history now."""
+    """(host, fence): the highest fence of its attempts that are deleted from the history now."""
     tx.update_many(
         "update hosts set given_fence = ? where id = ? and given_fence < ? and accepted_fence < ?",
         [(fence, host_id, fence, fence) for host_id, fence in fences],

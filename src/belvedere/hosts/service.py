@@ -1,4 +1,4 @@
-"""What people do with hosts: enrol, rename, tag, disable, drain, delete."""
+"""Operations on hosts: enrol, rename, tag, disable, drain, delete."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ from belvedere.rest.listing import Listing
 
 
 class Enrolment(msgspec.Struct):
-    """A host that may connect now; the token is shown this once."""
+    """A host that can connect now; its token is shown only once."""
 
     token: str
     host_id: str
@@ -35,7 +35,7 @@ class Enrolment(msgspec.Struct):
 
 
 class HostChange(msgspec.Struct, forbid_unknown_fields=True):
-    """What is to be different; the rest stays."""
+    """The fields to change; other fields keep their values."""
 
     hostname: str | UnsetType = UNSET
     tags: list[str] | UnsetType = UNSET
@@ -46,7 +46,7 @@ class HostChange(msgspec.Struct, forbid_unknown_fields=True):
 def enrol(
     tx: Tx, keys: Keyring, token_text: str, hostname: str, fingerprint: str, address: str
 ) -> Enrolment:
-    """Trade an enrolment token for the credential of one host's agent."""
+    """Exchange an enrolment token for the credential of one host's agent."""
     name = model.hostname(hostname)
     fingerprint = text_fields.line("fingerprint", fingerprint, most=256, least=1)
     leave = redeem_enrolment(tx, keys, token_text, name, fingerprint)
@@ -59,17 +59,17 @@ def enrol(
 def create_host_enrolment(
     tx: Tx, keys: Keyring, actor: Actor, host_id: str, life_s: int = LIFE_S
 ) -> tuple[Token, str]:
-    """A token that binds this host to another agent, once."""
+    """A token that binds this host to another agent. It can be used once."""
     tokens.require_token_creator(tx, actor)
     host = store.find(tx, actor.customer_id, host_id)
     return create_enrolment(tx, keys, actor, host.hostname, life_s=life_s, host_id=host.id)
 
 
 def _host_of(tx: Tx, leave: EnrolmentGrant, name: str) -> HostRow | None:
-    """The host that the token was created for, whatever the machine calls itself."""
+    """The host that the token was created for, whatever the name of the machine is."""
     if leave.host_id is not None:
         return store.find(tx, leave.customer_id, leave.host_id, lock=True)
-    return store.by_name(tx, leave.customer_id, name, lock=True)
+    return store.find_by_name(tx, leave.customer_id, name, lock=True)
 
 
 def take_in(
@@ -110,8 +110,8 @@ def _check_not_connected(host: HostRow) -> None:
 
 
 def _check_rebinding(leave: EnrolmentGrant, host: HostRow) -> None:
-    """An existing host brings its id, its waiting jobs and the secrets of its tasks. A token for
-    new hosts must not hand these to the machine that claims the host's name."""
+    """An existing host brings its id, its waiting jobs and the secrets of its tasks. A
+    token for new hosts must not give these to a machine that claims the host's name."""
     if leave.host_id == host.id:
         return
     raise Conflict(
@@ -142,11 +142,11 @@ def show(tx: Tx, actor: Actor, host_id: str) -> HostRow:
     return store.find(tx, actor.customer_id, host_id)
 
 
-def listed(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[HostRow], int | None]:
-    """A page, and the total where the caller asked for it."""
+def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[HostRow], int | None]:
+    """A page, and the total if the query asks for it."""
     require(actor, Level.VIEWER)
     total = store.count(tx, actor.customer_id, listing) if listing.count else None
-    return store.page(tx, actor.customer_id, listing), total
+    return store.select_page(tx, actor.customer_id, listing), total
 
 
 def change(
@@ -155,7 +155,7 @@ def change(
     require(actor, Level.ADMIN)
     host = store.find(tx, actor.customer_id, host_id, lock=True)
     if if_match is not None and if_match != host.version:
-        raise Stale(f"The host is at version {host.version} now; read it again.")
+        raise Stale(f"The host is now at version {host.version}; reload it and try again.")
     before = _audit_fields(host)
     _apply(tx, host, values)
     if _audit_fields(host) == before:
@@ -181,14 +181,14 @@ def _apply(tx: Tx, host: HostRow, change: HostChange) -> None:
 
 def _free_name(tx: Tx, host: HostRow, hostname: str) -> str:
     name = model.hostname(hostname)
-    holder = store.by_name(tx, host.customer_id, name)
+    holder = store.find_by_name(tx, host.customer_id, name)
     if holder is not None and holder.id != host.id:
-        raise Conflict(f"Another host is called {name!r} already.", code="hostname_taken")
+        raise Conflict(f"There is already a host named {name!r} already.", code="hostname_taken")
     return name
 
 
 def delete(tx: Tx, actor: Actor, host_id: str) -> HostRow:
-    """Gone for every reader, its agent shut out; what waits for it ends by the event."""
+    """Delete a host and revoke its agent's credential. An event consumer ends its waiting jobs."""
     require(actor, Level.ADMIN)
     host = store.find(tx, actor.customer_id, host_id, lock=True)
     store.mark_deleted(tx, host)

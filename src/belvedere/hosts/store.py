@@ -10,7 +10,7 @@ from belvedere.db import Tx, columns
 from belvedere.db.interface import Dialect
 from belvedere.db.ports import Port
 from belvedere.hosts.model import HostRow
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 
 STATE = (
@@ -27,14 +27,14 @@ _FIELDS = {
     "os_version": Field("os_version"),
     "agent_version": Field("agent_version"),
     "state": Field(STATE),
-    "enable": Field("enabled", Kind.BOOL),
-    "disabled": Field("(1 - enabled)", Kind.BOOL),
-    "draining": Field("draining", Kind.BOOL),
-    "slots": Field("slots", Kind.INT),
-    "version": Field("version", Kind.INT),
-    "last_seen": Field("seen_at", Kind.TIME),
-    "creation_date": Field("created_at", Kind.TIME),
-    "last_update": Field("updated_at", Kind.TIME),
+    "enable": Field("enabled", FieldKind.BOOL),
+    "disabled": Field("(1 - enabled)", FieldKind.BOOL),
+    "draining": Field("draining", FieldKind.BOOL),
+    "slots": Field("slots", FieldKind.INT),
+    "version": Field("version", FieldKind.INT),
+    "last_seen": Field("seen_at", FieldKind.TIME),
+    "creation_date": Field("created_at", FieldKind.TIME),
+    "last_update": Field("updated_at", FieldKind.TIME),
 }
 
 
@@ -52,7 +52,7 @@ delete_registration: Port[[Tx, str], None] = Port("hosts.delete_registration")
 
 
 def find(tx: Tx, customer_id: str, host_id: str, *, lock: bool = False) -> HostRow:
-    """The host, held until the transaction ends where it is about to change."""
+    """The host; `lock` locks its row until the end of the transaction."""
     row = tx.one(
         HostRow,
         f"select {_HOST} from hosts where id = ? and customer_id = ? and deleted_at is null"
@@ -65,10 +65,10 @@ def find(tx: Tx, customer_id: str, host_id: str, *, lock: bool = False) -> HostR
     return row
 
 
-def by_name(tx: Tx, customer_id: str, hostname: str, *, lock: bool = False) -> HostRow | None:
-    """The host that holds this name, whatever its case."""
+def find_by_name(tx: Tx, customer_id: str, hostname: str, *, lock: bool = False) -> HostRow | None:
+    """The host with this name, case-insensitively."""
     if "\0" in hostname:
-        # No host has such a name, and PostgreSQL has no such text to look for.
+        # No host has such a name, and PostgreSQL rejects such a parameter.
         return None
     return tx.one(
         HostRow,
@@ -80,8 +80,8 @@ def by_name(tx: Tx, customer_id: str, hostname: str, *, lock: bool = False) -> H
     )
 
 
-def of_agent(tx: Tx, host_id: str) -> HostRow:
-    """The host of an agent whose credential names it, held."""
+def for_agent(tx: Tx, host_id: str) -> HostRow:
+    """The host that the credential of an agent belongs to, locked."""
     row = tx.one(
         HostRow,
         f"select {_HOST} from hosts where id = ? and deleted_at is null{tx.dialect.lock_rows}",
@@ -93,7 +93,7 @@ def of_agent(tx: Tx, host_id: str) -> HostRow:
 
 
 def by_ids(tx: Tx, customer_id: str, host_ids: list[str]) -> list[HostRow]:
-    """Those that are there."""
+    """The hosts with these ids that exist."""
     return tx.all(
         HostRow,
         f"select {_HOST} from hosts where customer_id = ? and deleted_at is null"
@@ -103,8 +103,8 @@ def by_ids(tx: Tx, customer_id: str, host_ids: list[str]) -> list[HostRow]:
     )
 
 
-def tagged(tx: Tx, customer_id: str, tag: str) -> list[HostRow]:
-    """Those that carry the tag, oldest first."""
+def for_tag(tx: Tx, customer_id: str, tag: str) -> list[HostRow]:
+    """Hosts with the tag, oldest first."""
     written = tags_text([tag])[1:-1]
     for sign in ("\\", "%", "_"):
         written = written.replace(sign, f"\\{sign}")
@@ -115,12 +115,12 @@ def tagged(tx: Tx, customer_id: str, tag: str) -> list[HostRow]:
         customer_id,
         f"%{written}%",
     )
-    # The text only narrows it down: it may stand within another tag.
+    # `like` also finds tags that contain this text.
     return [row for row in rows if tag in row.labels]
 
 
 def insert(tx: Tx, customer_id: str, hostname: str, fingerprint: str, ip: str) -> HostRow:
-    """A new host; a name that was taken a moment ago makes the transaction look again."""
+    """A new host; if another transaction has just taken the name, this transaction is retried."""
     host_id = new_id()
     tx.execute(
         "insert into hosts (id, customer_id, hostname, hostname_key, fingerprint, ip, created_at,"
@@ -138,7 +138,7 @@ def insert(tx: Tx, customer_id: str, hostname: str, fingerprint: str, ip: str) -
 
 
 def save(tx: Tx, row: HostRow) -> None:
-    """What people change."""
+    """Write the fields that people can change."""
     tx.execute(
         "update hosts set hostname = ?, hostname_key = ?, enabled = ?, draining = ?, tags = ?,"
         " version = ?, updated_at = ? where id = ? and customer_id = ?",
@@ -155,7 +155,7 @@ def save(tx: Tx, row: HostRow) -> None:
 
 
 def rebind(tx: Tx, row: HostRow, fingerprint: str) -> None:
-    """Another agent holds the host from now on: what the old connection says no longer counts."""
+    """Bind the host to another agent; messages of the old connection are ignored from now on."""
     tx.execute(
         "update hosts set fingerprint = ?, session = session + 1, connected_at = null,"
         " version = version + 1, updated_at = ? where id = ? and customer_id = ?",
@@ -178,7 +178,7 @@ def mark_deleted(tx: Tx, row: HostRow) -> None:
     )
 
 
-def page(tx: Tx, customer_id: str, listing: Listing) -> list[HostRow]:
+def select_page(tx: Tx, customer_id: str, listing: Listing) -> list[HostRow]:
     sql = clauses(listing)
     return tx.all(
         HostRow,

@@ -53,13 +53,15 @@ def _one_of(
     word: str,
 ) -> str:
     if word not in set(allowed):
-        raise text_fields.bad(field, f"Must be one of {', '.join(sorted(allowed)).lower()}.")
+        raise text_fields.invalid_field(
+            field, f"Must be one of {', '.join(sorted(allowed)).lower()}."
+        )
     return allowed(word).value
 
 
 def _within(field: str, number: int, least: int, most: int) -> int:
     if not least <= number <= most:
-        raise text_fields.bad(field, f"Must be {least} to {most}.")
+        raise text_fields.invalid_field(field, f"Must be {least} to {most}.")
     return number
 
 

@@ -37,7 +37,7 @@ def check(tx: Tx, row: IndicatorRow) -> None:
     try:
         files.find(tx, row.customer_id, row.file_id, lock=True)
     except NotFound:
-        raise text_fields.bad("value", "There is no stored file with this id.") from None
+        raise text_fields.invalid_field("value", "There is no stored file with this id.") from None
 
 
 def read_preview(tx: Tx, actor: Actor, indicator_id: str) -> FileView:

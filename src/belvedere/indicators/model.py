@@ -195,13 +195,17 @@ def write_value(row: IndicatorRow, value: Any) -> None:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise text_fields.bad("value", "Must be a string: the indicator has the type text.")
+        raise text_fields.invalid_field(
+            "value", "Must be a string: the indicator has the type text."
+        )
     return text_fields.prose("value", value, most=MAX_TEXT)
 
 
 def _file(value: Any) -> str:
     if not isinstance(value, str):
-        raise text_fields.bad("value", "Must be a string: a text, or the id of a stored file.")
+        raise text_fields.invalid_field(
+            "value", "Must be a string: a text, or the id of a stored file."
+        )
     return text_fields.prose("value", value, most=MAX_FILE_TEXT)
 
 
@@ -218,12 +222,14 @@ def _number(type: str, value: Any) -> float:
     if isinstance(value, str) and len(value) <= 64 and _NUMBER.fullmatch(value):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise text_fields.bad("value", f"Must be a number: the indicator has the type {type}.")
+        raise text_fields.invalid_field(
+            "value", f"Must be a number: the indicator has the type {type}."
+        )
     number = float(value)
     if not math.isfinite(number):
-        raise text_fields.bad("value", "Must be a finite number.")
+        raise text_fields.invalid_field("value", "Must be a finite number.")
     if type == IndicatorType.COUNTER and abs(number) > MAX_COUNT:
-        raise text_fields.bad("value", f"Must be -{MAX_COUNT} to {MAX_COUNT}.")
+        raise text_fields.invalid_field("value", f"Must be -{MAX_COUNT} to {MAX_COUNT}.")
     return number
 
 

@@ -66,7 +66,7 @@ def put(
     require(actor, Level.ADMIN)
     title = model.validate_title(title)
     if body.title is not None and model.validate_title(body.title) != title:
-        raise text_fields.bad(
+        raise text_fields.invalid_field(
             "title", "The title differs from the one in the path; use PATCH to rename an indicator."
         )
     row = store.find_or_none(tx, actor.customer_id, title, by="title", lock=True)

@@ -11,7 +11,7 @@ from belvedere.db import Tx, columns
 from belvedere.files.usage import FileUse
 from belvedere.indicators.model import KIND_NAMES, MAX_COUNT, Action, IndicatorRow
 from belvedere.rest import response_budget
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 
 _KIND = " ".join(f"when '{type}' then '{name}'" for type, name in KIND_NAMES.items())
@@ -24,15 +24,15 @@ INDICATORS = Listable(
         "_type": Field(f"case type {_KIND} end"),
         "state": Field("state"),
         "severity": Field("severity"),
-        "read_only": Field("read_only", Kind.BOOL),
-        "enable": Field("enabled", Kind.BOOL),
-        "alerts": Field("alerts", Kind.BOOL),
-        "sticky": Field("sticky", Kind.BOOL),
-        "order": Field("place", Kind.INT),
-        "version": Field("version", Kind.INT),
+        "read_only": Field("read_only", FieldKind.BOOL),
+        "enable": Field("enabled", FieldKind.BOOL),
+        "alerts": Field("alerts", FieldKind.BOOL),
+        "sticky": Field("sticky", FieldKind.BOOL),
+        "order": Field("place", FieldKind.INT),
+        "version": Field("version", FieldKind.INT),
         "user_id": Field("user_id"),
-        "creation_date": Field("created_at", Kind.TIME),
-        "last_update": Field("updated_at", Kind.TIME),
+        "creation_date": Field("created_at", FieldKind.TIME),
+        "last_update": Field("updated_at", FieldKind.TIME),
         "acl": Field(
             "exists (select 1 from acl a where a.customer_id = indicators.customer_id"
             " and a.object = 'indicator' and a.object_id = indicators.id and a.entry {test})"
@@ -142,7 +142,7 @@ def fit_to_budget(tx: Tx, actor: Actor, listing: Listing) -> Listing:
         f" and deleted_at is null and {visible_sql}{sql.where}{sql.page}",
         *(actor.customer_id, *visible_params, *sql.params, *sql.page_params),
     )
-    return response_budget.fitted(listing, (size for (size,) in rows))
+    return response_budget.fit_listing(listing, (size for (size,) in rows))
 
 
 def select_page(tx: Tx, actor: Actor, listing: Listing) -> list[IndicatorRow]:

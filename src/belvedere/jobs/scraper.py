@@ -36,7 +36,7 @@ def argument(spec: TaskSpec, timeout_ms: int, secrets: Mapping[str, str]) -> str
     """The request as the only argument of the script, in JSON."""
     request, problem = request_of(spec), ""
     try:
-        request = references.resolved(request, secrets)
+        request = references.resolve(request, secrets)
     except references.MissingSecret as missing:
         problem = str(missing)
     return json_text.compact(

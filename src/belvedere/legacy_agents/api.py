@@ -127,7 +127,7 @@ async def poll(request: AnyRequest) -> LegacyJobs:
 async def poll_task(request: Request[None]) -> list[LegacyJob]:
     """Responds at once: an agent that polls for one task repeats the request by itself."""
     session = await _authenticate(request, request.first("hostname"))
-    limit = query.whole("limit", request.first("limit") or str(MAX_JOBS_OF_TASK))
+    limit = query.integer("limit", request.first("limit") or str(MAX_JOBS_OF_TASK))
     most = max(0, min(limit, MAX_JOBS_OF_TASK))
     jobs: list[LegacyJob] = await request.services.db.write(
         claims.claim_jobs_of_task,

@@ -83,7 +83,7 @@ def register(tx: Tx, actor: Actor, body: Registration, address: str) -> HostRow:
     name = model.hostname(body.hostname)
     mark = fingerprint(body.info)
     client = legacy_clients.for_token(tx, actor)
-    host = store.by_name(tx, actor.customer_id, name, lock=True)
+    host = store.find_by_name(tx, actor.customer_id, name, lock=True)
     if actor.host_id and (host is None or host.id != actor.host_id) and not _may_enrol(client):
         raise Forbidden("This credential is bound to another host.", code="other_host")
     if host is None or not _owns(tx, actor, client, host):
@@ -183,7 +183,7 @@ def session_of(tx: Tx, actor: Actor, hostname: str | None) -> AgentSession:
         return _bind_by_name(tx, actor, hostname or "")
     host = store.find(tx, actor.customer_id, actor.host_id)
     if hostname is not None and hostname.lower() != host.hostname.lower():
-        if store.by_name(tx, actor.customer_id, hostname) is None:
+        if store.find_by_name(tx, actor.customer_id, hostname) is None:
             raise _not_found()
         raise Forbidden("This credential is bound to another host.", code="other_host")
     return AgentSession(host.id, tx.value("select session from hosts where id = ?", host.id))
@@ -195,7 +195,7 @@ def _not_found() -> NotFound:
 
 def _bind_by_name(tx: Tx, actor: Actor, hostname: str) -> AgentSession:
     """After a 401 the agent signs in again without registering: the name identifies its host."""
-    host = store.by_name(tx, actor.customer_id, hostname)
+    host = store.find_by_name(tx, actor.customer_id, hostname)
     client = legacy_clients.for_token(tx, actor)
     if host is None or not _owns(tx, actor, client, host):
         raise _not_found()

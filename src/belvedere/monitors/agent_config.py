@@ -19,7 +19,7 @@ from belvedere.monitors.model import MonitorRow, MonitorType
 from belvedere.protocol import Watch, Watched
 from belvedere.secrets import references
 from belvedere.secrets import store as secret_store
-from belvedere.secrets.environment import opened
+from belvedere.secrets.environment import decrypt
 
 # A script is sent to the agent inside the configuration of its monitor.
 MAX_SCRIPT = 256 * 1024
@@ -140,8 +140,8 @@ class _Secrets:
 
     def __call__(self) -> dict[str, str]:
         if self._values is None:
-            rows = secret_store.of_customer(self._tx, self._customer_id)
-            self._values = opened(self._keys, rows, "").of_customer
+            rows = secret_store.for_customer(self._tx, self._customer_id)
+            self._values = decrypt(self._keys, rows, "").of_customer
         return self._values
 
 

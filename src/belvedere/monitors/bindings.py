@@ -24,7 +24,7 @@ def resolve_host(tx: Tx, actor: Actor, body: MonitorBody, query_host_id: str | N
             raise _host_not_found("host_id")
         return _require_host(tx, actor, host_id)
     if body.hostname:
-        host = host_store.by_name(tx, actor.customer_id, body.hostname)
+        host = host_store.find_by_name(tx, actor.customer_id, body.hostname)
         if host is None:
             raise _host_not_found("hostname")
         return host.id

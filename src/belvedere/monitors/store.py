@@ -14,7 +14,7 @@ from belvedere.files.usage import FileUse
 from belvedere.monitors.config.redaction import redacted_fields
 from belvedere.monitors.model import KIND_NAMES, MonitorRow
 from belvedere.rest import response_budget
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 
 _KIND = " ".join(f"when '{type}' then '{name}'" for type, name in KIND_NAMES.items())
@@ -28,15 +28,15 @@ MONITORS = Listable(
         "host_id": Field("m.host_id"),
         "hostname": Field("h.hostname"),
         "state": Field("m.state"),
-        "enable": Field("m.enabled", Kind.BOOL),
-        "alerts": Field("m.alerts", Kind.BOOL),
+        "enable": Field("m.enabled", FieldKind.BOOL),
+        "alerts": Field("m.alerts", FieldKind.BOOL),
         "failure_severity": Field("m.severity"),
-        "looptime": Field("m.looptime", Kind.INT),
-        "fails_count": Field("m.fails_count", Kind.INT),
-        "version": Field("m.version", Kind.INT),
-        "last_check": Field("m.checked_at", Kind.TIME),
-        "creation_date": Field("m.created_at", Kind.TIME),
-        "last_update": Field("m.updated_at", Kind.TIME),
+        "looptime": Field("m.looptime", FieldKind.INT),
+        "fails_count": Field("m.fails_count", FieldKind.INT),
+        "version": Field("m.version", FieldKind.INT),
+        "last_check": Field("m.checked_at", FieldKind.TIME),
+        "creation_date": Field("m.created_at", FieldKind.TIME),
+        "last_update": Field("m.updated_at", FieldKind.TIME),
         "acl": Field(
             "exists (select 1 from acl a where a.customer_id = m.customer_id"
             " and a.object = 'monitor' and a.object_id = m.id and a.entry {test})"
@@ -134,7 +134,7 @@ def fit_to_budget(tx: Tx, actor: Actor, listing: Listing) -> Listing:
         f" where m.customer_id = ? and m.deleted_at is null and {visible_sql}{sql.where}{sql.page}",
         *(actor.customer_id, *visible_params, *sql.params, *sql.page_params),
     )
-    return response_budget.fitted(listing, (size for (size,) in rows))
+    return response_budget.fit_listing(listing, (size for (size,) in rows))
 
 
 def select_page(tx: Tx, actor: Actor, listing: Listing) -> list[MonitorView]:

@@ -70,7 +70,7 @@ def write_rule(row: RuleRow, body: RuleBody) -> None:
         row.quiet = _quiet(body.quiet)
     if body.group is not None:
         if not 0 <= body.group <= MAX_WINDOW_S:
-            raise text_fields.bad("group", f"Enter 0 to {MAX_WINDOW_S} seconds.")
+            raise text_fields.invalid_field("group", f"Enter 0 to {MAX_WINDOW_S} seconds.")
         row.window_ms = body.group * SECOND
 
 
@@ -78,7 +78,7 @@ def _kinds(field: str, kinds: Sequence[str]) -> list[str]:
     for n, kind in enumerate(kinds):
         is_all = kind.endswith(".*") and kind[:-2] in OBJECT_TYPES
         if kind not in NOTIFIABLE_KINDS and not is_all:
-            raise text_fields.bad(
+            raise text_fields.invalid_field(
                 f"{field}[{n}]", "Unknown event kind, or one that rules cannot name."
             )
     return _texts(field, kinds)
@@ -87,19 +87,21 @@ def _kinds(field: str, kinds: Sequence[str]) -> list[str]:
 def _ids(field: str, ids: Sequence[str]) -> list[str]:
     for n, id_ in enumerate(ids):
         if not is_id(id_):
-            raise text_fields.bad(f"{field}[{n}]", "Enter an id of 24 hexadecimal digits.")
+            raise text_fields.invalid_field(
+                f"{field}[{n}]", "Enter an id of 24 hexadecimal digits."
+            )
     return _texts(field, ids)
 
 
 def _channels(field: str, ids: Sequence[str]) -> list[str]:
     if len(ids) > MAX_CHANNELS:
-        raise text_fields.bad(field, f"At most {MAX_CHANNELS} channels are allowed.")
+        raise text_fields.invalid_field(field, f"At most {MAX_CHANNELS} channels are allowed.")
     return _ids(field, ids)
 
 
 def _texts(field: str, texts: Sequence[str]) -> list[str]:
     if len(texts) > MAX_VALUES:
-        raise text_fields.bad(field, f"At most {MAX_VALUES} values are allowed.")
+        raise text_fields.invalid_field(field, f"At most {MAX_VALUES} values are allowed.")
     lines = (text_fields.line(f"{field}[{n}]", text, least=1) for n, text in enumerate(texts))
     return list(dict.fromkeys(lines))
 
@@ -115,7 +117,7 @@ _CHECKS = {
 
 def _severity(word: str) -> NoticeSeverity:
     if word.upper() not in set(NoticeSeverity):
-        raise text_fields.bad("severity", f"Use one of {', '.join(NoticeSeverity)}.")
+        raise text_fields.invalid_field("severity", f"Use one of {', '.join(NoticeSeverity)}.")
     return NoticeSeverity(word.upper())
 
 
@@ -125,7 +127,9 @@ def _quiet(body: QuietBody | None) -> str:
     start = quiet_hours.parse_minute("quiet.from", body.start)
     end = quiet_hours.parse_minute("quiet.to", body.end)
     if start == end:
-        raise text_fields.bad("quiet.to", "Quiet hours must not start and end at the same time.")
+        raise text_fields.invalid_field(
+            "quiet.to", "Quiet hours must not start and end at the same time."
+        )
     hours = QuietHours(
         start, end, quiet_hours.parse_zone("quiet.zone", body.zone), body.but_critical
     )

@@ -13,7 +13,7 @@ from belvedere.base.errors import Fault, Invalid, NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 from belvedere.notifications.model import AddressedNotice
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.pagination import ListPage
 
 RETENTION: Millis = 30 * DAY
@@ -26,8 +26,8 @@ NOTIFICATIONS = Listable(
         "object": Field("object"),
         "object_id": Field("object_id"),
         "severity": Field("severity"),
-        "read": Field("(case when read_at is null then 0 else 1 end)", Kind.BOOL),
-        "creation_date": Field("created_at", Kind.TIME),
+        "read": Field("(case when read_at is null then 0 else 1 end)", FieldKind.BOOL),
+        "creation_date": Field("created_at", FieldKind.TIME),
     },
     newest_first=True,
     most=1_000,

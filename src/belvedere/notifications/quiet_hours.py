@@ -15,7 +15,7 @@ DAY_MINUTES = 24 * 60
 def parse_minute(field: str, text: str) -> int:
     match = _TIME.fullmatch(text)
     if match is None:
-        raise text_fields.bad(field, "Enter a time of day such as 22:00.")
+        raise text_fields.invalid_field(field, "Enter a time of day such as 22:00.")
     return int(match[1]) * 60 + int(match[2])
 
 
@@ -27,7 +27,7 @@ def parse_zone(field: str, name: str) -> str:
     try:
         return ZoneInfo(name).key
     except (ValueError, OSError, KeyError):
-        raise text_fields.bad(
+        raise text_fields.invalid_field(
             field, "Enter the name of a time zone such as Europe/Berlin."
         ) from None
 

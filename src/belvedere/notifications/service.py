@@ -15,7 +15,7 @@ from belvedere.base.ids import new_id
 from belvedere.base.text import request_masking
 from belvedere.base.text.credentials import MASK
 from belvedere.db import Tx
-from belvedere.egress.messages import Outcome
+from belvedere.egress.messages import EgressResult
 from belvedere.notifications import bodies, store
 from belvedere.notifications.bodies import ChannelBody, RuleBody
 from belvedere.notifications.delivery import message_text, messages, outbox
@@ -39,12 +39,12 @@ Row = ChannelRow | RuleRow
 
 
 def create_channel(
-    tx: Tx, keys: Keyring, actor: Actor, body: ChannelBody, address: Outcome
+    tx: Tx, keys: Keyring, actor: Actor, body: ChannelBody, address: EgressResult
 ) -> ChannelRow:
     """`address` is the egress worker's check of the URL."""
     require(actor, Level.ADMIN)
     if body.name is None:
-        raise text_fields.bad("name", "This is required.")
+        raise text_fields.invalid_field("name", "This is required.")
     row = ChannelRow(new_id(), actor.customer_id, "", "", "", "", 1, 1, tx.now, tx.now)
     _write_channel(keys, row, body, address)
     store.insert(tx, row)
@@ -59,7 +59,7 @@ def change_channel(
     actor: Actor,
     channel_id: str,
     body: ChannelBody,
-    address: Outcome | None,
+    address: EgressResult | None,
     if_match: int | None,
 ) -> ChannelRow:
     row = _locked_row(tx, actor, ChannelRow, channel_id, if_match)
@@ -69,7 +69,7 @@ def change_channel(
 
 
 def _write_channel(
-    keys: Keyring, row: ChannelRow, body: ChannelBody, address: Outcome | None
+    keys: Keyring, row: ChannelRow, body: ChannelBody, address: EgressResult | None
 ) -> None:
     if body.name is not None:
         row.name = text_fields.line("name", body.name, least=1)
@@ -80,7 +80,7 @@ def _write_channel(
         row.box = store.seal_url(keys, row, body.url)
 
 
-def _visible_url(url: str, address: Outcome) -> str:
+def _visible_url(url: str, address: EgressResult) -> str:
     """The part of the URL that may be shown: the scheme, and for webhooks the host."""
     if address.service != WEBHOOK:
         return f"{address.scheme}://***"
@@ -147,7 +147,7 @@ def create_rule(tx: Tx, actor: Actor, body: RuleBody) -> RuleRow:
     require(actor, Level.ADMIN)
     for field in ("name", "channels"):
         if not getattr(body, field):
-            raise text_fields.bad(field, "This is required.")
+            raise text_fields.invalid_field(field, "This is required.")
     row = RuleRow(
         id=new_id(),
         customer_id=actor.customer_id,
@@ -181,7 +181,7 @@ def _write_rule(tx: Tx, row: RuleRow, body: RuleBody) -> None:
     for n, channel_id in enumerate(body.channels or ()):
         # Locked: a channel that is being deleted must not get a rule.
         if not _lock_channel(tx, row.customer_id, channel_id):
-            raise text_fields.bad(f"channels[{n}]", "There is no such channel.")
+            raise text_fields.invalid_field(f"channels[{n}]", "There is no such channel.")
 
 
 def _lock_channel(tx: Tx, customer_id: str, channel_id: str) -> bool:

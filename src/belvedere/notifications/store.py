@@ -9,7 +9,7 @@ from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.notifications.model import ChannelRow, Rule, RuleRow, rule_of
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 
 R = TypeVar("R", ChannelRow, RuleRow)
@@ -17,10 +17,10 @@ R = TypeVar("R", ChannelRow, RuleRow)
 _COMMON = {
     "id": Field("id"),
     "name": Field("name"),
-    "enable": Field("enabled", Kind.BOOL),
-    "version": Field("version", Kind.INT),
-    "creation_date": Field("created_at", Kind.TIME),
-    "last_update": Field("updated_at", Kind.TIME),
+    "enable": Field("enabled", FieldKind.BOOL),
+    "version": Field("version", FieldKind.INT),
+    "creation_date": Field("created_at", FieldKind.TIME),
+    "last_update": Field("updated_at", FieldKind.TIME),
 }
 CHANNELS = Listable(fields={**_COMMON, "service": Field("service")})
 RULES = Listable(fields={**_COMMON, "severity": Field("severity")})

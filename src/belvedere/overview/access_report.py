@@ -47,7 +47,7 @@ class AccessReport(msgspec.Struct):
 async def explain(request: Request[None]) -> AccessReport:
     kind = request.first("object") or ""
     if kind not in OBJECTS:
-        raise query.bad("object", f"object takes {', '.join(OBJECTS)}.")
+        raise query.invalid_query("object", f"object takes {', '.join(OBJECTS)}.")
     report: AccessReport = await run_search(
         request,
         access_report,
@@ -142,7 +142,7 @@ ROUTES: tuple[Route, ...] = (
         explain,
         "Who may see and run something, and why",
         answer=AccessReport,
-        known=False,
+        from_interface=False,
         query=(
             ("object", f"one of {', '.join(OBJECTS)}"),
             ("id", "its id"),

@@ -12,9 +12,9 @@ from belvedere.rest.route import Route
 
 
 def _limit(request: AnyRequest, default: int, maximum: int) -> int:
-    limit = query.whole("limit", request.first("limit") or str(default))
+    limit = query.integer("limit", request.first("limit") or str(default))
     if not 1 <= limit <= maximum:
-        raise query.bad("limit", f"limit takes 1 to {maximum}.")
+        raise query.invalid_query("limit", f"limit takes 1 to {maximum}.")
     return limit
 
 
@@ -23,7 +23,7 @@ async def search(request: Request[None]) -> list[SearchResult]:
     kinds = tuple(kind_list.split(",")) if kind_list else searching.KINDS
     for kind in kinds:
         if kind not in searching.KINDS:
-            raise query.bad("kind", f"kind takes {', '.join(searching.KINDS)}.")
+            raise query.invalid_query("kind", f"kind takes {', '.join(searching.KINDS)}.")
     limit = _limit(request, searching.DEFAULT_LIMIT, searching.MAX_LIMIT)
     results: list[SearchResult] = await run_search(
         request, searching.search, request.actor, request.first("q") or "", kinds, limit
@@ -54,7 +54,7 @@ ROUTES: tuple[Route, ...] = (
         "Find anything by name or tag, and jobs by the start of their id",
         style="plain",
         answer=list[SearchResult],
-        known=False,
+        from_interface=False,
         query=(
             ("q", "words; each must occur in the name, a tag or the detail"),
             ("kind", f"only these, separated by commas: {', '.join(searching.KINDS)}"),
@@ -69,7 +69,7 @@ ROUTES: tuple[Route, ...] = (
         "Count monitors, jobs, hosts and indicators by state, and your pending decisions",
         style="plain",
         answer=Counts,
-        known=False,
+        from_interface=False,
     ),
     Route(
         "GET",
@@ -79,7 +79,7 @@ ROUTES: tuple[Route, ...] = (
         "List approvals and inputs that wait for you, newest first",
         style="plain",
         answer=list[PendingDecision],
-        known=False,
+        from_interface=False,
         query=(("limit", f"1 to {pending_decisions.MAX_LIMIT}"),),
     ),
     *api_rows.ROUTES,

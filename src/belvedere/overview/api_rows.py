@@ -23,7 +23,7 @@ def _list_handler(
     async def list_rows(request: AnyRequest) -> Reply:
         page = filters.read(request.query, listable(request.services.db.dialect))
         rows, total = await run_search(request, operation, request.actor, page)
-        return pagination.answer(request, page, rows, total)
+        return pagination.page_reply(request, page, rows, total)
 
     return list_rows
 
@@ -41,7 +41,7 @@ def _rows_route(noun: str, handler: Handler, line: Any, ranked: bool = False) ->
         f"List {noun} as rows of a page, at most 200",
         style="plain",
         answer=list[line],
-        known=False,
+        from_interface=False,
         query=(*pagination.QUERY, _SKIP, *rank),
     )
 

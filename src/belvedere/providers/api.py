@@ -96,7 +96,7 @@ def to_record(request: AnyRequest, row: ProviderRow) -> ProviderRecord:
     )
 
 
-_plain = partial(Route, style="plain", known=False)
+_plain = partial(Route, style="plain", from_interface=False)
 _owned = partial(_plain, people=True, answer=ProviderRecord)
 _LOOKUP_CODES = ("provider_unreachable", "bad_issuer")
 

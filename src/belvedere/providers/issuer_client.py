@@ -8,15 +8,15 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 
 from belvedere.base.errors import Conflict, Forbidden
-from belvedere.egress.messages import Outcome, Parcel
+from belvedere.egress.messages import EgressRequest, EgressResult
 from belvedere.providers.model import MAX_URL, Endpoints
 
 WELL_KNOWN = "/.well-known/openid-configuration"
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
-class Carrier(Protocol):
-    async def carry(self, parcel: Parcel) -> Outcome: ...
+class Egress(Protocol):
+    async def send(self, request: EgressRequest) -> EgressResult: ...
 
 
 class ProviderClient(msgspec.Struct, frozen=True):
@@ -33,10 +33,10 @@ class TokenResponse(msgspec.Struct, frozen=True):
     access_token: str
 
 
-async def discover(carrier: Carrier, issuer: str) -> Endpoints:
+async def discover(egress: Egress, issuer: str) -> Endpoints:
     """Read the issuer's discovery document."""
     url = issuer.rstrip("/") + WELL_KNOWN
-    document = await _fetch_object(carrier, Parcel(url=url, method="GET"))
+    document = await _fetch_object(egress, EgressRequest(url=url, method="GET"))
     name = document.get("issuer")
     if not isinstance(name, str) or name.rstrip("/") != issuer.rstrip("/"):
         raise _invalid_issuer("its discovery document names another issuer")
@@ -54,7 +54,7 @@ async def discover(carrier: Carrier, issuer: str) -> Endpoints:
 
 
 async def redeem(
-    carrier: Carrier,
+    egress: Egress,
     endpoints: Endpoints,
     client: ProviderClient,
     code: str,
@@ -77,50 +77,50 @@ async def redeem(
         form["client_id"] = client.id
         if client.secret:
             form["client_secret"] = client.secret
-    parcel = Parcel(url=endpoints.token, method="POST", headers=headers, payload=urlencode(form))
-    response = await _fetch_object(carrier, parcel)
+    request = EgressRequest(
+        url=endpoints.token, method="POST", headers=headers, payload=urlencode(form)
+    )
+    response = await _fetch_object(egress, request)
     id_token, access_token = response.get("id_token"), response.get("access_token", "")
     if not isinstance(id_token, str) or not isinstance(access_token, str):
         raise Forbidden("The provider returned no ID token.", code="bad_id_token")
     return TokenResponse(id_token, access_token)
 
 
-async def fetch_key_set(carrier: Carrier, endpoints: Endpoints) -> str:
+async def fetch_key_set(egress: Egress, endpoints: Endpoints) -> str:
     """The issuer's current keys; not cached, so that rotated and withdrawn keys count at once."""
-    outcome = await _fetch(carrier, Parcel(url=endpoints.keys, method="GET"))
-    return outcome.text
+    result = await _fetch(egress, EgressRequest(url=endpoints.keys, method="GET"))
+    return result.text
 
 
-async def fetch_userinfo(
-    carrier: Carrier, endpoints: Endpoints, access_token: str
-) -> dict[str, Any]:
+async def fetch_userinfo(egress: Egress, endpoints: Endpoints, access_token: str) -> dict[str, Any]:
     """Further claims about the person, from the userinfo endpoint."""
     headers = {"Authorization": f"Bearer {access_token}"}
     return await _fetch_object(
-        carrier, Parcel(url=endpoints.userinfo, method="GET", headers=headers)
+        egress, EgressRequest(url=endpoints.userinfo, method="GET", headers=headers)
     )
 
 
-async def _fetch_object(carrier: Carrier, parcel: Parcel) -> dict[str, Any]:
-    outcome = await _fetch(carrier, parcel)
+async def _fetch_object(egress: Egress, request: EgressRequest) -> dict[str, Any]:
+    result = await _fetch(egress, request)
     try:
-        document = msgspec.json.decode(outcome.text)
+        document = msgspec.json.decode(result.text)
     except msgspec.DecodeError:
         document = None
     if not isinstance(document, dict):
-        raise _unreachable(parcel, "the response is not a JSON object")
+        raise _unreachable(request, "the response is not a JSON object")
     return document
 
 
-async def _fetch(carrier: Carrier, parcel: Parcel) -> Outcome:
-    outcome = await carrier.carry(parcel)
-    if outcome.fault:
-        raise _unreachable(parcel, outcome.fault.rstrip("."))
-    if outcome.status == 400 and parcel.method == "POST":
+async def _fetch(egress: Egress, request: EgressRequest) -> EgressResult:
+    result = await egress.send(request)
+    if result.fault:
+        raise _unreachable(request, result.fault.rstrip("."))
+    if result.status == 400 and request.method == "POST":
         raise Forbidden("The provider rejected this sign-in; start again.", code="provider_refused")
-    if outcome.status != 200:
-        raise _unreachable(parcel, f"it responded with status {outcome.status}")
-    return outcome
+    if result.status != 200:
+        raise _unreachable(request, f"it responded with status {result.status}")
+    return result
 
 
 def _address(document: dict[str, Any], name: str, issuer: str) -> str:
@@ -138,9 +138,9 @@ def _invalid_issuer(reason: str) -> Conflict:
     return Conflict(f"The issuer cannot be used: {reason}.", code="bad_issuer")
 
 
-def _unreachable(parcel: Parcel, reason: str) -> Conflict:
+def _unreachable(request: EgressRequest, reason: str) -> Conflict:
     # The path may contain private data; the host is enough.
-    host = urlsplit(parcel.url).hostname
+    host = urlsplit(request.url).hostname
     return Conflict(
         f"The provider at {host} cannot be reached: {reason}.", code="provider_unreachable"
     )

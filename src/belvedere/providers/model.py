@@ -98,23 +98,27 @@ def check_issuer(text: str) -> str:
     try:
         parts = urlsplit(address)
     except ValueError:
-        raise text_fields.bad("issuer", "This is not a valid URL.") from None
+        raise text_fields.invalid_field("issuer", "This is not a valid URL.") from None
     is_plain = not (parts.query or parts.fragment or parts.username or parts.password)
     if parts.scheme not in ("http", "https") or not parts.hostname or not is_plain:
-        raise text_fields.bad("issuer", "Enter the issuer's URL, such as https://id.example.com.")
+        raise text_fields.invalid_field(
+            "issuer", "Enter the issuer's URL, such as https://id.example.com."
+        )
     return address
 
 
 def check_scopes(names: list[str]) -> list[str]:
     if len(names) > MAX_ENTRIES or not all(_SCOPE.fullmatch(scope) for scope in names):
-        raise text_fields.bad("scopes", f"Enter at most {MAX_ENTRIES} scope names without spaces.")
+        raise text_fields.invalid_field(
+            "scopes", f"Enter at most {MAX_ENTRIES} scope names without spaces."
+        )
     return list(dict.fromkeys(["openid", *names]))
 
 
 def check_domains(names: list[str]) -> list[str]:
     domains = [domain.strip().lower().removeprefix("@") for domain in names]
     if len(domains) > MAX_ENTRIES or not all(_DOMAIN.fullmatch(domain) for domain in domains):
-        raise text_fields.bad(
+        raise text_fields.invalid_field(
             "domains", f"Enter at most {MAX_ENTRIES} domains such as example.com."
         )
     return list(dict.fromkeys(domains))
@@ -122,13 +126,13 @@ def check_domains(names: list[str]) -> list[str]:
 
 def check_level(field: str, text: str) -> str:
     if text not in ASSIGNABLE_LEVELS:
-        raise text_fields.bad(field, f"Use one of {', '.join(ASSIGNABLE_LEVELS)}.")
+        raise text_fields.invalid_field(field, f"Use one of {', '.join(ASSIGNABLE_LEVELS)}.")
     return text
 
 
 def check_level_map(values: dict[str, str]) -> dict[str, str]:
     if len(values) > MAX_ENTRIES:
-        raise text_fields.bad("level_map", f"At most {MAX_ENTRIES} values are allowed.")
+        raise text_fields.invalid_field("level_map", f"At most {MAX_ENTRIES} values are allowed.")
     return {
         text_fields.line("level_map", value, least=1): check_level(f"level_map.{value}", word)
         for value, word in values.items()
@@ -155,7 +159,7 @@ def check_callback(text: str, before: str) -> str:
     if text == OWN:
         return OWN if before == OWN else SWITCHED
     if text != before:
-        raise text_fields.bad(
+        raise text_fields.invalid_field(
             "callback", f"Use {OWN}; {SHARED} is only for providers that already use it."
         )
     return text

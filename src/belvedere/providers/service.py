@@ -79,7 +79,7 @@ def change(
     body = _without_mask(body, row)
     _fill(keys, row, body, endpoints)
     if row.issuer != issuer and row.box and body.client_secret is None:
-        raise text_fields.bad(
+        raise text_fields.invalid_field(
             "client_secret",
             f"The stored one was entered for {issuer}; enter that of {row.issuer}.",
         )
@@ -123,7 +123,7 @@ def check_required(body: ProviderBody) -> str:
     """Check the required fields of a new provider; returns its issuer."""
     for field in ("name", "issuer", "client_id"):
         if getattr(body, field) is None:
-            raise text_fields.bad(field, "This is required.")
+            raise text_fields.invalid_field(field, "This is required.")
     return model.check_issuer(body.issuer or "")
 
 

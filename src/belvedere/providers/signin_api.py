@@ -193,7 +193,7 @@ def _redirect(location: str, headers: dict[str, str] | None = None, status: int 
     return Reply("", status, {"location": location, **(headers or {})}, "text/plain")
 
 
-_public = partial(Route, style="plain", known=False, level="anonymous")
+_public = partial(Route, style="plain", from_interface=False, level="anonymous")
 
 _TARGET_QUERY = (("to", "the page under /ui/ to open afterwards"),)
 

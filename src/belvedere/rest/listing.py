@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from belvedere.base import ids
 from belvedere.rest import query as values
-from belvedere.rest.query import bad
+from belvedere.rest.query import invalid_query
 
 Query = Mapping[str, list[str]]
 
@@ -21,18 +21,18 @@ MAX_CONDITIONS = 100
 MAX_TEXT_FILTER = 256
 
 
-class Kind(StrEnum):
+class FieldKind(StrEnum):
     TEXT = "text"
     INT = "int"
     BOOL = "bool"
     TIME = "time"
 
 
-READERS: dict[Kind, Callable[[str, str], str | int]] = {
-    Kind.TEXT: values.text,
-    Kind.INT: values.whole,
-    Kind.BOOL: values.yes_or_no,
-    Kind.TIME: values.time,
+READERS: dict[FieldKind, Callable[[str, str], str | int]] = {
+    FieldKind.TEXT: values.text,
+    FieldKind.INT: values.integer,
+    FieldKind.BOOL: values.boolean,
+    FieldKind.TIME: values.time,
 }
 OPERATORS = frozenset({"$eq", "$ne", "$in", "$gt", "$gte", "$lt", "$lte", "$text"})
 # Not for requests: the value is the beginning of the field, as a pattern.
@@ -51,7 +51,7 @@ class Field:
     """
 
     column: str
-    kind: Kind = Kind.TEXT
+    kind: FieldKind = FieldKind.TEXT
 
     @property
     def is_condition(self) -> bool:
@@ -126,12 +126,12 @@ def read(query: Query, of: Listable) -> Listing:
     """Check the query against the declaration. Unknown parameters are ignored."""
     parameters = list(_parameters(query))
     if sum(parameter.path[0] == "where" for parameter in parameters) > MAX_CONDITIONS:
-        raise bad("where", f"A list takes at most {MAX_CONDITIONS} conditions.")
+        raise invalid_query("where", f"A list accepts at most {MAX_CONDITIONS} conditions.")
     conditions = tuple(
         _condition(of, parameter) for parameter in parameters if parameter.path[0] == "where"
     )
     if sum(len(condition.values) for condition in conditions) > MAX_VALUES:
-        raise bad("where", f"A list takes at most {MAX_VALUES} values.")
+        raise invalid_query("where", f"A list accepts at most {MAX_VALUES} values.")
     sort = tuple(_sort(of, parameter) for parameter in parameters if parameter.path[0] == "sort")
     return Listing(
         of=of,
@@ -142,7 +142,7 @@ def read(query: Query, of: Listable) -> Listing:
         include=_include(
             of, [parameter for parameter in parameters if parameter.path[0] == "include"]
         ),
-        count=values.yes_or_no("count", query.get("count", ["false"])[-1]) == 1,
+        count=values.boolean("count", query.get("count", ["false"])[-1]) == 1,
         skip=_skip(query) if of.may_skip else 0,
     )
 
@@ -177,7 +177,7 @@ def _require_declared(of: Listable, parameter: _Parameter) -> Field:
     if field is None:
         names = ", ".join(sorted(of.fields))
         message = f"Unknown field {parameter.path[1]!r}; the fields are {names}."
-        raise bad(parameter.name, message, "unknown_field")
+        raise invalid_query(parameter.name, message, "unknown_field")
     return field
 
 
@@ -190,14 +190,14 @@ def _condition(of: Listable, parameter: _Parameter) -> Condition:
     )
     if not _is_comparable(declaration, operator, rest):
         message = f"The field {field!r} cannot be compared this way: {parameter.name}."
-        raise bad(parameter.name, message, "unknown_operator")
+        raise invalid_query(parameter.name, message, "unknown_operator")
     if operator != "$in" and len(parameter.values) != 1:
         message = (
             f"{parameter.name} occurs {len(parameter.values)} times; use where[{field}][$in][]=."
         )
-        raise bad(parameter.name, message)
+        raise invalid_query(parameter.name, message)
     if operator == "$text" and len(parameter.values[0]) > MAX_TEXT_FILTER:
-        raise bad(parameter.name, f"$text takes at most {MAX_TEXT_FILTER} characters.")
+        raise invalid_query(parameter.name, f"$text accepts at most {MAX_TEXT_FILTER} characters.")
     reader = READERS[declaration.kind]
     read = tuple(reader(parameter.name, value) for value in parameter.values)
     return Condition(
@@ -218,20 +218,20 @@ def escaped(text: str) -> str:
 
 
 def _is_comparable(field: Field, operator: str, rest: list[str]) -> bool:
-    if operator not in OPERATORS or (operator == "$text" and field.kind is not Kind.TEXT):
+    if operator not in OPERATORS or (operator == "$text" and field.kind is not FieldKind.TEXT):
         return False
     if rest and not (operator == "$in" and (rest == [""] or rest[0].isdigit()) and len(rest) == 1):
         return False
-    return operator in UNORDERED or not (field.kind is Kind.BOOL or field.is_condition)
+    return operator in UNORDERED or not (field.kind is FieldKind.BOOL or field.is_condition)
 
 
 def _sort(of: Listable, parameter: _Parameter) -> tuple[str, bool]:
     declaration = _require_declared(of, parameter)
     if len(parameter.path) != 2 or declaration.is_condition or "{n}" in declaration.column:
         message = f"The list cannot be sorted by {parameter.path[1]!r}."
-        raise bad(parameter.name, message, "unknown_field")
+        raise invalid_query(parameter.name, message, "unknown_field")
     if parameter.values[-1] not in ("1", "-1"):
-        raise bad(parameter.name, f"{parameter.name} takes 1 or -1.")
+        raise invalid_query(parameter.name, f"{parameter.name} must be 1 or -1.")
     return parameter.path[1], parameter.values[-1] == "-1"
 
 
@@ -242,14 +242,14 @@ def _include(of: Listable, parameters: list[_Parameter]) -> frozenset[str]:
     return frozenset(
         parameter.path[1]
         for parameter in parameters
-        if values.yes_or_no(parameter.name, parameter.values[-1])
+        if values.boolean(parameter.name, parameter.values[-1])
     )
 
 
 def _limit(of: Listable, query: Query) -> int | None:
-    limit = values.whole("limit", query["limit"][-1]) if "limit" in query else 0
+    limit = values.integer("limit", query["limit"][-1]) if "limit" in query else 0
     if limit < 0:
-        raise bad("limit", "limit takes a whole number that is not negative.")
+        raise invalid_query("limit", "limit must be an integer that is not negative.")
     # TheEye reads 0 as "all".
     if limit == 0:
         return of.most
@@ -257,9 +257,9 @@ def _limit(of: Listable, query: Query) -> int | None:
 
 
 def _skip(query: Query) -> int:
-    skip = values.whole("skip", query["skip"][-1]) if "skip" in query else 0
+    skip = values.integer("skip", query["skip"][-1]) if "skip" in query else 0
     if not 0 <= skip <= MAX_SKIP:
-        raise bad("skip", f"skip takes a whole number from 0 to {MAX_SKIP}.")
+        raise invalid_query("skip", f"skip must be an integer from 0 to {MAX_SKIP}.")
     return skip
 
 
@@ -268,7 +268,9 @@ def _after(of: Listable, query: Query, sort: tuple[tuple[str, bool], ...]) -> st
         return None
     after = query["after"][-1]
     if not ids.is_id(after):
-        raise bad("after", "after takes the id of the last record that you have.")
+        raise invalid_query("after", "after must be the id of the last record that you have.")
     if (sort[0][0] if sort else of.order) != "id":
-        raise bad("after", "after works only in the order of the ids: sort[id]=1 or sort[id]=-1.")
+        raise invalid_query(
+            "after", "after works only in the order of the ids: sort[id]=1 or sort[id]=-1."
+        )
     return after

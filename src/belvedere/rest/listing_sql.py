@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from belvedere.rest.listing import PREFIX, Condition, Kind, Listable, Listing, declared
+from belvedere.rest.listing import PREFIX, Condition, FieldKind, Listable, Listing, declared
 
 SIGNS = {"$eq": "=", "$ne": "=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 
@@ -34,7 +34,7 @@ def clauses(listing: Listing, *, is_unindexed: bool = False) -> Clauses:
 
 
 # Makes an expression of a column, with the same value.
-_EXPRESSION = {Kind.TEXT: "|| ''"}
+_EXPRESSION = {FieldKind.TEXT: "|| ''"}
 
 
 def _test(of: Listable, condition: Condition, is_unindexed: bool) -> str:

@@ -65,7 +65,7 @@ class ListPage(Generic[T]):
         return self.last if is_full and listing.is_by_id else self.until
 
 
-def answer(
+def page_reply(
     request: HttpRequest,
     listing: Listing,
     records: Sequence[Any],

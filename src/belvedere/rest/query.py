@@ -9,26 +9,28 @@ WIDEST = 2**63
 BOOLS = {"true": 1, "1": 1, "false": 0, "0": 0}
 
 
-def bad(name: str, message: str, code: str = "bad_query") -> Invalid:
+def invalid_query(name: str, message: str, code: str = "bad_query") -> Invalid:
     return Invalid(message, code=code, faults=(Fault(name, message),))
 
 
 def text(name: str, value: str) -> str:
     # PostgreSQL cannot store them; refused here so that both engines behave the same.
     if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise bad(name, f"{name} contains invalid characters (NUL or an unpaired surrogate).")
+        raise invalid_query(
+            name, f"{name} contains invalid characters (NUL or an unpaired surrogate)."
+        )
     return value
 
 
-def whole(name: str, value: str) -> int:
+def integer(name: str, value: str) -> int:
     if not re.fullmatch(r"-?[0-9]{1,19}", value) or not -WIDEST <= int(value) < WIDEST:
-        raise bad(name, f"{name} takes a whole number.")
+        raise invalid_query(name, f"{name} must be an integer.")
     return int(value)
 
 
-def yes_or_no(name: str, value: str) -> int:
+def boolean(name: str, value: str) -> int:
     if value.lower() not in BOOLS:
-        raise bad(name, f"{name} takes true or false.")
+        raise invalid_query(name, f"{name} must be true or false.")
     return BOOLS[value.lower()]
 
 
@@ -39,4 +41,6 @@ def time(name: str, value: str) -> int:
     try:
         return parse_iso(value)
     except (ValueError, OverflowError):
-        raise bad(name, f"{name} takes a time such as 2026-01-31T08:00:00.000Z.") from None
+        raise invalid_query(
+            name, f"{name} must be a time such as 2026-01-31T08:00:00.000Z."
+        ) from None

@@ -1,4 +1,4 @@
-"""How many bytes one answer may have, and how many large answers are made at once."""
+"""Limits the bytes of one response, and the number of large responses at the same time."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -6,20 +6,20 @@ from dataclasses import dataclass, replace
 from belvedere.base.errors import Invalid
 from belvedere.rest.listing import Listing
 
-# Of a page of history: jobs with what they include, audit, messages.
+# Of a page of history: jobs with their included parts, audit entries, messages.
 MAX_PAGE_BYTES = 4 << 20
 # Of a list of definitions, which usually comes in one piece: tasks, workflows, indicators.
 MAX_LIST_BYTES = 8 << 20
-# What a record has beside the texts that are counted.
+# The size of a record without the texts that are counted.
 RECORD_BYTES = 512
-# A list with fewer waits for nobody.
+# A list with fewer bytes never waits.
 LIGHT_BYTES = 1 << 20
 RETRY_S = 2
 
 
 @dataclass(frozen=True, slots=True)
 class HeavyReads:
-    """Large answers at once, of one organization, and waiting."""
+    """Large responses at the same time: in total, of one organization, and waiting."""
 
     places: int = 4
     share: int = 2
@@ -41,9 +41,11 @@ class Budget:
         return True
 
 
-def fitted(listing: Listing, sizes: Iterable[int | None], most: int = MAX_LIST_BYTES) -> Listing:
-    """The same list, ended before it has more bytes than it may; `sizes` are those of its records,
-    in its order. `lists.answer` then names the next page."""
+def fit_listing(
+    listing: Listing, sizes: Iterable[int | None], most: int = MAX_LIST_BYTES
+) -> Listing:
+    """The listing, shortened to the size limit; `sizes` are the sizes of its records, in order.
+    `pagination.page_reply` then links to the next page."""
     budget = Budget(most)
     for n, size in enumerate(sizes):
         if not budget.takes((size or 0) + RECORD_BYTES):
@@ -53,10 +55,10 @@ def fitted(listing: Listing, sizes: Iterable[int | None], most: int = MAX_LIST_B
 
 
 def check_order(listing: Listing) -> None:
-    """Only in the order of ids is there a next page."""
+    """Only a list in the order of ids has a next page."""
     if not listing.is_by_id:
         raise Invalid(
-            "This page has too many bytes; ask for fewer records with limit, include less, or leave"
-            " out sort to get it in pages.",
+            "This page has too many bytes. Request fewer records with limit, include less, or"
+            " omit sort to get it in pages.",
             code="page_too_large",
         )

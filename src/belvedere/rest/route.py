@@ -1,4 +1,4 @@
-"""One row of the route table, and what a handler gets and gives."""
+"""The rows of the route table, and the response of a handler."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -8,12 +8,12 @@ import msgspec
 
 from belvedere.base.text.json_text import MAX_ELEMENTS
 
-# Levels are words here, because this room lies below access; the table's own test knows them.
+# Levels are strings here, because `access` is above this package; a test of the table checks them.
 ANONYMOUS, AGENT = "anonymous", "agent"
 
 
 class Reply(msgspec.Struct):
-    """An answer that is more than 200 with a JSON record."""
+    """A response that is not just status 200 with a JSON record."""
 
     body: Any = None
     status: int = 200
@@ -24,7 +24,7 @@ class Reply(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A door: where it is, who may pass, what comes in and goes out."""
+    """A route: method and path, required level, handler, body and response."""
 
     method: str
     # `{id}` and names that end in `_id` match 24 hex digits; other names match one segment;
@@ -47,8 +47,8 @@ class Route:
     media: Sequence[str] = ("text/plain",)
     # Media types of the response besides JSON.
     also: Sequence[str] = ()
-    # Found in interface.md or facts.md: creation answers 200 and unknown fields are ignored.
-    known: bool = True
+    # Described in the interface document: creation returns 200 and unknown fields are ignored.
+    from_interface: bool = True
     # The organization must be named even if the credential implies it (secret routes).
     needs_customer: bool = False
     max_body: int = 1 << 20

@@ -13,37 +13,39 @@ MAX_TAG = 64
 COMPOSED = 4
 
 
-def bad(field: str, message: str) -> Invalid:
+def invalid_field(field: str, message: str) -> Invalid:
     return Invalid(f"{field}: {message}", code="invalid_body", faults=(Fault(field, message),))
 
 
 def line(field: str, text: str, *, most: int = MAX_LINE, least: int = 0) -> str:
-    """One line of printable text without blanks around it."""
+    """One line of printable text, without leading and trailing spaces."""
     if len(text) > COMPOSED * most + MAX_LINE:
-        raise bad(field, f"Must have {least} to {most} characters.")
+        raise invalid_field(field, f"Must have {least} to {most} characters.")
     try:
         normalized = normalize("NFC", text).strip()
     except TooManyMarks as fault:
-        raise bad(field, f"The text has {fault}.") from None
+        raise invalid_field(field, f"The text has {fault}.") from None
     if not normalized.isprintable():
-        raise bad(field, "Must be one line of printable text.")
+        raise invalid_field(field, "Must be one line of printable text.")
     if not least <= len(normalized) <= most:
-        raise bad(field, f"Must have {least} to {most} characters.")
+        raise invalid_field(field, f"Must have {least} to {most} characters.")
     return normalized
 
 
 def prose(field: str, text: str, *, most: int = MAX_PROSE) -> str:
     """Any text that both databases can store."""
     if len(text) > most:
-        raise bad(field, f"At most {most} characters are allowed.")
+        raise invalid_field(field, f"At most {most} characters are allowed.")
     if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise bad(field, "The text contains invalid characters (NUL or an unpaired surrogate).")
+        raise invalid_field(
+            field, "The text contains invalid characters (NUL or an unpaired surrogate)."
+        )
     return text
 
 
 def tags(field: str, texts: Sequence[str]) -> list[str]:
     """Tags without duplicates, in their order."""
     if len(texts) > MAX_TAGS:
-        raise bad(field, f"At most {MAX_TAGS} tags are allowed.")
+        raise invalid_field(field, f"At most {MAX_TAGS} tags are allowed.")
     lines = (line(f"{field}[{n}]", tag, most=MAX_TAG, least=1) for n, tag in enumerate(texts))
     return list(dict.fromkeys(lines))

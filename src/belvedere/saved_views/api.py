@@ -32,7 +32,7 @@ async def delete(request: Request[None]) -> ViewRecord:
     return view
 
 
-_view = partial(Route, level="viewer", known=False, people=True)
+_view = partial(Route, level="viewer", from_interface=False, people=True)
 
 ROUTES: tuple[Route, ...] = (
     _view(

@@ -59,7 +59,7 @@ def write(row: ViewRow, body: ViewBody) -> None:
         row.name = text_fields.line("name", body.name, least=1, most=MAX_NAME_LENGTH)
     if body.page is not UNSET:
         if not _PAGE.fullmatch(body.page):
-            raise text_fields.bad("page", "Must be a page such as jobs, in lower case.")
+            raise text_fields.invalid_field("page", "Must be a page such as jobs, in lower case.")
         row.page = body.page
     if body.query is not UNSET:
         row.query = text_fields.line("query", body.query, most=MAX_QUERY_LENGTH)
@@ -67,7 +67,7 @@ def write(row: ViewRow, body: ViewBody) -> None:
         row.shared = int(body.shared)
     for field in ("name", "page"):
         if not getattr(row, field):
-            raise text_fields.bad(field, "This field is required.")
+            raise text_fields.invalid_field(field, "This field is required.")
 
 
 def to_record(row: ViewRow, email: str, user_id: str) -> ViewRecord:

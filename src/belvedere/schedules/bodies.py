@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import DAY, SECOND, Millis
 from belvedere.rest import text_fields
-from belvedere.rest.text_fields import bad
+from belvedere.rest.text_fields import invalid_field
 from belvedere.schedules.model import GRACE, Missed, Overlap, ScheduleRow
 from belvedere.schedules.timing import time_zones
 
@@ -64,7 +64,7 @@ def write_when(row: ScheduleRow, body: ScheduleBody | PreviewBody, now: Millis) 
         if source.runDate is not UNSET:
             row.run_date = None if source.runDate in (None, "") else _date(row, source.runDate)
     if row.run_date is None and row.repeat_every is None:
-        raise bad("repeatEvery", "Set runDate, repeatEvery or both.")
+        raise invalid_field("repeatEvery", "Set runDate, repeatEvery or both.")
     if (row.run_date, row.repeat_every, row.timezone) != before:
         _check_when(row, before[0], now)
 
@@ -72,16 +72,18 @@ def write_when(row: ScheduleRow, body: ScheduleBody | PreviewBody, now: Millis) 
 def _check_when(row: ScheduleRow, old_date: Millis | None, now: Millis) -> None:
     if row.run_date is not None and row.run_date != old_date:
         if row.run_date < now - GRACE:
-            raise bad("runDate", "This date is in the past.")
+            raise invalid_field("runDate", "This date is in the past.")
         if row.run_date > now + MAX_FUTURE:
-            raise bad("runDate", "This date is more than 50 years in the future.")
+            raise invalid_field("runDate", "This date is more than 50 years in the future.")
     row.anchor_at, row.counted_from = now, None
     try:
         first_run = row.recurrence.after(now - 1)
     except ValueError as fault:
-        raise bad("repeatEvery", f"This is neither a cron text nor an interval: {fault}.") from None
+        raise invalid_field(
+            "repeatEvery", f"This is neither a cron text nor an interval: {fault}."
+        ) from None
     if first_run is None and row.repeat_every is not None:
-        raise bad("repeatEvery", "No date matches this.")
+        raise invalid_field("repeatEvery", "No date matches this.")
 
 
 def _timezone(name: str) -> str:
@@ -89,7 +91,7 @@ def _timezone(name: str) -> str:
         time_zones.zone(name)
     except ValueError:
         message = "Unknown time zone; give an IANA name such as Europe/Berlin."
-        raise bad("timezone", message) from None
+        raise invalid_field("timezone", message) from None
     return name
 
 
@@ -108,7 +110,7 @@ def _date(row: ScheduleRow, text: str | int) -> Millis:
             ]
         return round(moment.timestamp() * SECOND)
     except (ValueError, OverflowError, OSError):
-        raise bad("runDate", "Must be a date such as 2026-03-01T09:00:00Z.") from None
+        raise invalid_field("runDate", "Must be a date such as 2026-03-01T09:00:00Z.") from None
 
 
 def until(text: str | None, now: Millis) -> Millis | None:
@@ -120,7 +122,7 @@ def until(text: str | None, now: Millis) -> Millis | None:
     except (ValueError, OverflowError, OSError):
         until_at = None
     if until_at is None or not now < until_at <= now + MAX_FUTURE:
-        raise bad(
+        raise invalid_field(
             "until", "Must be a time in the future with its offset, such as 2026-03-01T09:00:00Z."
         )
     return until_at
@@ -142,7 +144,9 @@ def arguments(values: list[Any] | None) -> str:
     try:
         text = msgspec.json.encode(values).decode()
     except (UnicodeEncodeError, ValueError, OverflowError):
-        raise bad("task_arguments", "The arguments contain invalid characters.") from None
+        raise invalid_field("task_arguments", "The arguments contain invalid characters.") from None
     if len(text) > MAX_ARGUMENT_BYTES:
-        raise bad("task_arguments", f"The arguments have more than {MAX_ARGUMENT_BYTES} bytes.")
+        raise invalid_field(
+            "task_arguments", f"The arguments have more than {MAX_ARGUMENT_BYTES} bytes."
+        )
     return text

@@ -4,7 +4,7 @@ import msgspec
 
 from belvedere.base.clock import DAY, Millis
 from belvedere.db import Tx, columns
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.schedules.model import ScheduleRun
 
@@ -14,8 +14,8 @@ MAX_RUNS = 1_000
 BATCH_SIZE = 500
 RUNS = Listable(
     fields={
-        "id": Field("nominal_at", Kind.INT),
-        "nominal": Field("nominal_at", Kind.TIME),
+        "id": Field("nominal_at", FieldKind.INT),
+        "nominal": Field("nominal_at", FieldKind.TIME),
         "state": Field("state"),
         "reason": Field("reason"),
         "job_id": Field("job_id"),

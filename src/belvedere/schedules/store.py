@@ -11,7 +11,7 @@ from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.rest import response_budget
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.schedules.model import ScheduleRow
 from belvedere.tasks.store import ScheduleLine
@@ -24,12 +24,12 @@ SCHEDULES = Listable(
         "task_id": Field("case target when 'task' then target_id end"),
         "workflow_id": Field("case target when 'workflow' then target_id end"),
         "timezone": Field("timezone"),
-        "enable": Field("enabled", Kind.BOOL),
-        "nextRunAt": Field("next_at", Kind.TIME),
-        "lastRunAt": Field("last_at", Kind.TIME),
-        "version": Field("version", Kind.INT),
-        "creation_date": Field("created_at", Kind.TIME),
-        "last_update": Field("updated_at", Kind.TIME),
+        "enable": Field("enabled", FieldKind.BOOL),
+        "nextRunAt": Field("next_at", FieldKind.TIME),
+        "lastRunAt": Field("last_at", FieldKind.TIME),
+        "version": Field("version", FieldKind.INT),
+        "creation_date": Field("created_at", FieldKind.TIME),
+        "last_update": Field("updated_at", FieldKind.TIME),
     }
 )
 # Both have ACLs; their ids are distinct.
@@ -94,7 +94,7 @@ def fit_page(tx: Tx, actor: Actor, listing: Listing) -> Listing:
         f" where customer_id = ? and {is_visible}{sql.where}{sql.page}",
         *(actor.customer_id, *params, *sql.params, *sql.page_params),
     )
-    return response_budget.fitted(listing, (size for (size,) in rows))
+    return response_budget.fit_listing(listing, (size for (size,) in rows))
 
 
 def select_page(tx: Tx, actor: Actor, listing: Listing) -> list[ScheduleRow]:

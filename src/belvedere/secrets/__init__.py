@@ -1,1 +1,2 @@
-"""Variables and secret values for scripts: sealed at rest, in the environment, hidden in output."""
+"""Secrets and variables for scripts: encrypted at rest, passed in the environment, masked in
+output."""

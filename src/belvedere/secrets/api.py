@@ -1,4 +1,4 @@
-"""Secrets over HTTP. A value goes in and never comes out, unless it is a variable."""
+"""Secrets over HTTP. Values of secrets are never returned, values of variables are."""
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -21,7 +21,7 @@ class SecretRecord(msgspec.Struct):
     name: str
     # The task whose scripts get it; null: all scripts of the organization.
     task_id: str | None
-    # Whether it is hidden.
+    # True: a secret; false: a variable.
     secret: bool
     description: str
     # Who set it last.
@@ -56,9 +56,9 @@ def _record(request: AnyRequest, view: SecretView) -> SecretRecord:
 async def list_secrets(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.SECRETS)
     views = await run_search(
-        request, service.listed, request.services.keyring, request.actor, listing
+        request, service.list_page, request.services.keyring, request.actor, listing
     )
-    return pagination.answer(request, listing, [_record(request, view) for view in views])
+    return pagination.page_reply(request, listing, [_record(request, view) for view in views])
 
 
 async def put(request: Request[SecretBody]) -> SecretRecord:
@@ -93,7 +93,7 @@ ROUTES: tuple[Route, ...] = (
         "List secrets by name, without their values, and variables",
         answer=list[SecretRecord],
         query=pagination.QUERY[:4],
-        known=False,
+        from_interface=False,
     ),
     Route(
         "PUT",
@@ -104,7 +104,7 @@ ROUTES: tuple[Route, ...] = (
         body=SecretBody,
         answer=SecretRecord,
         codes=("stale", "too_many_secrets"),
-        known=False,
+        from_interface=False,
     ),
     Route(
         "DELETE",
@@ -113,7 +113,7 @@ ROUTES: tuple[Route, ...] = (
         delete,
         "Delete a secret; scripts that run keep it",
         answer=SecretRecord,
-        query=(("task_id", "the task whose it is; without it: the organization's"),),
-        known=False,
+        query=(("task_id", "the task that it belongs to; without it: the organization"),),
+        from_interface=False,
     ),
 )

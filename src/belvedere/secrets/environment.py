@@ -23,7 +23,7 @@ class ScriptEnvironment(msgspec.Struct):
     hidden: list[str] = []
 
 
-def sealed(tx: Tx, customer_id: str, version: int) -> Sequence[SecretRow]:
+def sealed_rows(tx: Tx, customer_id: str, version: int) -> Sequence[SecretRow]:
     """All sealed secrets of an organization. One version never changes, so it is cached."""
     if version == 0:
         return ()
@@ -32,21 +32,21 @@ def sealed(tx: Tx, customer_id: str, version: int) -> Sequence[SecretRow]:
     cached: Sequence[SecretRow] | None = tx.version_cache.get(key)
     if cached is not None:
         return cached
-    rows = store.of_customer(tx, customer_id)
+    rows = store.for_customer(tx, customer_id)
     if len(tx.version_cache) > MAX_CACHED:
         tx.version_cache.clear()
     tx.version_cache[key] = rows
     return rows
 
 
-def opened(keys: Keyring, rows: Sequence[SecretRow], task_id: str | None) -> ScriptEnvironment:
+def decrypt(keys: Keyring, rows: Sequence[SecretRow], task_id: str | None) -> ScriptEnvironment:
     """The values for a script of this task."""
     environment = ScriptEnvironment({}, {}, [])
     for row in rows:
         if row.task_id not in ("", task_id):
             continue
         try:
-            value = keys.unseal(row.box, row.about)
+            value = keys.unseal(row.box, row.seal_context)
         except Unavailable:
             # A damaged secret must not stop scripts that do not need it.
             log.error("secret cannot be decrypted; scripts start without it name=%s", row.name)

@@ -44,7 +44,7 @@ def _require_values(names: set[str], values: Mapping[str, str]) -> None:
         raise MissingSecret(f"The secret {missing[0]} is not set; set it, or change the request.")
 
 
-def resolved(request: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
+def resolve(request: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
     """The request with the values inserted, each encoded for its position."""
     result = dict(request)
     _require_values(names_in(request), values)

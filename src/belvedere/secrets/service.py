@@ -69,21 +69,21 @@ def delete(tx: Tx, keys: Keyring, actor: Actor, name: str, task_id: str | None) 
     customers.bump_secrets_version(tx, actor.customer_id)
     row = store.look_up(tx, actor.customer_id, task_id or "", name)
     if row is None:
-        raise store.missing()
+        raise store.not_found()
     store.delete(tx, row)
     audit.record(tx, actor, "secret.delete", "secret", row.id, _audit_fields(row), None)
     events.append(tx, actor.customer_id, "secret.deleted", row.id, _event(row))
     return _view(keys, row)
 
 
-def listed(tx: Tx, keys: Keyring, actor: Actor, listing: Listing) -> list[SecretView]:
+def list_page(tx: Tx, keys: Keyring, actor: Actor, listing: Listing) -> list[SecretView]:
     require(actor, Level.ADMIN)
-    return [_view(keys, row) for row in store.page(tx, actor.customer_id, listing)]
+    return [_view(keys, row) for row in store.select_page(tx, actor.customer_id, listing)]
 
 
-def task_went(tx: Tx, customer_id: str, task_id: str) -> None:
+def delete_for_task(tx: Tx, customer_id: str, task_id: str) -> None:
     """Delete the secrets of a deleted task."""
-    gone = [row for row in store.of_customer(tx, customer_id) if row.task_id == task_id]
+    gone = [row for row in store.for_customer(tx, customer_id) if row.task_id == task_id]
     if gone:
         customers.bump_secrets_version(tx, customer_id)
     for row in gone:
@@ -96,7 +96,7 @@ def _task(tx: Tx, actor: Actor, task_id: str | None) -> str:
     if not task_id:
         return ""
     if not is_id(task_id) or not lock_task(tx, actor.customer_id, task_id):
-        raise text_fields.bad("task_id", "There is no such task.")
+        raise text_fields.invalid_field("task_id", "There is no such task.")
     return task_id
 
 
@@ -119,7 +119,7 @@ def _new_row(tx: Tx, actor: Actor, task_id: str, name: str) -> SecretRow:
 
 def _write(tx: Tx, keys: Keyring, actor: Actor, row: SecretRow, body: SecretBody) -> None:
     row.is_secret = int(body.secret)
-    row.box = keys.seal(body.value, row.about)
+    row.box = keys.seal(body.value, row.seal_context)
     row.size = len(body.value.encode())
     if body.description is not None:
         row.description = text_fields.line("description", body.description)
@@ -131,7 +131,7 @@ def _check_limits(tx: Tx, row: SecretRow) -> None:
     """The environment of a process is limited."""
     others = [
         secret
-        for secret in store.of_customer(tx, row.customer_id)
+        for secret in store.for_customer(tx, row.customer_id)
         if secret.task_id == row.task_id and secret.name != row.name
     ]
     if len(others) >= MAX_MANY or sum(secret.size for secret in others) + row.size > MAX_TOTAL:
@@ -143,7 +143,7 @@ def _check_limits(tx: Tx, row: SecretRow) -> None:
 
 
 def _view(keys: Keyring, row: SecretRow) -> SecretView:
-    return SecretView(row, None if row.is_secret else keys.unseal(row.box, row.about))
+    return SecretView(row, None if row.is_secret else keys.unseal(row.box, row.seal_context))
 
 
 def _event(row: SecretRow) -> dict[str, Any]:

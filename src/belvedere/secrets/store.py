@@ -4,7 +4,7 @@ import msgspec
 
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.secrets.model import SecretRow
 
@@ -13,22 +13,22 @@ SECRETS = Listable(
         "id": Field("id"),
         "name": Field("name"),
         "task_id": Field("task_id"),
-        "secret": Field("is_secret", Kind.BOOL),
-        "version": Field("version", Kind.INT),
-        "creation_date": Field("created_at", Kind.TIME),
-        "last_update": Field("updated_at", Kind.TIME),
+        "secret": Field("is_secret", FieldKind.BOOL),
+        "version": Field("version", FieldKind.INT),
+        "creation_date": Field("created_at", FieldKind.TIME),
+        "last_update": Field("updated_at", FieldKind.TIME),
     }
 )
 _ROW = columns(SecretRow)
 
 
-def missing() -> NotFound:
+def not_found() -> NotFound:
     return NotFound("There is no such secret.", code="secret_not_found")
 
 
 def look_up(tx: Tx, customer_id: str, task_id: str, name: str) -> SecretRow | None:
     if "\0" in task_id + name:
-        # Neither is ever so, and PostgreSQL has no such text to look for.
+        # No secret has such a name, and PostgreSQL rejects such a parameter.
         return None
     return tx.one(
         SecretRow,
@@ -39,14 +39,14 @@ def look_up(tx: Tx, customer_id: str, task_id: str, name: str) -> SecretRow | No
     )
 
 
-def of_customer(tx: Tx, customer_id: str) -> list[SecretRow]:
-    """All of them, those of tasks too, in the order of names."""
+def for_customer(tx: Tx, customer_id: str) -> list[SecretRow]:
+    """All secrets, also those of tasks, sorted by name."""
     return tx.all(
         SecretRow, f"select {_ROW} from secrets where customer_id = ? order by name", customer_id
     )
 
 
-def page(tx: Tx, customer_id: str, listing: Listing) -> list[SecretRow]:
+def select_page(tx: Tx, customer_id: str, listing: Listing) -> list[SecretRow]:
     sql = clauses(listing)
     return tx.all(
         SecretRow,

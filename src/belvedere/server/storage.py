@@ -76,8 +76,8 @@ def _in_main(tx: Tx) -> dict[str, int]:
         " join monitors m on m.id = s.monitor_id group by m.customer_id"
     )
     used = Counter({customer_id: int(count) * SAMPLE_BYTES for customer_id, count in rows})
-    used.update(quota.uploaded(tx))
-    used.update(quota.passed(tx))
+    used.update(quota.file_bytes(tx))
+    used.update(quota.argument_bytes(tx))
     return used
 
 

@@ -13,7 +13,7 @@ from belvedere.db import Database
 from belvedere.db.migrate import migrate, open_database
 from belvedere.db.signals import ACCESS_CHANGED, Signal, SignalBus, Topic
 from belvedere.egress.pool import EgressPool
-from belvedere.events.feed import Feed
+from belvedere.events.feed import EventFeed
 from belvedere.files.api_check import SyntaxChecks
 from belvedere.files.quota import GIB
 from belvedere.jobs import scraper
@@ -101,7 +101,7 @@ def build_runtime(
     runtime.reserved = runtime.router.reserved
     runtime.assets = assets.load(assets.STATIC)
     runtime.agents = AgentRegistry(settings.base_url, keys)
-    runtime.feed = Feed(db, signals)
+    runtime.feed = EventFeed(db, signals)
     runtime.credentials = CredentialCache(db, keys)
     per_address = settings.connections_per_address
     runtime.watchdog = Watchdog(clock)

@@ -63,8 +63,8 @@ async def public_badge(request: Request[None]) -> Reply:
     return Reply(picture, media_type=SVG)
 
 
-_route = partial(Route, known=False, answer=StatusPageRecord)
-_public_route = partial(Route, "GET", level="anonymous", known=False, style="plain")
+_route = partial(Route, from_interface=False, answer=StatusPageRecord)
+_public_route = partial(Route, "GET", level="anonymous", from_interface=False, style="plain")
 
 ROUTES: tuple[Route, ...] = (
     Route(
@@ -74,7 +74,7 @@ ROUTES: tuple[Route, ...] = (
         list_pages,
         "List the status pages",
         answer=list[StatusPageRecord],
-        known=False,
+        from_interface=False,
     ),
     _route("GET", "/statuspage/{id}", "manager", show, "Show a status page"),
     _route(

@@ -85,7 +85,7 @@ def write(row: StatusPageRow, body: StatusPageBody) -> None:
         row.title = text_fields.line("title", body.title, least=1, most=MAX_NAME)
     if body.slug is not UNSET:
         if not is_slug(body.slug):
-            raise text_fields.bad(
+            raise text_fields.invalid_field(
                 "slug", "Use 3 to 64 of a-z, 0-9 and '-', not starting or ending with '-'."
             )
         row.slug = body.slug
@@ -96,22 +96,22 @@ def write(row: StatusPageRow, body: StatusPageBody) -> None:
     if body.parts is not UNSET:
         row.parts = msgspec.json.encode(_validated(body.parts)).decode()
     if not row.title:
-        raise text_fields.bad("title", "This is required.")
+        raise text_fields.invalid_field("title", "This is required.")
 
 
 def _validated(parts: Sequence[Part]) -> list[Part]:
     if len(parts) > MAX_PARTS:
-        raise text_fields.bad("parts", f"Use at most {MAX_PARTS}.")
+        raise text_fields.invalid_field("parts", f"Use at most {MAX_PARTS}.")
     for n, part in enumerate(parts):
         part.name = text_fields.line(f"parts[{n}].name", part.name, least=1, most=MAX_NAME)
         part.group = text_fields.line(f"parts[{n}].group", part.group, most=MAX_NAME)
         part.tag = text_fields.line(f"parts[{n}].tag", part.tag, most=text_fields.MAX_TAG)
         if sum(map(bool, (part.monitor_id, part.indicator_id, part.tag))) != 1:
-            raise text_fields.bad(
+            raise text_fields.invalid_field(
                 f"parts[{n}]", "Set exactly one of monitor_id, indicator_id and tag."
             )
         if not part.tag and not is_id(part.monitor_id or part.indicator_id):
-            raise text_fields.bad(f"parts[{n}]", "An id has 24 hex digits.")
+            raise text_fields.invalid_field(f"parts[{n}]", "An id has 24 hex digits.")
     return list(parts)
 
 

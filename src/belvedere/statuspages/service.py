@@ -94,7 +94,7 @@ def _check(tx: Tx, row: StatusPageRow) -> None:
     for n, part in enumerate(row.part_list):
         for table, object_id in (("monitors", part.monitor_id), ("indicators", part.indicator_id)):
             if object_id and not _exists(tx, table, row.customer_id, object_id):
-                raise text_fields.bad(
+                raise text_fields.invalid_field(
                     f"parts[{n}]", f"No {table[:-1]} with the id {object_id[:24]!r}."
                 )
 

@@ -41,7 +41,7 @@ async def list_tasks(request: Request[None]) -> Reply:
     async with heavy_read(request, listing.size):
         views, total = await run_search(request, service.list_page, request.actor, listing)
         records = [_record(request, view) for view in views]
-    return pagination.answer(request, listing, records, total)
+    return pagination.page_reply(request, listing, records, total)
 
 
 async def show(request: Request[None]) -> msgspec.Struct:
@@ -156,7 +156,7 @@ ROUTES: tuple[Route, ...] = (
         body=TimeoutBody,
         answer=TaskRecord,
         codes=("stale", "follows_definition"),
-        known=False,
+        from_interface=False,
     ),
     Route(
         "DELETE",

@@ -78,7 +78,9 @@ def _host_by_name(binding: Binding, hostname: str | None) -> str | None:
     if not hostname:
         return None
     is_name = hostname.isprintable()
-    host = host_rows.by_name(binding.tx, binding.actor.customer_id, hostname) if is_name else None
+    host = (
+        host_rows.find_by_name(binding.tx, binding.actor.customer_id, hostname) if is_name else None
+    )
     if host is None:
         raise invalid_task([Fault("hostname", f"There is no host named {hostname!r}.")])
     return host.id

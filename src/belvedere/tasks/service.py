@@ -27,8 +27,8 @@ TaskWithAcl = tuple[TaskView, list[str]]
 def create(
     tx: Tx, keys: Keyring, actor: Actor, body: Any, *, refuses_masks: bool = True
 ) -> TaskWithAcl:
-    """Create a task with its first version, secret key and ACL. Masks are accepted from recipes,
-    whose import reports them, and from definitions of an earlier version."""
+    """Create a task with its first version, secret key and ACL. Recipes, whose import reports
+    masks, and older definitions may contain masks."""
     require(actor, Level.ADMIN)
     fields = bodies.definition_fields(body)
     faults = [Fault(n, "This field is required.") for n in ("name", "type") if not fields.get(n)]

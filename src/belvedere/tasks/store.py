@@ -13,7 +13,7 @@ from belvedere.db.ports import Port
 from belvedere.files.usage import FileUse
 from belvedere.hosts.model import HostRow
 from belvedere.rest import response_budget
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.tasks.definition.masking import hidden_fields
 from belvedere.tasks.model import KIND_NAMES, ArgumentKind, TaskSpec, Type, decode, encode
@@ -29,10 +29,10 @@ TASKS = Listable(
         "hostname": Field("h.hostname"),
         "script_id": Field("t.script_id"),
         "script_name": Field("f.filename"),
-        "enable": Field("t.enabled", Kind.BOOL),
-        "version": Field("t.version", Kind.INT),
-        "creation_date": Field("t.created_at", Kind.TIME),
-        "last_update": Field("t.updated_at", Kind.TIME),
+        "enable": Field("t.enabled", FieldKind.BOOL),
+        "version": Field("t.version", FieldKind.INT),
+        "creation_date": Field("t.created_at", FieldKind.TIME),
+        "last_update": Field("t.updated_at", FieldKind.TIME),
         "acl": Field(
             "exists (select 1 from acl a where a.customer_id = t.customer_id"
             " and a.object = 'task' and a.object_id = t.id and a.entry {test})"
@@ -264,7 +264,7 @@ def fit_page(tx: Tx, actor: Actor, listing: Listing) -> Listing:
         f" where t.customer_id = ? and t.deleted_at is null and {visible_sql}{sql.where}{sql.page}",
         *(actor.customer_id, *seen_params, *sql.params, *sql.page_params),
     )
-    return response_budget.fitted(listing, (size for (size,) in rows))
+    return response_budget.fit_listing(listing, (size for (size,) in rows))
 
 
 def select_page(tx: Tx, actor: Actor, listing: Listing) -> list[TaskView]:

@@ -24,7 +24,9 @@ def _record(request: AnyRequest, view: WebhookView) -> WebhookRecord:
 async def list_webhooks(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.WEBHOOKS)
     views, total = await run_search(request, service.list_page, request.actor, listing)
-    return pagination.answer(request, listing, [_record(request, view) for view in views], total)
+    return pagination.page_reply(
+        request, listing, [_record(request, view) for view in views], total
+    )
 
 
 async def show(request: Request[None]) -> WebhookRecord:

@@ -213,7 +213,7 @@ def _trigger_route(
         answer=Triggered,
         also=(PLAIN,) if level == "anonymous" else (),
         codes=_CODES,
-        known=from_interface,
+        from_interface=from_interface,
         needs_customer=level == "anonymous",
         admit=admit,
     )
@@ -250,7 +250,7 @@ ROUTES: tuple[Route, ...] = (
         list_deliveries,
         "List deliveries, newest first, at most 100",
         answer=list[DeliveryRecord],
-        known=False,
+        from_interface=False,
         query=pagination.QUERY,
     ),
     Route(
@@ -260,7 +260,7 @@ ROUTES: tuple[Route, ...] = (
         show_delivery,
         "Show a delivery with its body",
         answer=DeliveryRecord,
-        known=False,
+        from_interface=False,
     ),
     Route(
         "POST",
@@ -270,6 +270,6 @@ ROUTES: tuple[Route, ...] = (
         "Replay a delivery",
         answer=Triggered,
         codes=_CODES[:-1],
-        known=False,
+        from_interface=False,
     ),
 )

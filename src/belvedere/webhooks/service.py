@@ -147,11 +147,13 @@ def rotate(
 def _check_secret(row: WebhookRow, secret: str) -> None:
     if row.signature == Signature.NONE:
         # It would be part of the URL, where only a random secret is strong enough.
-        raise text_fields.bad(
+        raise text_fields.invalid_field(
             "secret", "Only a webhook with a signature can have a secret of your choice."
         )
     if not _SECRET.fullmatch(secret):
-        raise text_fields.bad("secret", "Use 16 to 255 letters, digits and signs without blanks.")
+        raise text_fields.invalid_field(
+            "secret", "Use 16 to 255 letters, digits and signs without blanks."
+        )
 
 
 def load_views(tx: Tx, customer_id: str, rows: list[WebhookRow]) -> list[WebhookView]:
@@ -169,14 +171,14 @@ def _by_kind(attached: list[Trigger]) -> dict[str, list[str]]:
 
 def _apply(row: WebhookRow, body: WebhookBody, *, needs_name: bool) -> None:
     if body.name is None and needs_name:
-        raise text_fields.bad("name", "This is required.")
+        raise text_fields.invalid_field("name", "This is required.")
     if body.name is not None:
         row.name = text_fields.line("name", body.name, least=1)
     if body.enable is not None:
         row.enabled = int(body.enable)
     if body.signature is not None:
         if body.signature not in set(Signature):
-            raise text_fields.bad("signature", f"Must be one of {', '.join(Signature)}.")
+            raise text_fields.invalid_field("signature", f"Must be one of {', '.join(Signature)}.")
         row.signature = Signature(body.signature).value
 
 

@@ -6,7 +6,7 @@ import msgspec
 
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.webhooks.model import WebhookRow
 
@@ -14,13 +14,13 @@ WEBHOOKS = Listable(
     fields={
         "id": Field("id"),
         "name": Field("name"),
-        "enable": Field("enabled", Kind.BOOL),
+        "enable": Field("enabled", FieldKind.BOOL),
         "signature": Field("signature"),
-        "trigger_count": Field("trigger_count", Kind.INT),
-        "last_triggered": Field("triggered_at", Kind.TIME),
-        "version": Field("version", Kind.INT),
-        "creation_date": Field("created_at", Kind.TIME),
-        "last_update": Field("updated_at", Kind.TIME),
+        "trigger_count": Field("trigger_count", FieldKind.INT),
+        "last_triggered": Field("triggered_at", FieldKind.TIME),
+        "version": Field("version", FieldKind.INT),
+        "creation_date": Field("created_at", FieldKind.TIME),
+        "last_update": Field("updated_at", FieldKind.TIME),
     }
 )
 _ROW = columns(WebhookRow)

@@ -8,7 +8,7 @@ from belvedere.base.errors import NotFound
 from belvedere.base.text.credentials import MASK
 from belvedere.db import Tx, columns
 from belvedere.rest import response_budget
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.tasks import store as tasks
 from belvedere.triggers import store as triggers
@@ -18,11 +18,11 @@ WORKFLOWS = Listable(
     fields={
         "id": Field("w.id"),
         "name": Field("w.name"),
-        "enable": Field("w.enabled", Kind.BOOL),
-        "multitasking": Field("w.multitasking", Kind.BOOL),
-        "version": Field("w.version", Kind.INT),
-        "creation_date": Field("w.created_at", Kind.TIME),
-        "last_update": Field("w.updated_at", Kind.TIME),
+        "enable": Field("w.enabled", FieldKind.BOOL),
+        "multitasking": Field("w.multitasking", FieldKind.BOOL),
+        "version": Field("w.version", FieldKind.INT),
+        "creation_date": Field("w.created_at", FieldKind.TIME),
+        "last_update": Field("w.updated_at", FieldKind.TIME),
         "acl": Field(
             "exists (select 1 from acl a where a.customer_id = w.customer_id"
             " and a.object = 'workflow' and a.object_id = w.id and a.entry {test})"
@@ -109,7 +109,7 @@ def fit_page(tx: Tx, actor: Actor, listing: Listing) -> Listing:
     source, params = _visible(actor, listing)
     sql = clauses(listing)
     rows = tx.rows(f"select octet_length(w.spec) {source}{sql.page}", *params, *sql.page_params)
-    return response_budget.fitted(listing, (size for (size,) in rows))
+    return response_budget.fit_listing(listing, (size for (size,) in rows))
 
 
 def count(tx: Tx, actor: Actor, listing: Listing) -> int:

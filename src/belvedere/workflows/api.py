@@ -22,7 +22,7 @@ async def list_workflows(request: Request[None]) -> Reply:
     async with heavy_read(request, listing.size):
         views, total = await run_search(request, service.list_page, request.actor, listing)
         records = [to_record(view, request.actor) for view in views]
-    return pagination.answer(request, listing, records, total)
+    return pagination.page_reply(request, listing, records, total)
 
 
 async def show(request: Request[None]) -> WorkflowRecord:

@@ -262,7 +262,7 @@ ROUTES: tuple[Route, ...] = (
         list_nodes,
         "List the nodes that it has reached, and their outcomes",
         answer=list[StepRecord],
-        known=False,
+        from_interface=False,
     ),
     Route(
         "PUT",
@@ -285,7 +285,7 @@ ROUTES: tuple[Route, ...] = (
             *_RUN_CODES,
         ),
         query=(("from", "`failed` (default): resume from the failed steps; `start`: run again"),),
-        known=False,
+        from_interface=False,
     ),
     Route(
         "DELETE",

@@ -28,7 +28,7 @@ def create(tx: Tx, keys: Keyring, actor: Actor, body: WorkflowBody) -> WorkflowV
     """Create a workflow with its first version, its secret key and its ACL."""
     require(actor, Level.ADMIN)
     if not body.name:
-        raise text_fields.bad("name", "This field is required.")
+        raise text_fields.invalid_field("name", "This field is required.")
     spec = bodies.validate(tx, actor, bodies.spec_of(body, WorkflowSpec()), set())
     row = WorkflowRow(new_id(), actor.customer_id, "", 1, 1, "[]", 1, "", tx.now, tx.now)
     store.insert(tx, row, spec, display_name(actor))
@@ -56,7 +56,7 @@ def change(
         raise Stale(f"The workflow is now at version {row.version}; reload it and try again.")
     old = decode(row.spec)
     if replaces and not body.name:
-        raise text_fields.bad("name", "This field is required.")
+        raise text_fields.invalid_field("name", "This field is required.")
     changed = bodies.spec_of(body, WorkflowSpec() if replaces else old)
     spec = bodies.validate(tx, actor, changed, old.graph.tasks, workflow_id)
     if spec != old:

@@ -15,7 +15,7 @@ from belvedere.jobs.output.log_lines import _CODES, LogSearch
 from belvedere.jobs.output.log_store import Chunk
 from belvedere.rest import listing as filters
 from belvedere.rest import listing_sql
-from belvedere.rest.listing import Field, Kind, Listable
+from belvedere.rest.listing import Field, FieldKind, Listable
 from belvedere.rest.patterns import matcher
 from belvedere.schedules.timing import cron
 from belvedere.schedules.timing.cron import BadCron, Cron
@@ -31,7 +31,7 @@ ROWS: list[tuple[Any, ...]] = [
     )
 ]
 LISTABLE = Listable(
-    fields={"id": Field("x.id"), "name": Field("x.name"), "size": Field("x.size", Kind.INT)}
+    fields={"id": Field("x.id"), "name": Field("x.name"), "size": Field("x.size", FieldKind.INT)}
 )
 _table = sqlite3.connect(":memory:")
 _table.execute("create table x (id text, name text, size integer)")

@@ -218,7 +218,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Trade an enrolment token for an agent's credential
+         * Exchange an enrolment token for an agent's credential
          * @description Level: anonymous.
          */
         post: operations["post_enrol"];
@@ -1745,7 +1745,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Give a host no work
+         * Disable a host: it gets no jobs
          * @description Level: admin.
          */
         put: operations["put_host_id_disable"];
@@ -1765,7 +1765,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Let a host take work
+         * Enable a host
          * @description Level: admin.
          */
         put: operations["put_host_id_enable"];
@@ -3730,7 +3730,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say where a script does not parse; nothing is run
+         * Check the syntax of a script without running it
          * @description Level: admin.
          */
         post: operations["post_script_check"];
@@ -3910,7 +3910,7 @@ export interface paths {
         get: operations["get_task"];
         put?: never;
         /**
-         * Make a task
+         * Create a task
          * @description Level: admin.
          */
         post: operations["post_task"];
@@ -5066,7 +5066,7 @@ export interface components {
         };
         /**
          * CheckBody
-         * @description The text as it stands in an editor; the rest tells its language.
+         * @description The text of an editor; the other fields determine its language.
          */
         CheckBody: {
             /** @default  */
@@ -5077,7 +5077,8 @@ export interface components {
         };
         /**
          * Checked
-         * @description `checked`: somebody here can read that language; without, no faults mean nothing.
+         * @description `checked` is false if the language is not supported; then an empty list of faults means
+         *         nothing.
          */
         Checked: {
             checked: boolean;
@@ -5241,7 +5242,7 @@ export interface components {
         };
         /**
          * EnrolBody
-         * @description What a new agent says of itself.
+         * @description What a new agent reports about itself.
          */
         EnrolBody: {
             fingerprint: string;
@@ -5250,7 +5251,7 @@ export interface components {
         };
         /**
          * Enrolment
-         * @description A host that may connect now; the token is shown this once.
+         * @description A host that can connect now; its token is shown only once.
          */
         Enrolment: {
             customer: string;
@@ -5350,7 +5351,7 @@ export interface components {
         };
         /**
          * FileRecord
-         * @description A stored file as the interface shows it; its content is a route of its own.
+         * @description A stored file without its content, which has its own route.
          */
         FileRecord: {
             _id: string;
@@ -5454,7 +5455,7 @@ export interface components {
         };
         /**
          * History
-         * @description How many finished jobs are kept, and for how long.
+         * @description How many finished jobs are retained, and for how long.
          */
         History: {
             /** @default 1000 */
@@ -5488,7 +5489,7 @@ export interface components {
         };
         /**
          * HostChange
-         * @description What is to be different; the rest stays.
+         * @description The fields to change; other fields keep their values.
          */
         HostChange: {
             draining?: boolean;
@@ -6473,7 +6474,7 @@ export interface components {
         };
         /**
          * NewHostEnrolment
-         * @description Seconds for which the token is good.
+         * @description How many seconds the token is valid.
          */
         NewHostEnrolment: {
             /** @default 3600 */
@@ -7075,7 +7076,8 @@ export interface components {
         };
         /**
          * Retry
-         * @description Run again after a bad end: so many times, after so many milliseconds, growing by a factor.
+         * @description Retries after a failure: how many, after how many milliseconds, and the factor of the
+         *         delay.
          */
         Retry: {
             /** @default 1 */
@@ -7205,7 +7207,7 @@ export interface components {
         };
         /**
          * ScheduleInTask
-         * @description When it runs by itself; GET /schedule/{id} shows the rest.
+         * @description When a schedule runs the task; GET /schedule/{id} shows the rest.
          */
         ScheduleInTask: {
             _id: string;
@@ -7261,7 +7263,7 @@ export interface components {
         };
         /**
          * ScriptFault
-         * @description Where it does not parse; lines and columns count from 1.
+         * @description A syntax error; lines and columns count from 1.
          */
         ScriptFault: {
             column: number;
@@ -16937,7 +16939,7 @@ export interface operations {
     delete_secret_name: {
         parameters: {
             query?: {
-                /** @description the task whose it is; without it: the organization's */
+                /** @description the task that it belongs to; without it: the organization */
                 task_id?: string;
                 /** @description the organization's name */
                 customer?: string;

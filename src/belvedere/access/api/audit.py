@@ -126,7 +126,7 @@ ROUTES = (
         list_audit,
         "Who did what, newest first",
         answer=list[records.AuditRecord],
-        known=False,
+        from_interface=False,
         query=(("limit", "1 to 1000, default 100"), *_FILTERS),
     ),
     plain_route(
@@ -137,7 +137,7 @@ ROUTES = (
         "The audit log as CSV, at most 100,000 lines",
         answer=bytes,
         media=("text/csv",),
-        known=False,
+        from_interface=False,
         query=(("limit", "maximum number of lines"), *_FILTERS),
     ),
 )

@@ -63,7 +63,7 @@ ROUTES = (
         listing,
         "Memberships with my e-mail address that I have not accepted",
         answer=list[OfferRecord],
-        known=False,
+        from_interface=False,
         people=True,
     ),
     plain_route(
@@ -75,7 +75,7 @@ ROUTES = (
         body=Acceptance,
         answer=OfferRecord,
         codes=("nothing_to_accept",),
-        known=False,
+        from_interface=False,
         people=True,
     ),
     plain_route(
@@ -86,7 +86,7 @@ ROUTES = (
         "Decline a membership for my own account",
         answer=OfferRecord,
         codes=("not_found",),
-        known=False,
+        from_interface=False,
         people=True,
     ),
 )

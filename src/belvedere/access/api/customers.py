@@ -67,7 +67,7 @@ ROUTES = (
         show,
         "Show the organization",
         answer=records.CustomerRecord,
-        known=False,
+        from_interface=False,
     ),
     plain_route(
         "PUT",
@@ -79,7 +79,7 @@ ROUTES = (
         body=CustomerChange,
         answer=records.CustomerRecord,
         codes=("name_taken", "second_factor_off", "no_other_way"),
-        known=False,
+        from_interface=False,
         people=True,
     ),
     plain_route(
@@ -89,7 +89,7 @@ ROUTES = (
         disable,
         "Disable the organization: its credentials stop working, its records are kept",
         answer=records.CustomerRecord,
-        known=False,
+        from_interface=False,
         query=(("confirm", "the organization's name"),),
         people=True,
     ),
@@ -102,7 +102,7 @@ ROUTES = (
         body=HandOver,
         answer=records.MemberRecord,
         codes=("already_owner", "not_active"),
-        known=False,
+        from_interface=False,
         people=True,
     ),
 )

@@ -70,7 +70,7 @@ ROUTES = (
         **route_builders.anonymous_options(AttemptKind.CODE),
         answer=LoginAnswer,
         codes=("wrong_code", *_CODES),
-        known=False,
+        from_interface=False,
     ),
     plain_route(
         "POST",
@@ -82,6 +82,6 @@ ROUTES = (
         **route_builders.anonymous_options(AttemptKind.CODE),
         answer=TotpSecretRecord,
         codes=(*_CODES, "second_factor_on"),
-        known=False,
+        from_interface=False,
     ),
 )

@@ -110,7 +110,7 @@ ROUTES = (
         show,
         "Show a member",
         answer=records.MemberRecord,
-        known=False,
+        from_interface=False,
     ),
     plain_route(
         "POST",
@@ -152,7 +152,7 @@ ROUTES = (
         "Create a one-time link for a new password, or a new invitation; shown once",
         answer=records.LinkRecord,
         codes=("belongs_elsewhere", "passwords_off", "approver"),
-        known=False,
+        from_interface=False,
         people=True,
     ),
 )

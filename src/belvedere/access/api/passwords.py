@@ -215,7 +215,7 @@ ROUTES = (
         **route_builders.anonymous_options(AttemptKind.LINK),
         answer=LinkDetailsRecord,
         codes=_LINK_CODES,
-        known=False,
+        from_interface=False,
     ),
     _by_link(
         "POST",
@@ -226,6 +226,6 @@ ROUTES = (
         body=InvitationAcceptance,
         **route_builders.anonymous_options(AttemptKind.LINK),
         answer=LoginAnswer,
-        known=False,
+        from_interface=False,
     ),
 )

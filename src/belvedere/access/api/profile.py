@@ -145,7 +145,7 @@ ROUTES = (
         show,
         "Show my settings",
         answer=Preferences,
-        known=False,
+        from_interface=False,
         people=True,
     ),
     plain_route(
@@ -156,7 +156,7 @@ ROUTES = (
         "Replace my settings",
         body=Preferences,
         answer=Preferences,
-        known=False,
+        from_interface=False,
         people=True,
     ),
 )

@@ -165,7 +165,7 @@ def credential_routes(
             read,
             f"Read a {object}'s secret key; the access is audited",
             answer=SecretKeyRecord,
-            known=from_interface,
+            from_interface=from_interface,
         ),
         Route(
             "POST",
@@ -175,6 +175,6 @@ def credential_routes(
             f"Rotate a {object}'s secret key",
             body=body,
             answer=SecretKeyRecord,
-            known=False,
+            from_interface=False,
         ),
     )

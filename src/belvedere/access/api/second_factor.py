@@ -135,7 +135,7 @@ async def _verify_password(request: AnyRequest) -> User:
     return user
 
 
-_route = partial(plain_route, known=False, people=True)
+_route = partial(plain_route, from_interface=False, people=True)
 _BASE = "/api/auth/second-factor"
 _BEGUN, _OFF = ("second_factor_on", "no_password"), ("no_second_factor", "no_password")
 

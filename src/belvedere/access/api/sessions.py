@@ -287,7 +287,7 @@ ROUTES = (
         listing,
         "List my sessions",
         answer=list[records.SessionRecord],
-        known=False,
+        from_interface=False,
         people=True,
     ),
     plain_route(
@@ -297,7 +297,7 @@ ROUTES = (
         revoke_others,
         "End all my sessions except this one",
         answer=list[records.SessionRecord],
-        known=False,
+        from_interface=False,
         people=True,
     ),
     plain_route(
@@ -307,7 +307,7 @@ ROUTES = (
         revoke,
         "End one of my sessions",
         answer=records.SessionRecord,
-        known=False,
+        from_interface=False,
         people=True,
     ),
 )

@@ -59,7 +59,7 @@ ROUTES: tuple[Route, ...] = (
         "Show the badge of an indicator",
         answer=bytes,
         media=(SVG,),
-        known=False,
+        from_interface=False,
     ),
     Route(
         "POST",
@@ -68,7 +68,7 @@ ROUTES: tuple[Route, ...] = (
         publish,
         "Create a public link to the badge; the previous one stops working",
         answer=PublicLink,
-        known=False,
+        from_interface=False,
     ),
     Route(
         "DELETE",
@@ -77,7 +77,7 @@ ROUTES: tuple[Route, ...] = (
         unpublish,
         "Revoke the public link to the badge",
         answer=IndicatorRecord,
-        known=False,
+        from_interface=False,
     ),
     Route(
         "GET",
@@ -89,6 +89,6 @@ ROUTES: tuple[Route, ...] = (
         answer=bytes,
         media=(SVG,),
         codes=("link_gone",),
-        known=False,
+        from_interface=False,
     ),
 )

@@ -1,7 +1,7 @@
 """Endpoints of the file that an indicator shows."""
 
 from belvedere.access.request import Request
-from belvedere.files.api import attached
+from belvedere.files.api import attachment
 from belvedere.indicators import linked_file
 from belvedere.indicators.linked_file import FileView
 from belvedere.rest.route import Reply, Route
@@ -18,7 +18,7 @@ async def download(request: Request[None]) -> Reply:
     content = await request.services.db.read(
         linked_file.read_content, request.actor, request.path["id"]
     )
-    return attached(content.filename, content.sha256, content.data)
+    return attachment(content.filename, content.sha256, content.data)
 
 
 ROUTES: tuple[Route, ...] = (
@@ -29,7 +29,7 @@ ROUTES: tuple[Route, ...] = (
         view,
         "Show the beginning of the file of an indicator",
         answer=FileView,
-        known=False,
+        from_interface=False,
     ),
     Route(
         "GET",
@@ -39,6 +39,6 @@ ROUTES: tuple[Route, ...] = (
         "Download the file of an indicator",
         answer=bytes,
         media=("application/octet-stream",),
-        known=False,
+        from_interface=False,
     ),
 )

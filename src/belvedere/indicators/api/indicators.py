@@ -39,7 +39,7 @@ async def list_indicators(request: Request[None]) -> Reply:
     async with heavy_read(request, listing.size):
         views, total = await run_search(request, queries.list_page, request.actor, listing)
         records = to_records(views, request.actor)
-    return pagination.answer(request, listing, records, total)
+    return pagination.page_reply(request, listing, records, total)
 
 
 async def show(request: Request[None]) -> IndicatorRecord:
@@ -112,9 +112,9 @@ async def delete(request: Request[None]) -> IndicatorRecord:
 async def show_history(request: Request[None]) -> list[PointRecord]:
     since = query.time("since", request.first("since") or "1970-01-01")
     until = query.time("until", request.first("until") or "2100-01-01")
-    max_points = query.whole("points", request.first("points") or str(DEFAULT_POINTS))
+    max_points = query.integer("points", request.first("points") or str(DEFAULT_POINTS))
     if not 1 <= max_points <= history.MAX_POINTS:
-        raise query.bad("points", f"Must be 1 to {history.MAX_POINTS} points.")
+        raise query.invalid_query("points", f"Must be 1 to {history.MAX_POINTS} points.")
     points = await run_search(
         request, queries.list_points, request.actor, request.path["id"], since, until, max_points
     )
@@ -231,7 +231,7 @@ ROUTES: tuple[Route, ...] = (
         show_history,
         "List values of an indicator over time, oldest first",
         answer=list[PointRecord],
-        known=False,
+        from_interface=False,
         query=(
             ("since", "start time, inclusive"),
             ("until", "end time, exclusive"),

@@ -43,11 +43,11 @@ def encode_chart(value: object) -> str:
     """The JSON of a valid chart; raises Invalid. A string is read as JSON."""
     chart = _parse(value) if isinstance(value, str) else value
     if not isinstance(chart, Chart):
-        raise text_fields.bad("value", "Must be an object with series.")
+        raise text_fields.invalid_field("value", "Must be an object with series.")
     _check(chart)
     text = msgspec.json.encode(chart).decode()
     if len(text) > MAX_CHART:
-        raise text_fields.bad("value", f"A chart may have at most {MAX_CHART} bytes.")
+        raise text_fields.invalid_field("value", f"A chart may have at most {MAX_CHART} bytes.")
     return text
 
 
@@ -65,19 +65,23 @@ def _parse(text: str) -> Chart:
     try:
         return _decode.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError) as fault:
-        raise text_fields.bad("value", f"Must be an object with series: {fault}.") from None
+        raise text_fields.invalid_field(
+            "value", f"Must be an object with series: {fault}."
+        ) from None
 
 
 def _check(chart: Chart) -> None:
     if chart.kind not in KINDS:
-        raise text_fields.bad("value.kind", f"Must be one of {', '.join(KINDS)}.")
+        raise text_fields.invalid_field("value.kind", f"Must be one of {', '.join(KINDS)}.")
     if len(chart.series) > MAX_SERIES:
-        raise text_fields.bad("value.series", f"At most {MAX_SERIES} series are allowed.")
+        raise text_fields.invalid_field("value.series", f"At most {MAX_SERIES} series are allowed.")
     if chart.labels and chart.times:
-        raise text_fields.bad("value.times", "Send labels or times, not both.")
+        raise text_fields.invalid_field("value.times", "Send labels or times, not both.")
     for name in ("labels", "times"):
         if len(getattr(chart, name)) > MAX_POINTS:
-            raise text_fields.bad(f"value.{name}", f"At most {MAX_POINTS} {name} are allowed.")
+            raise text_fields.invalid_field(
+                f"value.{name}", f"At most {MAX_POINTS} {name} are allowed."
+            )
     chart.unit = text_fields.line("value.unit", chart.unit, most=MAX_UNIT)
     chart.labels = [
         text_fields.line(f"value.labels[{n}]", item, most=MAX_LABEL)
@@ -91,9 +95,11 @@ def _check(chart: Chart) -> None:
 def _check_series(field: str, series: ChartSeries, positions: Sequence[str]) -> None:
     series.name = text_fields.line(f"{field}.name", series.name, most=MAX_LABEL, least=1)
     if len(series.values) > MAX_POINTS:
-        raise text_fields.bad(f"{field}.values", f"At most {MAX_POINTS} numbers are allowed.")
+        raise text_fields.invalid_field(
+            f"{field}.values", f"At most {MAX_POINTS} numbers are allowed."
+        )
     if positions and len(series.values) != len(positions):
-        raise text_fields.bad(
+        raise text_fields.invalid_field(
             f"{field}.values", f"Must have {len(positions)} numbers, one for each label or time."
         )
     series.values = [None if number is None else _number(field, number) for number in series.values]
@@ -108,7 +114,7 @@ def _number(field: str, value: int | float) -> int | float:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise text_fields.bad(f"{field}.values", "Must be finite numbers.")
+        raise text_fields.invalid_field(f"{field}.values", "Must be finite numbers.")
     return number
 
 
@@ -116,6 +122,6 @@ def _check_times(times: Sequence[str]) -> None:
     try:
         moments = [values.time(f"value.times[{n}]", text) for n, text in enumerate(times)]
     except Invalid as error:
-        raise text_fields.bad("value.times", error.message) from None
+        raise text_fields.invalid_field("value.times", error.message) from None
     if any(later <= before for before, later in zip(moments, moments[1:], strict=False)):
-        raise text_fields.bad("value.times", "Must be in ascending order.")
+        raise text_fields.invalid_field("value.times", "Must be in ascending order.")

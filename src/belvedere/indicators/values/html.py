@@ -65,10 +65,14 @@ def _filter_attribute(tag: str, name: str, value: str) -> str | None:
 def sanitize(value: object) -> str:
     """The HTML without scripts, styles, frames and forms, including their content."""
     if not isinstance(value, str):
-        raise text_fields.bad("value", "Must be a string: the indicator has the type html.")
+        raise text_fields.invalid_field(
+            "value", "Must be a string: the indicator has the type html."
+        )
     text = text_fields.prose("value", value, most=MAX_HTML)
     if _depth(text) > MAX_DEPTH:
-        raise text_fields.bad("value", f"The HTML is nested more than {MAX_DEPTH} levels deep.")
+        raise text_fields.invalid_field(
+            "value", f"The HTML is nested more than {MAX_DEPTH} levels deep."
+        )
     clean = nh3.clean(
         text,
         tags=TAGS,
@@ -83,7 +87,7 @@ def sanitize(value: object) -> str:
         link_rel="noopener noreferrer",
     )
     if len(clean) > MAX_SANITIZED:
-        raise text_fields.bad("value", f"At most {MAX_HTML} characters are allowed.")
+        raise text_fields.invalid_field("value", f"At most {MAX_HTML} characters are allowed.")
     return clean
 
 

@@ -57,7 +57,7 @@ def _route(method: str, handler: Any, summary: str, codes: tuple[str, ...]) -> R
         answer=bytes,
         media=(HTML,),
         codes=codes,
-        known=False,
+        from_interface=False,
     )
 
 

@@ -85,7 +85,7 @@ ROUTES = (
         list_files,
         "The files that the job left.",
         answer=list[ArtifactRecord],
-        known=False,
+        from_interface=False,
     ),
     Route(
         "GET",
@@ -95,6 +95,6 @@ ROUTES = (
         "Download one of these files.",
         answer=bytes,
         media=("application/octet-stream",),
-        known=False,
+        from_interface=False,
     ),
 )

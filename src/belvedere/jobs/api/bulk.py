@@ -45,10 +45,10 @@ class CancelResults(msgspec.Struct):
 async def cancel(request: Request[CancelMany]) -> Reply:
     job_ids = list(dict.fromkeys(request.body.ids))
     if not 1 <= len(job_ids) <= MAX_IDS:
-        raise text_fields.bad("ids", f"Pass 1 to {MAX_IDS} ids.")
+        raise text_fields.invalid_field("ids", f"Pass 1 to {MAX_IDS} ids.")
     for job_id in job_ids:
         if not is_id(job_id):
-            raise text_fields.bad("ids", f"{job_id[:32]!r} is not an id.")
+            raise text_fields.invalid_field("ids", f"{job_id[:32]!r} is not an id.")
     # One transaction each: a refusal for one job must not undo the others.
     outcomes = await asyncio.gather(
         *(request.services.db.write(actions.cancel, request.actor, job_id) for job_id in job_ids),
@@ -93,7 +93,7 @@ ROUTES = (
         "Cancel many jobs; each has its own result",
         body=CancelMany,
         answer=CancelResults,
-        known=False,
+        from_interface=False,
     ),
     Route(
         "PUT",
@@ -103,7 +103,7 @@ ROUTES = (
         "Release a job that is held after a restore of the database.",
         answer=JobRecord,
         codes=("wrong_lifecycle",),
-        known=False,
+        from_interface=False,
     ),
     Route(
         "POST",
@@ -112,6 +112,6 @@ ROUTES = (
         release_all,
         f"Release all held jobs, at most {hold.MAX_RELEASED} per request.",
         answer=ReleaseResult,
-        known=False,
+        from_interface=False,
     ),
 )

@@ -38,7 +38,7 @@ ROUTES = (
         body=ExecBody,
         answer=ExecRecord,
         codes=("idempotency_key_reused", "replayed_job_gone"),
-        known=False,
+        from_interface=False,
         max_body=2 << 20,
     ),
 )

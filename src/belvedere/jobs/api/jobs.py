@@ -42,9 +42,9 @@ def _limit(request: AnyRequest, name: str) -> int | None:
     text = request.first(name)
     if text is None:
         return None
-    number = values.whole(name, text)
+    number = values.integer(name, text)
     if not 1 <= number <= MAX_COUNTED:
-        raise values.bad(name, f"{name} takes 1 to {MAX_COUNTED}.")
+        raise values.invalid_query(name, f"{name} takes 1 to {MAX_COUNTED}.")
     return number
 
 
@@ -173,7 +173,7 @@ def _change_route(
         exact_numbers=body is not None,
         answer=JobRecord,
         codes=codes,
-        known=from_interface,
+        from_interface=from_interface,
     )
 
 

@@ -136,7 +136,7 @@ ROUTES = (
         answer=bytes,
         statuses=(206, 416),
         media=("text/plain", "text/event-stream"),
-        known=False,
+        from_interface=False,
         query=(
             ("follow", "true: server-sent events until the job is over"),
             ("offset", "start at this byte of the original stream"),
@@ -150,7 +150,7 @@ ROUTES = (
         search,
         "Lines of the output that contain a text.",
         answer=LogHits,
-        known=False,
+        from_interface=False,
         query=(
             ("q", "the text, without regard to case"),
             ("limit", f"at most this many lines, 1 to {log_lines.MAX_HITS}; all are counted"),
@@ -168,7 +168,7 @@ ROUTES = (
         lines,
         "Lines of the output by their number.",
         answer=LogLines,
-        known=False,
+        from_interface=False,
         query=(
             ("from", "the number of the first line, from 1"),
             ("count", f"number of lines, 1 to {log_lines.MAX_LINES}; default 500"),
@@ -182,7 +182,7 @@ ROUTES = (
         times,
         "Times at which lines of the output were written.",
         answer=LineTimes,
-        known=False,
+        from_interface=False,
         query=(("from", "marks from this line on, from 1"), _ATTEMPT),
     ),
     Route(
@@ -192,6 +192,6 @@ ROUTES = (
         script,
         "The script that it ran, and that of the task's last successful job.",
         answer=Provenance,
-        known=False,
+        from_interface=False,
     ),
 )

@@ -62,7 +62,7 @@ async def show_output(request: Request[None]) -> Reply:
 
 async def show_result(request: Request[None]) -> Reply:
     """The result in the requested form once the job has ended; 202 if it takes longer."""
-    index = values.whole("parse", request.first("parse") or "0")
+    index = values.integer("parse", request.first("parse") or "0")
     within_s = wait.parse_seconds(request.first("timeout"))
     record = await wait.until_over(request, request.actor, request.path["id"], within_s)
     await run_requests.add_log(request, record, record.id)

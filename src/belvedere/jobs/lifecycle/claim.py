@@ -151,7 +151,7 @@ def _assign_all(
     specs_by_job = specs.for_jobs(tx, rows)
     for job, fence in zip(rows, fences, strict=True):
         _assign(job, fence, specs_by_job[job.id], tx.now)
-    secrets = environment.sealed(tx, rows[0].customer_id, host.secrets_version)
+    secrets = environment.sealed_rows(tx, rows[0].customer_id, host.secrets_version)
     constants = specs.constants_of(tx, rows)
     claimed = [
         Claimed(

@@ -15,7 +15,7 @@ from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
 from belvedere.db.signals import host_ready
 from belvedere.files import store_content
-from belvedere.hosts.choice import chosen
+from belvedere.hosts.choice import select_hosts
 from belvedere.hosts.model import HostRow
 from belvedere.jobs import events, idempotency, store
 from belvedere.jobs.idempotency import IdempotencyKey
@@ -69,7 +69,7 @@ def run(tx: Tx, actor: Actor, body: ExecBody, key: IdempotencyKey | None) -> Exe
         ]
         return ExecResult(jobs_before, replayed=True)
     _validate(body)
-    hosts = chosen(tx, actor, body.hosts, body.tags)
+    hosts = select_hosts(tx, actor, body.hosts, body.tags)
     _check_size(body, len(hosts))
     jobs = [_job_row(actor, body, host, tx.now) for host in hosts]
     arguments = store.json_array(body.command)

@@ -19,7 +19,7 @@ from belvedere.jobs.lifecycle.claim import Claimed
 from belvedere.jobs.lifecycle.order import order_of
 from belvedere.protocol import Order
 from belvedere.secrets import references
-from belvedere.secrets.environment import opened
+from belvedere.secrets.environment import decrypt
 from belvedere.tasks.definition import masking
 
 # If a task expects no particular status, every status below 400 is a success.
@@ -78,10 +78,10 @@ def legacy_job(tx: Tx, claimed: Claimed, base_url: str, keys: Keyring) -> Legacy
     # The agent cannot mask output, so it gets no secrets.
     plain_rows = [row for row in claimed.secrets if not row.is_secret]
     if job.type == "ScraperJob":
-        environment = opened(keys, plain_rows, job.task_id)
+        environment = decrypt(keys, plain_rows, job.task_id)
         values = {**environment.of_customer, **environment.of_task}
         config = msgspec.to_builtins(spec)
-        legacy.task = legacy_request(references.resolved(config, values), job.timeout)
+        legacy.task = legacy_request(references.resolve(config, values), job.timeout)
         return legacy
     order = order_of(msgspec.structs.replace(claimed, secrets=plain_rows), 0, base_url, keys)
     content = files.content_of(tx, order.sha256) or b""

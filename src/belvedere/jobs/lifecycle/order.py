@@ -11,7 +11,7 @@ from belvedere.base.text.request_masking import literals
 from belvedere.jobs import scraper, specs
 from belvedere.jobs.lifecycle.claim import Claimed
 from belvedere.protocol import BlobArgument, Order
-from belvedere.secrets.environment import ScriptEnvironment, opened
+from belvedere.secrets.environment import ScriptEnvironment, decrypt
 from belvedere.tasks.definition.masking import request_of
 from belvedere.tasks.model import TaskSpec
 
@@ -23,7 +23,9 @@ NO_SECRETS = ScriptEnvironment()
 def order_of(claimed: Claimed, session: int, base_url: str, keys: Keyring | None = None) -> Order:
     """The order. Without `keys` no secret is opened: for agents that cannot mask output."""
     job, spec = claimed.job, claimed.spec
-    secrets = opened(keys, claimed.secrets, job.task_id) if keys and claimed.secrets else NO_SECRETS
+    secrets = (
+        decrypt(keys, claimed.secrets, job.task_id) if keys and claimed.secrets else NO_SECRETS
+    )
     arguments = _clear(claimed, keys)
     words, blobs = _argv(arguments)
     runas = shlex.split(spec.script_runas) if spec.script_runas else []

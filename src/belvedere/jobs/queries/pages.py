@@ -13,7 +13,7 @@ from belvedere.jobs import permissions, specs, store
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.queries import details, index_choice, records
 from belvedere.jobs.queries.records import JobRecord
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.listing_sql import clauses
 from belvedere.rest.pagination import ListPage
 from belvedere.rest.response_budget import Budget, check_order
@@ -192,13 +192,13 @@ def listable(dialect: Dialect) -> Listable:
     return Listable(
         fields={
             **{name: Field(f"j.{name}") for name in texts},
-            **{name: Field(f"j.{column}", Kind.TIME) for name, column in times.items()},
+            **{name: Field(f"j.{column}", FieldKind.TIME) for name, column in times.items()},
             "_type": Field("j.type"),
             # The same as `may_have_run` in model.py.
             "ran": Field(
                 "(case when j.lifecycle = 'assigned' and j.ran = 'no' then 'maybe' else j.ran end)"
             ),
-            "notify": Field("j.notify", Kind.BOOL),
+            "notify": Field("j.notify", FieldKind.BOOL),
             # For the search field.
             "text": Field("(j.name || ' ' || j.id || ' ' || j.username || ' ' || j.email)"),
             "acl": Field(acl),

@@ -11,7 +11,7 @@ from belvedere.db import Tx, installation
 from belvedere.db.installation import epoch_of, newest_fence, raise_epoch
 from belvedere.hosts import restored
 from belvedere.hosts.presence import highest_fence
-from belvedere.hosts.restored import Known
+from belvedere.hosts.restored import LastHello
 from belvedere.jobs.recovery import hold
 from belvedere.protocol import Hello
 
@@ -78,7 +78,7 @@ def hold_after_restore(tx: Tx) -> Restore | None:
     return _record(tx, Restore(tx.now, "epoch", count))
 
 
-def check_hello(tx: Tx, host_id: str, hello: Hello, before: Known) -> int:
+def check_hello(tx: Tx, host_id: str, hello: Hello, before: LastHello) -> int:
     """The fence that proves that the database is older than this journal, else 0."""
     fence = highest_fence(hello)
     is_settled = fence <= before.restored_fence and not before.is_failover
@@ -99,7 +99,7 @@ def check_hello(tx: Tx, host_id: str, hello: Hello, before: Known) -> int:
     return fence
 
 
-def _is_counted(tx: Tx, host_id: str, fence: int, before: Known) -> bool:
+def _is_counted(tx: Tx, host_id: str, fence: int, before: LastHello) -> bool:
     """Whether the database has assigned this fence to the host."""
     if fence <= max(before.accepted_fence, before.given_fence):
         return True
@@ -107,7 +107,7 @@ def _is_counted(tx: Tx, host_id: str, fence: int, before: Known) -> bool:
     return row is not None
 
 
-def _is_known(tx: Tx, host_id: str, fence: int, before: Known) -> bool:
+def _is_known(tx: Tx, host_id: str, fence: int, before: LastHello) -> bool:
     if _is_counted(tx, host_id, fence, before):
         return True
     # A database of an earlier version does not count: the attempt may have been deleted.
@@ -155,7 +155,7 @@ def hold_for_host(tx: Tx, host_id: str, fence: int) -> Restore:
     return _record(tx, Restore(tx.now, "journal", hold.hold(tx, host_id), host_id))
 
 
-def compare(tx: Tx, host_id: str, hello: Hello, before: Known) -> int:
+def compare(tx: Tx, host_id: str, hello: Hello, before: LastHello) -> int:
     """Release the held jobs of a host that has certainly accepted nothing since the backup."""
     if not before.is_due:
         return 0

@@ -41,7 +41,7 @@ async def list_monitors(request: Request[None]) -> Reply:
     async with heavy_read(request, listing.size):
         rows, total = await run_search(request, service.list_page, request.actor, listing)
         records = [_record(request, details) for details in rows]
-    return pagination.answer(request, listing, records, total)
+    return pagination.page_reply(request, listing, records, total)
 
 
 async def show(request: Request[None]) -> MonitorRecord:
@@ -135,7 +135,7 @@ async def show_history(request: Request[None]) -> MonitorHistory:
         request.path["id"],
         None if since is None else query.time("from", since),
         None if until is None else query.time("to", until),
-        None if step is None else query.whole("step", step),
+        None if step is None else query.integer("step", step),
     )
 
 
@@ -159,7 +159,7 @@ def _switch(action: str, handler: object, summary: str, *, has_end: bool) -> Rou
         summary,
         body=UntilBody if has_end else None,
         answer=MonitorRecord,
-        known=False,
+        from_interface=False,
     )
 
 
@@ -233,7 +233,7 @@ ROUTES: tuple[Route, ...] = (
         show_history,
         "Show check results of a monitor over time, and its uptime",
         answer=MonitorHistory,
-        known=False,
+        from_interface=False,
         query=(
             ("from", "start time; default: one day before the end"),
             ("to", "end time; default: now"),
@@ -247,7 +247,7 @@ ROUTES: tuple[Route, ...] = (
         show_state_log,
         "List state changes of a monitor, newest first",
         answer=StateLog,
-        known=False,
+        from_interface=False,
         query=(("from", "start time; default: everything that is stored"),),
     ),
     *push_urls.ROUTES,

@@ -96,7 +96,7 @@ ROUTES: tuple[Route, ...] = (
         "Read the URL of a push monitor; this is audited",
         answer=PushCredentials,
         codes=("no_push_url",),
-        known=False,
+        from_interface=False,
     ),
     Route(
         "POST",
@@ -107,7 +107,7 @@ ROUTES: tuple[Route, ...] = (
         body=RotatePushUrlBody,
         answer=PushCredentials,
         codes=("no_push_url",),
-        known=False,
+        from_interface=False,
     ),
     Route(
         "GET",

@@ -109,13 +109,15 @@ def type_of(body: MonitorBody) -> MonitorType:
 
 def _within(field: str, number: int, least: int, most: int) -> int:
     if not least <= number <= most:
-        raise text_fields.bad(field, f"Must be {least} to {most}.")
+        raise text_fields.invalid_field(field, f"Must be {least} to {most}.")
     return number
 
 
 def _severity(word: str) -> str:
     if word.upper() not in set(MonitorSeverity):
-        raise text_fields.bad("failure_severity", f"Must be one of {', '.join(MonitorSeverity)}.")
+        raise text_fields.invalid_field(
+            "failure_severity", f"Must be one of {', '.join(MonitorSeverity)}."
+        )
     return word.upper()
 
 

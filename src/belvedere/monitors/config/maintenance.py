@@ -29,11 +29,13 @@ class MaintenanceWindow(msgspec.Struct, omit_defaults=True):
 
 def validate_windows(windows: Sequence[MaintenanceWindow]) -> list[MaintenanceWindow]:
     if len(windows) > MAX_WINDOWS:
-        raise text_fields.bad("maintenance", f"At most {MAX_WINDOWS} windows are allowed.")
+        raise text_fields.invalid_field(
+            "maintenance", f"At most {MAX_WINDOWS} windows are allowed."
+        )
     for n, window in enumerate(windows):
         fault = _once_fault(window) if window.start or window.end else _weekly_fault(window)
         if fault:
-            raise text_fields.bad(f"maintenance[{n}]", fault)
+            raise text_fields.invalid_field(f"maintenance[{n}]", fault)
     return list(windows)
 
 

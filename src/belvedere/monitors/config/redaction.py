@@ -85,7 +85,7 @@ def resolve_scraper(config: dict[str, Any], values: Callable[[], dict[str, str]]
         secrets = values()
         masks += [secrets[name] for name in sorted(names) if name in secrets]
         try:
-            resolved = references.resolved(config, secrets)
+            resolved = references.resolve(config, secrets)
         except references.MissingSecret as missing:
             resolved["problem"] = str(missing)
     return {**resolved, "masks": masks} if masks else resolved

@@ -2,7 +2,7 @@
 
 from belvedere.access.request import AnyRequest, Request, heavy_read
 from belvedere.access.searches import read_list, run_search
-from belvedere.egress.messages import Outcome
+from belvedere.egress.messages import EgressResult
 from belvedere.notifications import service, store
 from belvedere.notifications.api import records
 from belvedere.notifications.api.records import (
@@ -24,7 +24,7 @@ from belvedere.rest.route import Reply, Route
 async def list_channels(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.CHANNELS)
     rows, total = await run_search(request, service.list_page, ChannelRow, request.actor, listing)
-    return pagination.answer(
+    return pagination.page_reply(
         request, listing, [records.channel(row, request.actor) for row in rows], total
     )
 
@@ -38,7 +38,7 @@ async def show_channel(request: Request[None]) -> ChannelRecord:
 
 async def create_channel(request: Request[ChannelBody]) -> Reply:
     if request.body.url is None:
-        raise text_fields.bad("url", "This is required.")
+        raise text_fields.invalid_field("url", "This is required.")
     service.without_mask(request.body.url)
     address = await _check_address(request, request.body.url)
     row = await request.services.db.write(
@@ -65,11 +65,11 @@ async def change_channel(request: Request[ChannelBody]) -> ChannelRecord:
     return records.channel(row, request.actor)
 
 
-async def _check_address(request: AnyRequest, url: str) -> Outcome:
+async def _check_address(request: AnyRequest, url: str) -> EgressResult:
     outgoing = request.services.egress.of(request.actor.customer_id)
-    address: Outcome = await outgoing.check(text_fields.prose("url", url, most=4_096))
+    address: EgressResult = await outgoing.check(text_fields.prose("url", url, most=4_096))
     if address.fault:
-        raise text_fields.bad("url", address.fault)
+        raise text_fields.invalid_field("url", address.fault)
     return address
 
 
@@ -109,7 +109,7 @@ async def rotate(request: Request[None]) -> Reply:
 async def list_rules(request: Request[None]) -> Reply:
     listing = filters.read(request.query, store.RULES)
     rows, total = await run_search(request, service.list_page, RuleRow, request.actor, listing)
-    return pagination.answer(
+    return pagination.page_reply(
         request, listing, [records.rule(row, request.actor) for row in rows], total
     )
 
@@ -161,7 +161,7 @@ async def retry(request: Request[None]) -> MessageRecord:
 
 
 def _row(method: str, path: str, handler: object, summary: str, **options: object) -> Route:
-    return Route(method, path, "admin", handler, summary, known=False, **options)  # type: ignore[arg-type]
+    return Route(method, path, "admin", handler, summary, from_interface=False, **options)  # type: ignore[arg-type]
 
 
 _CHANNEL, _RULE, _MESSAGE = "/notify/channel", "/notify/rule", "/notify/message"

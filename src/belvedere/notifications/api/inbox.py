@@ -65,7 +65,7 @@ ROUTES: tuple[Route, ...] = (
         list_notifications,
         "List my inbox, newest first",
         answer=list[NotificationRecord],
-        known=False,
+        from_interface=False,
         people=True,
         query=pagination.QUERY,
     ),
@@ -76,7 +76,7 @@ ROUTES: tuple[Route, ...] = (
         read_all,
         "Mark everything in my inbox as read",
         answer=ReadCount,
-        known=False,
+        from_interface=False,
         people=True,
     ),
     Route(
@@ -86,7 +86,7 @@ ROUTES: tuple[Route, ...] = (
         show_preferences,
         "Show which kinds of events appear in my inbox",
         answer=InboxPreferences,
-        known=False,
+        from_interface=False,
         people=True,
     ),
     Route(
@@ -97,7 +97,7 @@ ROUTES: tuple[Route, ...] = (
         "Choose which kinds of events do not appear in my inbox",
         body=InboxPreferencesBody,
         answer=InboxPreferences,
-        known=False,
+        from_interface=False,
         people=True,
     ),
     Route(
@@ -107,7 +107,7 @@ ROUTES: tuple[Route, ...] = (
         read,
         "Mark a notification as read",
         answer=NotificationRecord,
-        known=False,
+        from_interface=False,
         people=True,
     ),
     Route(
@@ -117,7 +117,7 @@ ROUTES: tuple[Route, ...] = (
         unread,
         "Mark a notification as unread",
         answer=NotificationRecord,
-        known=False,
+        from_interface=False,
         people=True,
     ),
 )

@@ -15,7 +15,7 @@ from belvedere.base.errors import Refused
 from belvedere.base.ids import new_id
 from belvedere.db import Database, Tx
 from belvedere.egress.lanes import LaneUsage
-from belvedere.egress.messages import Outcome, Parcel
+from belvedere.egress.messages import EgressRequest, EgressResult
 from belvedere.egress.pool import EgressPool
 from belvedere.notifications import store
 from belvedere.notifications.delivery import message_text, messages, outbox
@@ -37,65 +37,65 @@ class SealedMail(msgspec.Struct):
     body: str
 
 
-async def send_due(db: Database, keys: Keyring, couriers: EgressPool) -> None:
+async def send_due(db: Database, keys: Keyring, pool: EgressPool) -> None:
     """Start sending as many messages as there are free places, without waiting for their end."""
-    async with couriers.claiming:
-        lanes = [lane for lane in couriers.usage.values() if lane.free]
+    async with pool.claiming:
+        lanes = [lane for lane in pool.usage.values() if lane.free]
         if not lanes or not await db.read(outbox.any_due):
             return
         for lane, claimed in zip(lanes, await db.write(outbox.claim_fairly, lanes), strict=True):
             for message in claimed:
-                _begin(db, keys, couriers, lane, message)
+                _begin(db, keys, pool, lane, message)
 
 
 def _begin(
-    db: Database, keys: Keyring, couriers: EgressPool, lane: LaneUsage, message: Message
+    db: Database, keys: Keyring, pool: EgressPool, lane: LaneUsage, message: Message
 ) -> None:
     lane.begin(message.customer_id)
-    task = asyncio.create_task(_send(db, keys, couriers, lane, message))
-    couriers.tasks.add(task)
-    task.add_done_callback(couriers.tasks.discard)
+    task = asyncio.create_task(_send(db, keys, pool, lane, message))
+    pool.tasks.add(task)
+    task.add_done_callback(pool.tasks.discard)
 
 
 async def _send(
-    db: Database, keys: Keyring, couriers: EgressPool, lane: LaneUsage, message: Message
+    db: Database, keys: Keyring, pool: EgressPool, lane: LaneUsage, message: Message
 ) -> None:
     try:
         try:
-            await send(db, keys, couriers, message)
+            await send(db, keys, pool, message)
         finally:
             lane.end(message.customer_id)
         # The next message for the same receiver need not wait for the next run of the loop.
-        await send_due(db, keys, couriers)
+        await send_due(db, keys, pool)
     except Exception:
         # The lease ends, and this or another server tries again.
         log.exception("message could not be sent message=%s", message.id)
 
 
 async def send(
-    db: Database, keys: Keyring, couriers: EgressPool, message: Message, *, is_test: bool = False
+    db: Database, keys: Keyring, pool: EgressPool, message: Message, *, is_test: bool = False
 ) -> Message:
     """One attempt at a message that this server has claimed. No transaction is open meanwhile."""
     try:
-        parcel = await db.read(build_parcel, keys, couriers.mail, message)
+        request = await db.read(build_request, keys, pool.mail, message)
     except Refused as refusal:
-        outcome = Outcome(refusal.message, for_good=True)
+        result = EgressResult(refusal.message, for_good=True)
     else:
-        parcel.is_test = is_test
-        outcome = await couriers.of(message.customer_id).carry(parcel)
-    completed = await db.write(outbox.complete, message, outcome, random.random())
+        request.is_test = is_test
+        result = await pool.of(message.customer_id).send(request)
+    completed = await db.write(outbox.complete, message, result, random.random())
     return message if completed is None else completed
 
 
-def build_parcel(tx: Tx, keys: Keyring, mail_server: str, message: Message) -> Parcel:
+def build_request(tx: Tx, keys: Keyring, mail_server: str, message: Message) -> EgressRequest:
     """The message as an egress worker takes it, with the decrypted address."""
     if message.channel_id is None:
-        return _mail_parcel(keys, mail_server, message)
+        return _mail_request(keys, mail_server, message)
     row = store.find(tx, ChannelRow, message.customer_id, message.channel_id)
     name = customers.find(tx, message.customer_id).name
     notices = message.notice_list
     title = message_text.title(name, notices, message.more)
-    parcel = Parcel(
+    request = EgressRequest(
         url=store.channel_url(keys, row),
         title=title,
         body=message_text.text(notices, message.more),
@@ -103,19 +103,19 @@ def build_parcel(tx: Tx, keys: Keyring, mail_server: str, message: Message) -> P
     )
     if row.service == WEBHOOK:
         secrets = secret_keys.list_valid(tx, keys, row.customer_id, "channel", row.id)
-        parcel.message_id, parcel.secret, parcel.at_s = message.id, secrets[0], tx.now // SECOND
+        request.message_id, request.secret, request.at_s = message.id, secrets[0], tx.now // SECOND
         head = (message.id, name, title, message.severity)
-        parcel.payload = message_text.payload(*head, notices, message.more)
-    return parcel
+        request.payload = message_text.payload(*head, notices, message.more)
+    return request
 
 
-def _mail_parcel(keys: Keyring, mail_server: str, message: Message) -> Parcel:
+def _mail_request(keys: Keyring, mail_server: str, message: Message) -> EgressRequest:
     if not mail_server:
         raise Refused("BELVEDERE_MAIL is no longer set on this server.")
     mail = msgspec.json.decode(
         keys.unseal(message.box or "", f"message/{message.id}"), type=SealedMail
     )
-    return Parcel(
+    return EgressRequest(
         url=mail_server,
         title=mail.title,
         body=mail.body,

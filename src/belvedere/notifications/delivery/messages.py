@@ -12,7 +12,7 @@ from belvedere.base.errors import NotFound
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
 from belvedere.notifications.model import MessageState, Notice, NoticeSeverity
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.pagination import ListPage
 
 RETENTION: Millis = 30 * DAY
@@ -25,8 +25,8 @@ MESSAGES = Listable(
         "channel_id": Field("channel_id"),
         "rule_id": Field("rule_id"),
         "severity": Field("severity"),
-        "due": Field("due_at", Kind.TIME),
-        "creation_date": Field("created_at", Kind.TIME),
+        "due": Field("due_at", FieldKind.TIME),
+        "creation_date": Field("created_at", FieldKind.TIME),
     },
     newest_first=True,
     most=1_000,

@@ -14,8 +14,8 @@ import msgspec
 from belvedere import events
 from belvedere.base.clock import MINUTE, Millis
 from belvedere.db import Tx
-from belvedere.egress.lanes import Kind, LaneUsage
-from belvedere.egress.messages import Outcome
+from belvedere.egress.lanes import LaneKind, LaneUsage
+from belvedere.egress.messages import EgressResult
 from belvedere.notifications.delivery import messages
 from belvedere.notifications.delivery.messages import ROW, DeliveryAttempt, Message, encode
 from belvedere.notifications.model import (
@@ -111,7 +111,7 @@ _DUE = (
 
 
 # Mails of the installation have no channel.
-_LANE = {Kind.MAIL: "m.channel_id is null", Kind.CHANNEL: "m.channel_id is not null"}
+_LANE = {LaneKind.MAIL: "m.channel_id is null", LaneKind.CHANNEL: "m.channel_id is not null"}
 
 
 def any_due(tx: Tx) -> bool:
@@ -162,7 +162,7 @@ def _customers_due(tx: Tx, lane: LaneUsage) -> list[str]:
     return customer_ids[start:] + customer_ids[:start]
 
 
-def _due_for(tx: Tx, kind: Kind, customer_id: str, limit: int) -> list[Message]:
+def _due_for(tx: Tx, kind: LaneKind, customer_id: str, limit: int) -> list[Message]:
     """The next messages of an organization, one per receiver."""
     now = tx.now
     rows = tx.all(
@@ -198,7 +198,7 @@ def claim(tx: Tx, message: Message) -> Message:
     return message
 
 
-def complete(tx: Tx, message: Message, outcome: Outcome, chance: float) -> Message | None:
+def complete(tx: Tx, message: Message, outcome: EgressResult, chance: float) -> Message | None:
     """Record the result of an attempt; None if another server has claimed the message since."""
     current = tx.one(
         Message,

@@ -15,7 +15,7 @@ from belvedere.hosts.model import HostRow
 from belvedere.jobs.recovery import hold
 from belvedere.overview.rows import queries
 from belvedere.overview.rows.queries import Series, json_list, latest_rows
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 
 RANKS = {"unreachable": 0, "offline": 1, "draining": 2, "online": 3}
 _LATEST_SAMPLE = Series("monitor_samples", "monitor_id", "at", "x.at, x.measured")
@@ -59,13 +59,13 @@ class _Figures(msgspec.Struct):
 
 def listable(dialect: Dialect) -> Listable:
     rank = queries.rank(f"({store.STATE})", RANKS)
-    return queries.listable(store.listable(dialect), {"rank": Field(rank, Kind.INT)})
+    return queries.listable(store.listable(dialect), {"rank": Field(rank, FieldKind.INT)})
 
 
 def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[HostLine], int | None]:
     require(actor, Level.VIEWER)
     total = store.count(tx, actor.customer_id, listing) if listing.count else None
-    rows = store.page(tx, actor.customer_id, listing)
+    rows = store.select_page(tx, actor.customer_id, listing)
     monitor_counts = _monitor_counts(tx, actor, [row.id for row in rows])
     figures = _figures(tx, actor, [row.id for row in rows])
     running = _running(tx, [row.id for row in rows])

@@ -11,7 +11,7 @@ from belvedere.indicators.model import IndicatorRow, IndicatorType
 from belvedere.indicators.values.chart import Chart
 from belvedere.overview.rows import queries
 from belvedere.overview.rows.queries import Series, latest_rows, runnable_ids
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 
 MAX_VALUES = 24
 RANKS = {"failure CRITICAL": 0, "failure HIGH": 1, "failure LOW": 2}
@@ -46,7 +46,10 @@ class IndicatorLine(msgspec.Struct):
 
 def listable(dialect: Dialect) -> Listable:
     rank = queries.rank("indicators.state || ' ' || indicators.severity", RANKS)
-    fields = {"rank": Field(rank, Kind.INT), "tags": queries.tag_field(dialect, "indicators.tags")}
+    fields = {
+        "rank": Field(rank, FieldKind.INT),
+        "tags": queries.tag_field(dialect, "indicators.tags"),
+    }
     return queries.listable(store.INDICATORS, fields)
 
 

@@ -12,7 +12,7 @@ from belvedere.monitors import store
 from belvedere.monitors.store import MonitorView
 from belvedere.overview.rows import check_strip, monitor_series, queries
 from belvedere.overview.rows.monitor_series import Spark
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 
 # Sort order: the most urgent first.
 RANKS = {
@@ -76,8 +76,8 @@ _tags = msgspec.json.Decoder(list[str]).decode
 
 def listable(dialect: Dialect) -> Listable:
     rank = queries.rank("m.state || ' ' || m.severity", RANKS)
-    fields = {"rank": Field(rank, Kind.INT), "tags": queries.tag_field(dialect, "m.tags")}
-    fields["state_since"] = Field("m.state_at", Kind.TIME)
+    fields = {"rank": Field(rank, FieldKind.INT), "tags": queries.tag_field(dialect, "m.tags")}
+    fields["state_since"] = Field("m.state_at", FieldKind.TIME)
     return queries.listable(store.MONITORS, fields)
 
 

@@ -90,7 +90,7 @@ def _options(header: str) -> dict[bytes, bytes]:
 def _parts(boundary: bytes, raw: bytes) -> list[_Part]:
     # Counted before parsing: each part costs a callback or two even when it is empty.
     if raw.count(b"--" + boundary) > MAX_PARTS + 1:
-        raise TooLarge(f"A form takes at most {MAX_PARTS} fields.", code="too_many_fields")
+        raise TooLarge(f"A form may have at most {MAX_PARTS} fields.", code="too_many_fields")
     parts: list[_Part] = []
     parser = MultipartParser(
         boundary,

@@ -40,7 +40,7 @@ async def list_schedules(request: Request[None]) -> Reply:
             listing,
         )
         records = [_record(request, view) for view in views]
-    return pagination.answer(request, listing, records, total)
+    return pagination.page_reply(request, listing, records, total)
 
 
 async def show(request: Request[None]) -> ScheduleRecord:
@@ -97,8 +97,8 @@ async def resume(request: Request[None]) -> ScheduleRecord:
 
 
 async def show_preview(request: Request[None]) -> list[FireRecord]:
-    count = query.whole("count", request.first("count") or "10")
-    step = max(0, query.whole("step", request.first("step") or "0"))
+    count = query.integer("count", request.first("count") or "10")
+    step = max(0, query.integer("step", request.first("step") or "0"))
     return preview.next_fires((await _read(request)).row, request.services.clock(), count, step)
 
 
@@ -182,7 +182,7 @@ ROUTES: tuple[Route, ...] = (
         show,
         "Show a schedule",
         answer=ScheduleRecord,
-        known=False,
+        from_interface=False,
     ),
     Route(
         "PATCH",
@@ -202,7 +202,7 @@ ROUTES: tuple[Route, ...] = (
         "Pause a schedule, optionally until a date; runs during the pause are missed",
         body=PauseBody,
         answer=ScheduleRecord,
-        known=False,
+        from_interface=False,
     ),
     Route(
         "PUT",
@@ -211,7 +211,7 @@ ROUTES: tuple[Route, ...] = (
         resume,
         "Resume a paused schedule",
         answer=ScheduleRecord,
-        known=False,
+        from_interface=False,
     ),
     Route(
         "GET",
@@ -221,7 +221,7 @@ ROUTES: tuple[Route, ...] = (
         "Show the next runs of a schedule, including the effect of clock changes",
         answer=list[FireRecord],
         query=COUNT,
-        known=False,
+        from_interface=False,
     ),
     Route(
         "POST",
@@ -231,7 +231,7 @@ ROUTES: tuple[Route, ...] = (
         "Preview the runs of a date, a cron expression or an interval",
         body=PreviewBody,
         answer=list[FireRecord],
-        known=False,
+        from_interface=False,
     ),
     Route(
         "GET",
@@ -241,7 +241,7 @@ ROUTES: tuple[Route, ...] = (
         "List the runs of a schedule, newest first: the job, or why it was missed",
         answer=list[RunRecord],
         query=pagination.QUERY[:3],
-        known=False,
+        from_interface=False,
     ),
     *(
         Route(

@@ -177,7 +177,7 @@ async def _run_connection(
         connection.is_closing = True
         connection.cancel_tasks()
         if runtime.agents.remove(connection):
-            await runtime.db.write(hosts.disconnected, connection.host_id, connection.session)
+            await runtime.db.write(hosts.end_session, connection.host_id, connection.session)
         log.info("agent disconnected host=%s session=%s", connection.host_id, connection.session)
 
 

@@ -78,7 +78,7 @@ def _own_host(
     if previous is not None:
         for host in store.by_ids(tx, operator.customer_id, [previous.host_id]):
             return host
-    return store.by_name(tx, operator.customer_id, machine.hostname)
+    return store.find_by_name(tx, operator.customer_id, machine.hostname)
 
 
 def _enrolment_text(tx: Tx, keys: Keyring, operator: Actor, host: HostRow | None) -> str:

@@ -24,7 +24,7 @@ def open_session(
     raised, where the transaction must be committed."""
     doubtful_until = hosts.doubtful_until(tx, host_id, hello)
     is_rolled_back = doubtful_until > 0 or journal_warnings.is_renewed(tx, host_id, hello)
-    before = restored.known(tx, host_id)
+    before = restored.last_hello(tx, host_id)
     try:
         unknown_fence = restore.check_hello(tx, host_id, hello, before)
         session = hosts.connect(tx, host_id, hello, address)
@@ -71,9 +71,9 @@ def _note_refusal(tx: Tx, host_id: str, hello: Hello, refusal: Conflict) -> Conf
     return refusal
 
 
-def _forgotten_up_to(tx: Tx, host_id: str, hello: Hello, before: restored.Known) -> int:
+def _forgotten_up_to(tx: Tx, host_id: str, hello: Hello, before: restored.LastHello) -> int:
     # Read again: this hello may have shown that the database was restored.
-    restored_fence = restored.known(tx, host_id).restored_fence
+    restored_fence = restored.last_hello(tx, host_id).restored_fence
     return restored.forgotten_up_to(before, restored_fence, hello)
 
 

@@ -120,6 +120,6 @@ ROUTES: tuple[Route, ...] = (
         "Show versions, database and licences of the server",
         style="plain",
         answer=About,
-        known=False,
+        from_interface=False,
     ),
 )

@@ -225,7 +225,7 @@ ROUTES = (
         follow,
         "Live events as server-sent events.",
         style="plain",
-        known=False,
+        from_interface=False,
         answer=bytes,
         media=("text/event-stream",),
         query=(

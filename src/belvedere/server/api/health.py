@@ -98,7 +98,7 @@ def plain_route(path: str, handler: Any, summary: str, answer: Any, media: str =
         handler,
         summary,
         style="plain",
-        known=False,
+        from_interface=False,
         answer=answer,
         media=(media,),
     )
@@ -106,7 +106,7 @@ def plain_route(path: str, handler: Any, summary: str, answer: Any, media: str =
 
 ROUTES = (
     plain_route("/-/health", health, "The server runs.", Health),
-    replace(plain_route("/api/status", health, "The server runs.", Health), known=True),
+    replace(plain_route("/api/status", health, "The server runs.", Health), from_interface=True),
     plain_route("/-/ready", ready, "The database answers.", Readiness),
     plain_route("/-/openapi.json", description, "This interface as OpenAPI 3.1.", dict[str, Any]),
     plain_route("/-/docs", docs, "This interface as a page.", bytes, "text/html"),

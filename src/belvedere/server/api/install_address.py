@@ -105,6 +105,6 @@ ROUTES: tuple[Route, ...] = (
         "Show the addresses at which new hosts reach this server",
         style="plain",
         answer=InstallAddress,
-        known=False,
+        from_interface=False,
     ),
 )

@@ -101,7 +101,7 @@ CONSUMERS = (
     EventConsumer(
         "secrets of deleted tasks go",
         frozenset({"task.deleted"}),
-        lambda tx, _, event: secrets.task_went(tx, event.customer_id, event.object_id),
+        lambda tx, _, event: secrets.delete_for_task(tx, event.customer_id, event.object_id),
     ),
     EventConsumer(
         "schedules of deleted tasks and workflows go",
@@ -155,7 +155,7 @@ def run_first(tx: Tx, runtime: ServerRuntime, consumer: EventConsumer) -> None:
 
 def set_aside_first(tx: Tx, consumer: EventConsumer, fault: str) -> None:
     for event in cursors.take(tx, consumer.name, consumer.kinds, limit=1):
-        cursors.park(tx, consumer.name, event, fault)
+        cursors.set_aside(tx, consumer.name, event, fault)
 
 
 async def run(consumer: EventConsumer, runtime: ServerRuntime) -> None:
@@ -188,14 +188,14 @@ async def run(consumer: EventConsumer, runtime: ServerRuntime) -> None:
 
 
 async def catch_up(consumer: EventConsumer, runtime: ServerRuntime) -> None:
-    has_events, is_behind = await runtime.db.read(cursors.outlook, consumer.name, consumer.kinds)
+    has_events, is_behind = await runtime.db.read(cursors.backlog, consumer.name, consumer.kinds)
     while has_events:
         try:
             await runtime.db.write(run_batch, runtime, consumer)
         except Exception:
             await runtime.db.write(run_first, runtime, consumer)
         has_events, is_behind = await runtime.db.read(
-            cursors.outlook, consumer.name, consumer.kinds
+            cursors.backlog, consumer.name, consumer.kinds
         )
     if is_behind:
         await runtime.db.write(cursors.skip, consumer.name, consumer.kinds)

@@ -96,7 +96,7 @@ async def record_seen(runtime: ServerRuntime) -> None:
     times = runtime.agents.take_seen()
     if not times:
         return
-    for host_id, session in await runtime.db.write(hosts.seen, times):
+    for host_id, session in await runtime.db.write(hosts.record_heartbeats, times):
         connection = runtime.agents.for_host(host_id)
         if connection is not None and connection.session == session:
             connection.close(4409, "another connection of this host took over")
@@ -123,10 +123,10 @@ async def record_proxies(runtime: ServerRuntime) -> None:
 
 
 async def mark_silent(runtime: ServerRuntime) -> None:
-    silent = runtime.silent.update(await runtime.db.read(hosts.silent, BEAT_MS))
+    silent = runtime.silent.update(await runtime.db.read(hosts.silent_ids, BEAT_MS))
     gone = [host_id for host_id, seconds in silent.items() if seconds >= SILENT_S]
     if gone:
-        await run_deadline(runtime, hosts.gone_quiet, UNREACHABLE_AFTER, gone)
+        await run_deadline(runtime, hosts.mark_unreachable, UNREACHABLE_AFTER, gone)
     cut_off, back = await runtime.db.read(_marks_due)
     if cut_off:
         await runtime.db.write(timeouts.mark_unreachable)

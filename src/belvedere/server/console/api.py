@@ -94,7 +94,7 @@ def _answer(
 
 
 def _page(path: str, handler: Any, summary: str) -> Route:
-    return Route("GET", path, "anonymous", handler, summary, style="plain", known=False)
+    return Route("GET", path, "anonymous", handler, summary, style="plain", from_interface=False)
 
 
 ROUTES = (

@@ -78,7 +78,7 @@ ROUTES: tuple[Route, ...] = (
         "Remove the demo of the first start, except what was changed or is in use",
         style="plain",
         answer=Removal,
-        known=False,
+        from_interface=False,
         query=(("all", "true: also what was changed"),),
     ),
 )

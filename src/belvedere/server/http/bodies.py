@@ -56,7 +56,7 @@ def parse(route: Route, raw: bytes, headers: dict[bytes, bytes]) -> tuple[Any, s
     value = {}
     if raw.strip():
         value = json_text.parse(raw, exact=route.exact_numbers, max_elements=route.max_values)
-    return convert(value, route.body, from_interface=route.known), _customer(value)
+    return convert(value, route.body, from_interface=route.from_interface), _customer(value)
 
 
 def _customer(value: Any) -> str | None:

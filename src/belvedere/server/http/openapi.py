@@ -173,7 +173,7 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
     else:
         content = {"application/json": {"schema": schema_of[_key(route.answer)]}}
         content |= {media: {"schema": {"type": "string"}} for media in route.also}
-    created = not route.known and route.method == "POST"
+    created = not route.from_interface and route.method == "POST"
     answers: dict[str, Any] = {"200": {"description": "Done.", "content": content}}
     if created:
         answers["201"] = {"description": "Created.", "content": content}

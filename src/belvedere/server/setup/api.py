@@ -51,7 +51,7 @@ ROUTES: tuple[Route, ...] = (
         "Whether this server waits for its first organization",
         style="plain",
         answer=SetUpNeeded,
-        known=False,
+        from_interface=False,
     ),
     Route(
         "POST",
@@ -64,6 +64,6 @@ ROUTES: tuple[Route, ...] = (
         **route_builders.anonymous_options(AttemptKind.SETUP),
         answer=LoginAnswer,
         codes=("already_set_up", "too_many_requests"),
-        known=False,
+        from_interface=False,
     ),
 )

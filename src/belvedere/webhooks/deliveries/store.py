@@ -13,7 +13,7 @@ from belvedere.base.errors import NotFound
 from belvedere.base.text import json_text
 from belvedere.base.text.credentials import MASK, is_credential
 from belvedere.db import Tx, columns
-from belvedere.rest.listing import Field, Kind, Listable, Listing
+from belvedere.rest.listing import Field, FieldKind, Listable, Listing
 from belvedere.rest.pagination import ListPage
 from belvedere.webhooks.model import Delivery
 
@@ -25,7 +25,7 @@ MAX_HEADERS, MAX_HEADER = 64, 1_024
 DELIVERIES = Listable(
     fields={
         "id": Field("id"),
-        "date": Field("at", Kind.TIME),
+        "date": Field("at", FieldKind.TIME),
         "verdict": Field("verdict"),
         "address": Field("address"),
         "door": Field("door"),
