@@ -1,12 +1,13 @@
-"""The shapes on the wire between the server and its agents.
+"""The messages between the server and its agents.
 
 One WebSocket per agent (`/-/agent`). A text frame is a JSON array of messages, each an object
 with its `kind`; a binary frame carries output (`pack_output`) or the bytes of a script
 (`pack_blob`). Only durations cross the wire, never a time of day. Plain dataclasses, so that the
 agent needs nothing but the standard library to read them; the server decodes them with msgspec.
 
-A connection, in order: agent `Hello`; server `Welcome`; then orders, output, ends and beats as
-they come. Whatever is not acknowledged is sent again on the next connection.
+A connection starts with `Hello` from the agent and `Welcome` from the server; then both sides send
+orders, output, results and heartbeats. What is not acknowledged is sent again on the next
+connection.
 """
 
 import struct
@@ -20,45 +21,45 @@ VERSION = 1
 
 @dataclass(slots=True)
 class Entry:
-    """One fence in the agent's journal that the server has not acknowledged yet."""
+    """An attempt in the agent's journal that the server has not acknowledged yet."""
 
     fence: int
-    # accepted or running, or ended with its report on the way
+    # accepted or running, or ended with its report not yet acknowledged
     state: Literal["live", "ended"]
-    # For a server whose database was restored and does not know the fence any more.
+    # For a server whose database was restored and no longer contains the attempt.
     job_id: str = ""
 
 
 @dataclass(slots=True)
 class Hello:
-    """The first message: who speaks, with which journal, and what it holds."""
+    """The first message of an agent: its identity, its journal and the attempts in it."""
 
     hostname: str
     agent_version: str
-    # The machine (not the boot): two machines with one credential are told apart by it.
+    # Identifies the machine (not the boot): detects two machines that use one credential.
     fingerprint: str
-    # A wiped or copied journal has another identity and proves nothing about older fences.
+    # A deleted or copied journal has another identity and proves nothing about older fences.
     journal_id: str
     boot_id: str
     slots: int
     entries: list[Entry]
-    # Grows with every Hello of this journal. One that arrives behind its successor (on a connection
-    # that was given up) knows nothing of what was accepted since, and must not count.
+    # Increases with every Hello of this journal. A Hello that arrives after a later one (on an
+    # abandoned connection) lacks what was accepted since, and must be ignored.
     greeting: int = 0
-    # Whether that number is durable. One that is not is forgotten in a reboot and said again; the
-    # agent accepts nothing until it has said hello with one that is.
+    # Whether that number is durable. One that is not may be lost in a reboot and used again; the
+    # agent accepts nothing until it has sent a Hello with a durable number.
     is_saved: bool = True
-    # The highest fence that this journal has accepted. A journal that was rolled back (a restored
-    # snapshot) knows less than the server has seen it accept, and proves nothing about the rest.
+    # The highest fence that this journal has accepted. If it is below what the server has seen
+    # accepted, the journal was rolled back (a restored snapshot) and proves nothing about the rest.
     highest: int = 0
-    # Names the process that holds the journal in memory, for as long as it runs: a journal that was
-    # rolled back together with the server's database has another one.
+    # Identifies the process that holds the journal in memory: after a journal was rolled back
+    # together with the server's database, it is another one.
     keeper_id: str = ""
-    # Whether the agent starts a new journal when it hears that this hello is a stale one.
+    # Whether the agent starts a new journal if the server rejects this Hello as stale.
     renews: bool = False
-    # Whether the agent takes lists of monitors in parts, and differences between them (`Watch`).
+    # Whether the agent accepts lists of monitors in parts, and differences (`Watch`).
     takes_changes: bool = False
-    # What the agent's disk lacks; it gets no work until a beat says that nothing does.
+    # Why the agent's disk is not usable; it gets no jobs until a heartbeat reports that it is.
     disk: str = ""
     os_name: str = ""
     os_version: str = ""
@@ -70,7 +71,8 @@ class Hello:
 
 @dataclass(slots=True)
 class Started:
-    """The script's process runs. Sent for scripts that outlive a few dozen milliseconds."""
+    """The script's process is running. Sent for scripts that run longer than a few dozen
+    milliseconds."""
 
     fence: int
     ago_ms: int
@@ -79,37 +81,37 @@ class Started:
 
 @dataclass(slots=True)
 class Report:
-    """How an attempt ended, as its keeper saw it."""
+    """How an attempt ended, as its keeper recorded it."""
 
-    # exit: ended by itself or by a signal of others. timeout, canceled: we ended it.
-    # error: it could not be started (certain that nothing ran). unknown: no trace of its end.
+    # exit: it exited or was killed by someone else. timeout, canceled: the keeper ended it.
+    # error: it could not be started (nothing ran). unknown: its end was not recorded.
     ending: Literal["exit", "timeout", "canceled", "error", "unknown"]
     code: int = 0
     signal: str | None = None
     elapsed_ns: int = 0
-    # Why it could not start, or why the end is unknown: a word such as host_rebooted. With
-    # disk_full nothing ran, and the job goes back to its queue.
+    # Why it could not start, or why the end is unknown: a code such as host_rebooted. With
+    # disk_full nothing ran, and the job is queued again.
     reason: str = ""
     message: str = ""
-    # The last line with anything on it, at most 256 KiB, invalid bytes replaced.
+    # The last line that is not empty, at most 256 KiB, invalid bytes replaced.
     lastline: str = ""
-    # The whole output when it is at most INLINE_LOG bytes (then no output frames are needed).
+    # The complete output if it has at most INLINE_LOG bytes (then there are no output frames).
     log: str | None = None
     bytes_total: int = 0
     lines_total: int = 0
-    # Of the stream as produced (after masking), in hex.
+    # Of the complete output (after masking), in hex.
     sha256: str = ""
-    # Processes that would not die.
+    # Processes that could not be killed.
     survivors: list[int] = field(default_factory=list)
-    # [name, size] of each file that it left for the server; their bytes come before the end.
+    # [name, size] of each artifact; their contents are sent before the end.
     files: list[list[Any]] = field(default_factory=list)
-    # [name, why] of some that it left and that do not go: link, folder, kind, name, size, count.
+    # [name, reason] of files that are not uploaded: link, folder, kind, name, size, count.
     files_skipped: list[list[str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Ended:
-    """Sent after all output of the fence, again and again until `Ack`."""
+    """Sent after all output of the attempt, and repeated until `Ack`."""
 
     fence: int
     report: Report
@@ -118,19 +120,19 @@ class Ended:
 
 @dataclass(slots=True)
 class Beat:
-    """Every few seconds: I am here, and these fences are live."""
+    """Heartbeat, every few seconds, with the attempts that are running."""
 
     live: list[int]
     # The number of the list of monitors that the agent has; -1: none on this connection.
     watch: int | None = None
-    # What the agent's disk lacks, as in Hello; agents of earlier versions say nothing.
+    # Why the agent's disk is not usable, as in Hello; agents of earlier versions omit it.
     disk: str = ""
     kind: Literal["beat"] = "beat"
 
 
 @dataclass(slots=True)
 class Want:
-    """Send me the bytes with this SHA-256."""
+    """Requests the content with this SHA-256."""
 
     sha256: str
     kind: Literal["want"] = "want"
@@ -138,36 +140,37 @@ class Want:
 
 @dataclass(slots=True)
 class Sample:
-    """What one check of a monitor saw."""
+    """The result of one check of a monitor."""
 
     monitor_id: str
-    # Of the configuration that was checked.
+    # The version of the configuration that was checked.
     version: int
     ago_ms: int
     state: Literal["normal", "failure", "changed"]
-    # A word for what happened, such as scraper:mismatch:status_code, and a sentence.
+    # A code such as scraper:mismatch:status_code, and a sentence.
     event: str = ""
     message: str = ""
     data: dict[str, Any] = field(default_factory=dict)
-    # What is kept over time, by name: finite numbers only.
+    # The values of the time series, by name: finite numbers only.
     measured: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Samples:
-    """A batch, again and again until `Noted`. Batches of one stream are numbered from 1."""
+    """A batch of results, repeated until `Noted`. Batches of one stream are numbered from 1."""
 
     stream: str
     number: int
     samples: list[Sample]
-    # How many were dropped for want of room since the last batch.
+    # How many results were dropped since the last batch because the buffer was full.
     dropped: int = 0
     kind: Literal["samples"] = "samples"
 
 
 @dataclass(slots=True)
 class WatchAgain:
-    """A part of the list of monitors, or a difference, did not arrive: send the whole list."""
+    """A part of the list of monitors, or a difference, did not arrive: requests the complete
+    list."""
 
     # Of the list that the agent has; -1: none on this connection.
     number: int
@@ -179,23 +182,23 @@ class WatchAgain:
 
 @dataclass(slots=True)
 class Welcome:
-    """The session is open. Orders of any other session must be dropped."""
+    """The session is open. Orders of any other session must be ignored."""
 
     session: int
     host_id: str
     beat_ms: int
     # Bytes of output that may be sent before the server grants more.
     credit: int
-    # For each live fence: the next byte of output that the server lacks.
+    # For each running attempt: the position of the next byte of output that the server needs.
     resume: dict[str, int] = field(default_factory=dict)
-    # Whether the server takes files that scripts leave behind.
+    # Whether the server accepts artifacts of scripts.
     files: bool = False
     kind: Literal["welcome"] = "welcome"
 
 
 @dataclass(slots=True)
 class BlobArgument:
-    """An argument that is a file: the agent writes it into the working folder, passes the path."""
+    """An argument that is a file: the agent writes it to the working folder and passes its path."""
 
     index: int
     sha256: str
@@ -211,25 +214,25 @@ class Order:
     job_id: str
     sha256: str
     filename: str
-    # Words before the script, `%script%` among them; empty: the shebang, else bash.
+    # The command, with `%script%`; empty: the shebang, or else bash.
     runas: list[str]
     arguments: list[str]
     env: dict[str, str]
     timeout_ms: int
     grace_ms: int = 5_000
-    # Leave background children alive when the script itself ends normally.
+    # Let background processes run on when the script itself exits normally.
     daemonize: bool = False
-    # Run as this operating-system user, where the agent has the right.
+    # Run as this operating-system user, if the agent is allowed to.
     os_user: str = ""
     blobs: list[BlobArgument] = field(default_factory=list)
-    # Values that must not leave the host in any form, in output and report.
+    # Values that are masked in output and report before they leave the host.
     masks: list[str] = field(default_factory=list)
     kind: Literal["order"] = "order"
 
 
 @dataclass(slots=True)
 class Cancel:
-    """Stop it: TERM, the grace, KILL; report the end as canceled."""
+    """Stop the script (TERM, grace period, KILL) and report it as canceled."""
 
     fence: int
     kind: Literal["cancel"] = "cancel"
@@ -237,7 +240,7 @@ class Cancel:
 
 @dataclass(slots=True)
 class Stop:
-    """Superseded or settled by a person: stop what still runs, report nothing, forget it."""
+    """The attempt was superseded, or a person set its result: stop it and report nothing."""
 
     fence: int
     kind: Literal["stop"] = "stop"
@@ -245,7 +248,7 @@ class Stop:
 
 @dataclass(slots=True)
 class Ack:
-    """These ends are durable on the server; the agent may forget them."""
+    """These results are durable on the server; the agent may delete them."""
 
     fences: list[int]
     kind: Literal["ack"] = "ack"
@@ -253,7 +256,7 @@ class Ack:
 
 @dataclass(slots=True)
 class Kept:
-    """Output up to this byte is durable on the server; the spool below may go."""
+    """Output up to this byte is durable on the server; the agent may delete it."""
 
     fence: int
     offset: int
@@ -262,7 +265,7 @@ class Kept:
 
 @dataclass(slots=True)
 class Credit:
-    """That many more bytes of output may be sent."""
+    """The agent may send this many more bytes of output."""
 
     bytes: int
     kind: Literal["credit"] = "credit"
@@ -278,7 +281,7 @@ class Missing:
 
 @dataclass(slots=True)
 class Refusal:
-    """The last message before the server closes: why it will not talk."""
+    """The last message before the server closes the connection: the reason."""
 
     code: str
     message: str
@@ -287,7 +290,7 @@ class Refusal:
 
 @dataclass(slots=True)
 class Watched:
-    """One check that the agent shall make again and again."""
+    """One check that the agent repeats."""
 
     id: str
     type: str
@@ -298,21 +301,21 @@ class Watched:
 
 @dataclass(slots=True)
 class Watch:
-    """What this host checks. Without `since` it is the whole list, or a part of it: nothing else is
-    checked once its last part has come. A list with an older number is dropped.
+    """The checks of this host. Without `since` it is the complete list, or a part of it: after the
+    last part, the agent checks nothing else. A list with an older number is ignored.
 
     With `since` it is a difference for an agent whose list has exactly that number: it replaces or
-    adds `monitors` and drops those in `removed`. An agent with another number says `WatchAgain`.
-    Parts and differences go only to agents whose hello has `takes_changes`.
+    adds `monitors` and removes those in `removed`. An agent with another number responds with
+    `WatchAgain`. Parts and differences are sent only to agents whose Hello has `takes_changes`.
     """
 
     number: int
     monitors: list[Watched]
     since: int | None = None
     removed: list[str] = field(default_factory=list)
-    # The parts of a whole list are numbered from 0.
+    # The parts of a complete list are numbered from 0.
     part: int = 0
-    # Whether another part, or another difference, follows at once.
+    # Whether another part, or another difference, follows immediately.
     more: bool = False
     kind: Literal["watch"] = "watch"
 
@@ -331,9 +334,9 @@ FromServer = (
     Welcome | Order | Cancel | Stop | Ack | Kept | Credit | Missing | Refusal | Watch | Noted
 )
 
-# Output at most this long travels inside the report instead of in frames of its own.
+# Output up to this length is part of the report instead of separate frames.
 INLINE_LOG = 16 * 1024
-# The longest piece of output or script in one binary frame.
+# The maximum length of output or script content in one binary frame.
 CHUNK = 64 * 1024
 
 _OUTPUT = struct.Struct(">BQQQ")
@@ -343,7 +346,7 @@ OUTPUT, BLOB, FILE = 1, 2, 3
 
 
 def pack_output(fence: int, at_byte: int, at_line: int, data: bytes) -> bytes:
-    """`at_line` is the number of newlines before `at_byte` in the stream as produced."""
+    """`at_line` is the number of newlines before `at_byte` in the complete output."""
     return _OUTPUT.pack(OUTPUT, fence, at_byte, at_line) + data
 
 
@@ -362,7 +365,7 @@ def unpack_blob(frame: bytes) -> tuple[str, bytes, bool]:
 
 
 def pack_file(fence: int, number: int, at_byte: int, data: bytes) -> bytes:
-    """A piece of the file that stands at `number` in the report's list, from 0."""
+    """A part of the file at the index `number` in the report's list."""
     return _FILE.pack(FILE, fence, number, at_byte) + data
 
 

@@ -1,4 +1,4 @@
-"""Every setting of the server, in one table: option, environment, default, meaning."""
+"""All settings of the server in one table: option, environment variable, default, description."""
 
 import os
 from dataclasses import dataclass, field, fields
@@ -20,7 +20,7 @@ def _setting(default: Any, env: str, about: str, *, is_secret: bool = False) -> 
 
 @dataclass(slots=True)
 class Settings:
-    """How this server runs. Each field can come from its environment variable or its option."""
+    """The settings of a server. Each field has an environment variable and an option."""
 
     data: str = _setting("", "BELVEDERE_DATA", "folder of the database, keys and sockets")
     database: str = _setting(
@@ -43,7 +43,8 @@ class Settings:
     proxies: str = _setting(
         "",
         "BELVEDERE_PROXIES",
-        "addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For counts, separated by"
+        "addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For is trusted,"
+        " separated by"
         " commas",
     )
     origins: str = _setting(
@@ -51,12 +52,13 @@ class Settings:
     )
     ready: bool = _setting(True, "BELVEDERE_READY", "serve /-/ready without a credential")
     secret_rate: int = _setting(
-        500, "BELVEDERE_SECRET_RATE", "requests per second and secret key before 429"
+        500, "BELVEDERE_SECRET_RATE", "requests per second for each secret key before 429"
     )
     connections_per_address: int = _setting(
         1_000,
         "BELVEDERE_CONNECTIONS_PER_ADDRESS",
-        "HTTP connections that one address may have open; at most half of all that fit; proxies of"
+        "HTTP connections that one address may have open, at most half of the total limit;"
+        " proxies of"
         " BELVEDERE_PROXIES are exempt",
     )
     plain_http: bool = _setting(
@@ -68,13 +70,14 @@ class Settings:
     storage_quota: int = _setting(
         100,
         "BELVEDERE_STORAGE_QUOTA",
-        "GiB of logs, files and samples that one organization may store; beyond it output is"
+        "GiB of logs, files and samples that one organization may store; beyond that, output is"
         " dropped and marked, and uploads are refused; 0: no limit",
     )
     inner_networks: str = _setting(
         "",
         "BELVEDERE_INNER_NETWORKS",
-        "inner networks that the server itself may call, to notify or to ask a provider, such as"
+        "internal networks that the server may call for notifications and identity providers,"
+        " such as"
         " 10.0.0.0/8, separated by commas; empty: none",
     )
     mail: str = _setting(
@@ -88,10 +91,10 @@ class Settings:
     scripts_user: str = _setting(
         "",
         "BELVEDERE_SCRIPTS_USER",
-        "user that scripts of the local agent of `up` run as; needs root; empty: the server's own"
+        "user that runs the scripts of the local agent of `up`; needs root; empty: the server's own"
         " user, and then `up` serves one organization only",
     )
-    demo: bool = _setting(True, "BELVEDERE_DEMO", "the first start makes samples of everything")
+    demo: bool = _setting(True, "BELVEDERE_DEMO", "create sample data at the first start")
     customer: str = _setting("main", "BELVEDERE_CUSTOMER", "first start: organization name")
     admin_email: str = _setting(
         "admin@localhost", "BELVEDERE_ADMIN_EMAIL", "first start: e-mail of the owner"
@@ -130,12 +133,12 @@ TABLE = tuple(
     for item in fields(Settings)
 )
 
-# Variables that no other process may see, and that a server keeps in no environment.
+# Variables with secrets: the server removes them from its environment.
 SECRETS = tuple(item.metadata["env"] for item in fields(Settings) if item.metadata["is_secret"])
 
 
 def load(options: dict[str, Any], environ: dict[str, str] | None = None) -> Settings:
-    """Options win over the environment, the environment over the defaults."""
+    """Options have precedence over the environment, the environment over the defaults."""
     variables = os.environ if environ is None else environ
     values: dict[str, Any] = {}
     for name, env, default, _ in TABLE:
@@ -152,6 +155,6 @@ def _typed(env: str, text: str, default: Any) -> Any:
         return text.lower() not in ("", "0", "false", "no", "off")
     if isinstance(default, int):
         if not text.isdigit():
-            raise Invalid(f"{env} must be a whole number, not {text!r}.")
+            raise Invalid(f"{env} must be an integer, not {text!r}.")
         return int(text)
     return text

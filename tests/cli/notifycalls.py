@@ -95,7 +95,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         ("GET", "/notify/message", {"limit": "20", "where[state]": "dead"}, None),
         "shop fails (+2)",
     ),
-    (f"notify message {MESSAGE_ID}", ("GET", _MESSAGE, {}, None), "answered 500"),
+    (f"notify message {MESSAGE_ID}", ("GET", _MESSAGE, {}, None), "responded with 500"),
     (f"notify retry {MESSAGE_ID}", ("POST", f"{_MESSAGE}/retry", {}, None), "queued again: 1"),
     ("notify retry --all", ("POST", f"{_MESSAGE}/retry", {}, None), "queued again: 1"),
     (

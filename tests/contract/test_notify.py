@@ -304,7 +304,7 @@ async def test_an_inner_receiver_is_never_called(world: World, ada: Client) -> N
         answer = (await ada.post(f"/acme/notify/channel/{made['id']}/test")).json
         await world.runtime.egress.close()
     assert (answer["state"], trap.calls) == ("dead", 0)
-    assert "inner network" in answer["tries"][0]["fault"]
+    assert "internal network" in answer["tries"][0]["fault"]
 
 
 async def test_several_events_become_one_message(

@@ -135,4 +135,4 @@ def test_an_inner_provider_needs_the_operators_word(world: World) -> None:
         with pytest.raises(Problem) as caught:
             owner.post("/api/provider", body)
     assert caught.value.code == "provider_unreachable"
-    assert "inner network" in caught.value.message
+    assert "internal network" in caught.value.message

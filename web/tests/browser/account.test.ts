@@ -68,7 +68,7 @@ test('signing out everywhere else ends the other sessions and keeps this one', a
   await expect.poll(() => sessions.getByRole('listitem').count()).toBe(1)
   expect(await button.isDisabled()).toBe(true)
   await page.reload()
-  await sessions.getByText('this one').waitFor()
+  await sessions.getByText('this session').waitFor()
 })
 
 test('no page sinned', () => {

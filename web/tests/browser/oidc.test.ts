@@ -118,7 +118,7 @@ test('a provider of an older version is switched to its own redirect address', a
   const page = await world.page('/settings/organization')
   const form = await edits(page)
   await form.getByText('This provider still uses an address that it shares').waitFor()
-  await form.getByRole('switch', { name: 'Use the own address from now on' }).check()
+  await form.getByRole('switch', { name: 'Switch to its own address' }).check()
   await form.getByRole('button', { name: 'Save' }).click()
   await form.waitFor({ state: 'hidden' })
   const { callback, callback_kind, own_callback } = await stored()
