@@ -98,7 +98,7 @@ test('a member is invited, signs in with the link, and is given another level', 
 test('a token is shown once, then by its beginning, and is dead when revoked', async () => {
   const page = await world.page('/settings/credentials')
   await page.getByRole('button', { name: 'New token' }).click()
-  await page.getByRole('textbox', { name: 'For which program' }).fill('ci runner')
+  await page.getByRole('textbox', { name: 'Program' }).fill('ci runner')
   await page.getByRole('button', { name: 'Create' }).click()
   const shown = page.getByRole('dialog').filter({ hasText: 'Copy the token now' })
   const token = await shown.locator('code').innerText()

@@ -51,7 +51,7 @@ test('people are added, removed, replaced and cleared in the drawer', async () =
   expect([await sees(uma), await sees(vic)]).toEqual([404, 200])
 
   await drawer(page).getByRole('button', { name: 'Remove all' }).click()
-  const ask = page.getByRole('dialog', { name: 'Remove everybody from the list?' })
+  const ask = page.getByRole('dialog', { name: 'Remove everyone from the list?' })
   await ask.getByRole('button', { name: 'Remove all' }).click()
   await drawer(page).getByText('only managers and admins can see it').waitFor()
   await expect.poll(named).toEqual([])

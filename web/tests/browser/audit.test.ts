@@ -31,7 +31,7 @@ const DEEDS: [name: string, act: () => Promise<string>, action: string, shown: S
     'task.change',
     ['name', 'Ask', 'Ask all'],
   ],
-  ['an approval', approve, 'job.approve', ['state', 'not there', 'success']],
+  ['an approval', approve, 'job.approve', ['state', 'not set', 'success']],
   ['a workflow', changeWorkflow, 'workflow.change', ['name', 'Chain', 'Longer chain']],
   [
     'a webhook',
@@ -39,16 +39,11 @@ const DEEDS: [name: string, act: () => Promise<string>, action: string, shown: S
     'webhook.change',
     ['name', 'Door', 'Gate'],
   ],
-  ['a secret key', rotate, 'webhook.rotate_secret', ['overlap', 'not there', '3600']],
-  [
-    'a schedule',
-    pause,
-    'schedule.pause',
-    ['paused', 'not there', expect.stringMatching(/^\d{4}-/)],
-  ],
+  ['a secret key', rotate, 'webhook.rotate_secret', ['overlap', 'not set', '3600']],
+  ['a schedule', pause, 'schedule.pause', ['paused', 'not set', expect.stringMatching(/^\d{4}-/)]],
   ['an access list', share, 'task.acl', ['acl', '[]', '["ada@example.org"]']],
   ['a person', promote, 'member.change', ['level', 'viewer', 'manager']],
-  ['a token', token, 'token.revoke', ['name', 'ci runner', 'not there']],
+  ['a token', token, 'token.revoke', ['name', 'ci runner', 'not set']],
   ['a secret', setSecret, 'secret.set', ['version', '1', '2']],
 ]
 

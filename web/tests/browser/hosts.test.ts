@@ -50,7 +50,7 @@ test('the page with the install line notices the new host, and then that it goes
   expect(line).toContain(`${download}BELVEDERE_ENROLMENT_TOKEN=bve_`)
   expect((await fetch(`${world.url}/-/install.sh`)).status).toBe(200)
   const second = agent('web-7', /TOKEN=(\S+)/.exec(line!)![1])
-  await page.getByText('web-7 is here').waitFor()
+  await page.getByText('web-7 is connected').waitFor()
   await page.getByRole('link', { name: 'Open web-7' }).click()
   await page.getByRole('heading', { level: 1, name: 'web-7' }).waitFor()
   await page.getByText('Online').first().waitFor()

@@ -122,7 +122,7 @@ test('several are chosen by keys and cancelled at once', async () => {
 test('each row has a menu, by mouse and by key', async () => {
   const page = await world.page('/jobs?q=quick')
   const third = rows(page).nth(2)
-  await third.getByRole('button', { name: 'Actions of Quick' }).click()
+  await third.getByRole('button', { name: 'Actions for Quick' }).click()
   await page.getByRole('menuitem', { name: 'Open' }).waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('menuitem', { name: 'Open' }).waitFor({ state: 'hidden' })

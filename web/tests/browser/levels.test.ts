@@ -34,7 +34,7 @@ const ACTS: [page: string, button: string, whose: Level[], call: string, body?: 
   ['/hosts', 'Add a host', ADMINS, 'POST /api/enrolment', { name: 'by hand' }],
   ['/indicators/$indicator', 'Change access', MANAGERS, 'GET /indicator/$indicator/acl'],
   ['/indicators/$indicator', 'Edit', ADMINS, 'PATCH /indicator/$indicator', { value: 2 }],
-  ['/indicators/$indicator', 'Make a public link', ADMINS, 'POST /indicator/$indicator/public'],
+  ['/indicators/$indicator', 'Create a public link', ADMINS, 'POST /indicator/$indicator/public'],
   ['/webhooks/$webhook', 'Show the secret key', ADMINS, 'GET /webhook/$webhook/credentials'],
   ['/webhooks/$webhook', 'Send', ADMINS, 'POST /webhook/$webhook/trigger', []],
   ['/webhooks/$webhook', 'Delete', ADMINS, 'DELETE /webhook/$webhook'],

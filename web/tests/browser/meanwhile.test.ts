@@ -12,7 +12,7 @@ afterAll(() => world.stop())
 
 const editor = (page: Page) => page.getByRole('textbox', { name: 'Script', exact: true })
 const button = (page: Page, name: string) => page.getByRole('main').getByRole('button', { name })
-const notice = (page: Page) => page.getByText(`Changed meanwhile by ${other.email}.`).first()
+const notice = (page: Page) => page.getByText(`Changed by ${other.email} in the meantime.`).first()
 
 /** A signed-in window that hears what others do. */
 async function live(path: string): Promise<Page> {
@@ -77,7 +77,7 @@ test('theirs is taken, and a page that nobody types in follows', async () => {
   await page.getByLabel('Description').fill('also mine')
   await world.api('PUT', `/file/${id}`, { source: 'echo theirs\n' }, other)
   await notice(page).waitFor()
-  await button(page, 'Take theirs').click()
+  await button(page, 'Use theirs').click()
   await kept(page).getByText('echo theirs').waitFor()
   expect(await kept(page).innerText()).not.toContain('mine')
   await world.api('PUT', `/file/${id}`, { source: 'echo third\n' }, other)
@@ -121,7 +121,7 @@ test('the script of a task stays while somebody else saves it', async () => {
   await kept(page).getByText('echo mine too').waitFor()
   await page.keyboard.press('Control+s')
   await page.getByRole('dialog').getByText('echo theirs').waitFor()
-  await page.getByRole('dialog').getByRole('button', { name: 'Take theirs' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Use theirs' }).click()
   await kept(page).getByText('echo theirs').waitFor()
   expect(await source(script_id)).toBe('echo theirs\n')
 })
@@ -187,7 +187,7 @@ test('the form and the graph of a workflow keep what was made in them', async ()
   await notice(page).waitFor()
   await button(page, 'Show the difference').click()
   await page.getByRole('dialog').getByText('first -> theirs: success').waitFor()
-  await page.getByRole('dialog').getByRole('button', { name: 'Take theirs' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Use theirs' }).click()
   await page
     .getByRole('row', { name: /theirs/ })
     .first()

@@ -40,7 +40,7 @@ test('an owner adds a provider, and its secret is never shown again', async () =
   await form.getByLabel('Client secret').fill(provider.secret)
   await form.getByRole('combobox', { name: 'E-mail domains' }).fill('acme.test')
   await page.keyboard.press('Enter')
-  await form.getByRole('combobox', { name: 'New people come in as' }).click()
+  await form.getByRole('combobox', { name: 'Level of new members' }).click()
   await page.getByRole('option', { name: 'user', exact: true }).click()
   await form.getByRole('button', { name: 'Save' }).click()
   // The dialog goes on with the provider that was made: its redirect address is known only now.
@@ -74,11 +74,11 @@ test('a link from elsewhere asks before it leads to the provider', async () => {
 test('others are told why they stay outside', async () => {
   await provider.knows({ sub: 's-eve', email: 'eve@evil.test' })
   const page = await comes()
-  await page.getByText('Addresses of your domain are not let in.').waitFor()
+  await page.getByText('E-mail addresses of your domain are not allowed.').waitFor()
   await page.goto(world.at('/jobs'))
   await page.waitForURL(/\/ui\/login/)
   await provider.knows({ ...GRACE, sub: 's-somebody-else' })
-  await (await comes()).getByText('Another account of the provider belongs to this').waitFor()
+  await (await comes()).getByText('This e-mail address belongs to another account').waitFor()
 })
 
 /** The dialog with the stored provider. */

@@ -49,7 +49,7 @@ const PICTURES: [string, () => string, 'light' | 'dark', string[]][] = [
   ['jobs', () => '/jobs', 'light', ['text=Measure the disk', 'text=Fail on purpose']],
   ['task', () => `/tasks/${task}`, 'light', ['.cm-line >> nth=3']],
   ['workflow', () => `/workflows/${workflow}`, 'dark', ['.react-flow__node >> nth=2']],
-  ['monitor', () => `/monitors/${monitor}`, 'light', ['text=What is expected', '.uplot canvas']],
+  ['monitor', () => `/monitors/${monitor}`, 'light', ['text=Expected result', '.uplot canvas']],
 ]
 
 for (const [name, path, scheme, shown] of PICTURES) {

@@ -83,7 +83,7 @@ test('a variable can be read again', async () => {
   const page = await world.page('/secrets')
   await page.getByRole('button', { name: 'Set a secret' }).click()
   await form(page).getByRole('textbox', { name: 'Name' }).fill('REGION')
-  await form(page).getByRole('switch', { name: 'Hide it' }).uncheck()
+  await form(page).getByRole('switch', { name: 'Keep it secret' }).uncheck()
   await value(page).fill('north')
   await form(page).getByRole('button', { name: 'Save' }).click()
   await page.getByRole('listitem').filter({ hasText: 'REGION' }).getByText('north').waitFor()

@@ -16,8 +16,8 @@ test('an admin makes a page, and anybody reads it', async () => {
   await page.getByRole('option', { name: 'This server' }).click()
   await page.getByLabel('Name for visitors').fill('Web shop')
   await page.getByLabel('Group').fill('Front')
-  await page.getByRole('button', { name: 'Create the page' }).click()
-  await page.getByRole('heading', { name: 'Share it' }).waitFor()
+  await page.getByRole('button', { name: 'Create status page' }).click()
+  await page.getByRole('heading', { name: 'Share' }).waitFor()
   const markdown = await page.locator('.copy-field code', { hasText: '[![Acme is up]' }).innerText()
 
   const stranger = await world.stranger()
@@ -35,7 +35,7 @@ test('an admin makes a page, and anybody reads it', async () => {
 test('a page that is switched off, or was never there, says so', async () => {
   const [made] = await world.api<{ id: string }[]>('GET', '/statuspage')
   const page = await world.page(`/status/${made!.id}`)
-  await page.getByRole('switch', { name: 'It can be seen' }).uncheck()
+  await page.getByRole('switch', { name: 'Visible to everyone' }).uncheck()
   await page.keyboard.press('Control+s')
   await page.getByText('Saved', { exact: true }).waitFor()
   // The server remembers for some seconds what it has told strangers.

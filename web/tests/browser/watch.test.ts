@@ -107,7 +107,7 @@ describe('indicators', () => {
     await page.getByRole('textbox', { name: 'Value' }).fill('55')
     await page.keyboard.press('Control+s')
     await page.getByRole('heading', { level: 1, name: 'Made by hand' }).waitFor()
-    await page.getByRole('button', { name: 'Make a public link' }).click()
+    await page.getByRole('button', { name: 'Create a public link' }).click()
     const link = await page
       .locator('.copy-field code', { hasText: '/-/badge/' })
       .first()
@@ -163,7 +163,7 @@ describe('monitors', () => {
     await page.getByRole('button', { name: 'Create the monitor' }).click()
     await page.getByText('Must be an absolute URL').waitFor()
     await page.getByLabel('Address').fill(`http://127.0.0.1:${port}/`)
-    await page.getByLabel('Every, seconds').fill('1')
+    await page.getByLabel('Interval (seconds)').fill('1')
     await page.getByLabel('Failure after').fill('1')
     await page.getByRole('button', { name: 'Create the monitor' }).click()
     await page.getByRole('heading', { level: 1, name: 'Shop' }).waitFor()
@@ -198,12 +198,12 @@ describe('monitors', () => {
     await page.getByText('Table', { exact: true }).click()
     await page.getByRole('columnheader', { name: 'Response time, ms' }).waitFor()
     await page.getByRole('tab', { name: 'History' }).click()
-    const turns = page.getByRole('region', { name: 'Changes of state' })
+    const turns = page.getByRole('region', { name: 'State changes' })
     await turns
       .getByText(/^(Failing|Warning) lasted/)
       .first()
       .waitFor()
-    await turns.getByText(/^Normal since then/).waitFor()
+    await turns.getByText(/^Normal ongoing/).waitFor()
   })
 
   test('it is muted, paused, edited and deleted', async () => {
@@ -212,7 +212,7 @@ describe('monitors', () => {
     await page.getByRole('menuitem', { name: 'Mute for 8 hours' }).click()
     await page.getByText(/Muted until/).waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
-    await page.getByRole('menuitem', { name: 'Pause until I end it' }).click()
+    await page.getByRole('menuitem', { name: 'Pause indefinitely' }).click()
     await page.getByText('Paused: checks are off').waitFor()
     await page.getByRole('button', { name: 'Resume' }).click()
     await page.getByRole('button', { name: 'Pause' }).waitFor()

@@ -29,8 +29,8 @@ test('made, called from outside, replayed; a new secret kills the old address', 
   await page.getByRole('button', { name: 'Create the webhook' }).click()
   await page.waitForURL(/\/webhooks\/[0-9a-f]{24}$/)
 
-  // Which element becomes which argument stands there before anything is sent.
-  await page.getByRole('table', { name: /^Which element/ }).waitFor()
+  // The mapping of elements to arguments is shown before anything is sent.
+  await page.getByRole('table', { name: /^Mapping of elements/ }).waitFor()
   await page.getByRole('cell', { name: 'who' }).waitFor()
 
   await page.getByRole('button', { name: 'Show the secret key' }).click()
@@ -45,7 +45,7 @@ test('made, called from outside, replayed; a new secret kills the old address', 
   await delivery.getByText('accepted').waitFor()
   await delivery.locator('summary').click()
   await delivery.getByText('["Ada","kindly"]').waitFor()
-  await delivery.getByRole('button', { name: 'Run it again' }).click()
+  await delivery.getByRole('button', { name: 'Run again' }).click()
   await page.getByText('replay', { exact: true }).waitFor()
 
   await page.getByRole('button', { name: 'Change the secret key' }).click()
@@ -72,7 +72,7 @@ test('a test that lacks an argument says so before and after it is sent', async 
   await page.getByRole('textbox', { name: 'Payload' }).click()
   await page.keyboard.press('Control+a')
   await page.keyboard.insertText('["only one"]')
-  await page.getByText('missing: the call is refused').waitFor()
+  await page.getByText('missing: the call is rejected').waitFor()
   await page.getByRole('button', { name: 'Send', exact: true }).click()
   await page
     .getByRole('alert')

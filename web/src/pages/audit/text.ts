@@ -17,7 +17,7 @@ export const useText = catalogue(
     csv: 'CSV',
     same: 'No fields were recorded.',
     details: 'Before and after',
-    noValue: 'not there',
+    noValue: 'not set',
   },
   {
     who: 'Quién',
@@ -35,6 +35,6 @@ export const useText = catalogue(
     csv: 'CSV',
     same: 'No se anotó ningún campo.',
     details: 'Antes y después',
-    noValue: 'no está',
+    noValue: 'sin valor',
   },
 )

@@ -6,7 +6,7 @@ const useText = catalogue(
   {
     title: 'Recovery codes',
     body: 'Each code signs you in once if you lose your phone. Store them somewhere safe: they are not shown again.',
-    kept: 'I have kept them',
+    kept: 'I have saved them',
   },
   {
     title: 'Códigos de recuperación',

@@ -14,7 +14,7 @@ export const useText = catalogue(
     addButton: 'Add',
     remove: (name: string) => `Remove ${name}`,
     clear: 'Remove all',
-    clearTitle: 'Remove everybody from the list?',
+    clearTitle: 'Remove everyone from the list?',
     clearBody: 'Managers and admins still see it.',
     replace: 'Edit as text',
     replaceLabel: 'One person or tag per line. Replaces the whole list.',

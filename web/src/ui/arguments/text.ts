@@ -21,9 +21,9 @@ export const useText = catalogue(
     date: 'Date',
     loadingChoices: 'Loading choices…',
     noChoices: (from: string) =>
-      `The choices come from ${from}, which did not answer. Type the value.`,
+      `The choices come from ${from}, which did not respond. Enter the value.`,
     foreignChoices: (from: string) =>
-      `The choices come from ${from}, another site that this page may not call. Type the value.`,
+      `The choices come from ${from}, another site that this page is not allowed to call. Enter the value.`,
   },
   {
     nth: (n: number) => `Argumento ${n}`,
@@ -45,8 +45,8 @@ export const useText = catalogue(
     date: 'Fecha',
     loadingChoices: 'Cargando opciones…',
     noChoices: (from: string) =>
-      `Las opciones vienen de ${from}, que no respondió. Escribe el valor.`,
+      `Las opciones vienen de ${from}, que no respondió. Introduce el valor.`,
     foreignChoices: (from: string) =>
-      `Las opciones vienen de ${from}, otro sitio al que esta página no puede llamar. Escribe el valor.`,
+      `Las opciones vienen de ${from}, otro sitio al que esta página no puede llamar. Introduce el valor.`,
   },
 )

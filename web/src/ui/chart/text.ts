@@ -10,7 +10,7 @@ export const useText = catalogue(
     noNumbers: 'No numbers yet.',
     summary: (name: string, low: string, high: string, last: string) =>
       `${name}: lowest ${low}, highest ${high}, last ${last}`,
-    checks: (good: number, checks: number) => `${good} of ${checks} checks good`,
+    checks: (good: number, checks: number) => `${good} of ${checks} checks succeeded`,
     noChecks: 'no checks',
     strip: 'State over time',
     names: {

@@ -42,7 +42,7 @@ export const useText = catalogue(
     rotateBody: 'Everything that uses the old key needs the new one.',
     own: (who: string) => `The signing secret that ${who} shows`,
     ownBody: (who: string) =>
-      `${who} chooses the secret: copy it from there. Left empty, a new one of ours is made.`,
+      `${who} chooses the secret: copy it from there. If you leave this empty, Belvedere creates a new one.`,
     overlap: 'The old key still works for',
     overlapNone: 'not at all',
     overlapHour: 'one hour',
@@ -93,7 +93,7 @@ export const useText = catalogue(
     rotateBody: 'Todo lo que use la clave antigua necesita la nueva.',
     own: (who: string) => `El secreto de firma que muestra ${who}`,
     ownBody: (who: string) =>
-      `${who} elige el secreto: cópialo de allí. Si queda vacío se crea uno nuestro.`,
+      `${who} elige el secreto: cópialo de allí. Si lo dejas vacío, Belvedere crea uno nuevo.`,
     overlap: 'La clave vieja sirve todavía',
     overlapNone: 'nada',
     overlapHour: 'una hora',
