@@ -45,7 +45,7 @@ def test_fields_with_secret_names_are_left_out(value: dict[str, Any]) -> None:
     assert "hunter2" not in str(audit.without_secrets(value))
 
 
-def test_our_own_credentials_are_blotted_out_wherever_they_stand() -> None:
+def test_our_own_credentials_are_masked_everywhere() -> None:
     for prefix in ("bvt_", "bva_", "bvs_", "bve_", "bvl_"):
         token = make_token(prefix)
         shown = audit.without_secrets({"url": f"https://x/?y={token}&z", "all": [token]})
@@ -57,7 +57,7 @@ def test_the_rest_stays() -> None:
     assert audit.without_secrets(value) == value
 
 
-def test_records_may_be_given(db: Database, cast: Cast) -> None:
+def test_records_are_accepted(db: Database, cast: Cast) -> None:
     class Inner(msgspec.Struct):
         level: Level
 
@@ -89,7 +89,7 @@ def test_others_do_not_read_it(db: Database, cast: Cast) -> None:
     )
 
 
-def test_what_has_no_person_is_told_by_its_kind(db: Database, cast: Cast) -> None:
+def test_an_actor_that_is_not_a_person_is_shown_by_its_kind(db: Database, cast: Cast) -> None:
     secret = Actor(cast.acme.id, "acme", Level.ANONYMOUS, "secret", credential_id="k")
     db.write_blocking(audit.record, secret, "job.create", "job", new_id())
     row = db.write_blocking(audit.list_entries, cast.ada)[0]

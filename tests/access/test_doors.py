@@ -87,7 +87,7 @@ async def test_a_token_is_shown_once(doors: Doors, keys: Keyring, cast: Cast) ->
     assert (await doors.knock("GET /api/token", cast.ada)).body == []
 
 
-async def test_an_enrolment_is_made_listed_and_revoked(
+async def test_an_enrolment_is_created_listed_and_revoked(
     doors: Doors, keys: Keyring, cast: Cast
 ) -> None:
     made = await doors.knock("POST /api/enrolment", cast.ada, {"name": "farm", "uses": 2})
@@ -156,7 +156,7 @@ async def test_the_audit_refuses_bad_pages(
 
 
 @pytest.mark.parametrize("door", [f"{route.method} {route.path}" for route in ROUTES])
-async def test_every_door_asks_for_the_level_it_declares(
+async def test_every_route_requires_the_level_it_declares(
     doors: Doors, cast: Cast, door: str
 ) -> None:
     wanted = Level(find(door).level)
@@ -165,12 +165,12 @@ async def test_every_door_asks_for_the_level_it_declares(
             await doors.knock(door, Actor(cast.acme.id, "acme", level, "member"))
 
 
-def test_no_door_is_there_twice() -> None:
+def test_no_route_exists_twice() -> None:
     doors = [(route.method, route.path) for route in ROUTES]
     assert len(set(doors)) == len(doors)
 
 
-def test_every_door_is_well_declared() -> None:
+def test_every_route_is_declared_correctly() -> None:
     for route in ROUTES:
         assert route.style == "plain"
         assert route.summary

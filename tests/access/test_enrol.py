@@ -40,7 +40,7 @@ def test_it_is_no_credential(db: Database, keys: Keyring, cast: Cast) -> None:
     assert db.write_blocking(authenticate, keys, text) is None
 
 
-def test_it_serves_as_often_as_it_was_made_for(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_it_can_be_used_as_often_as_it_allows(db: Database, keys: Keyring, cast: Cast) -> None:
     _, text = db.write_blocking(create_enrolment, keys, cast.ada, "farm", 2)
     db.write_blocking(redeem_enrolment, keys, text, "web-1", "a")
     db.write_blocking(redeem_enrolment, keys, text, "web-2", "b")

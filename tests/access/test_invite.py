@@ -62,7 +62,7 @@ def test_a_link_has_its_time(db: Database, keys: Keyring, cast: Cast, clock: Han
 
 
 @pytest.mark.parametrize("token", ["", "bvl_x", "nonsense"])
-def test_a_link_of_nobody_is_gone(db: Database, keys: Keyring, cast: Cast, token: str) -> None:
+def test_an_unknown_link_is_not_found(db: Database, keys: Keyring, cast: Cast, token: str) -> None:
     assert db.write_blocking(invitations.link_details, keys, token) is None
     with pytest.raises(NotFound):
         db.write_blocking(invitations.accept, keys, token, None, HASH, "")
@@ -126,7 +126,7 @@ def test_one_who_is_known_comes_with_the_password_in_use(
     assert kept.password_hash == PASSWORD_HASH
 
 
-def test_until_the_link_is_used_the_door_stays_shut(
+def test_signing_in_is_refused_until_the_link_is_used(
     db: Database, keys: Keyring, cast: Cast
 ) -> None:
     """Eve's own invitation of somebody must not open what acme grants that somebody."""
@@ -212,7 +212,9 @@ def test_a_password_that_changed_meanwhile_accepts_nothing(
     assert db.write_blocking(invitations.link_details, keys, made.token) is not None
 
 
-def test_one_who_never_came_leaves_no_trace(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_an_invitation_that_was_never_accepted_leaves_no_trace(
+    db: Database, keys: Keyring, cast: Cast
+) -> None:
     made = invite(db, keys, cast)
     db.write_blocking(member_changes.remove, cast.max, made.member.id)
     assert db.write_blocking(users.by_identifier, "new@acme.test") is None

@@ -35,7 +35,7 @@ def test_the_ladder_is_in_order(mine: Level, wanted: Level) -> None:
 
 
 @pytest.mark.parametrize("level", LEVEL_ORDER)
-def test_an_agent_stands_apart_from_the_ladder(level: Level) -> None:
+def test_an_agent_is_outside_the_order_of_levels(level: Level) -> None:
     assert AGENT.reaches(AGENT)
     assert not AGENT.reaches(level)
     assert not level.reaches(AGENT)
@@ -43,7 +43,7 @@ def test_an_agent_stands_apart_from_the_ladder(level: Level) -> None:
 
 @pytest.mark.parametrize("mine", Level)
 @pytest.mark.parametrize("wanted", Level)
-def test_a_door_may_say_the_level_as_a_word(mine: Level, wanted: Level) -> None:
+def test_a_route_may_name_the_level_as_a_string(mine: Level, wanted: Level) -> None:
     assert mine.reaches(str(wanted.value)) is mine.reaches(wanted)
 
 

@@ -90,7 +90,7 @@ def test_wrong_secrets_for_many_targets_end_as_well() -> None:
         login_limits.check(HERE, AttemptKind.SECRET, "one more task")
 
 
-def test_a_secret_that_was_right_lately_passes_whatever_others_try() -> None:
+def test_a_recently_valid_secret_passes_whatever_others_try() -> None:
     clock = HandClock()
     login_limits = limits(clock)
     login_limits.record_success("digest")
@@ -127,7 +127,7 @@ def test_a_name_recovers() -> None:
     assert login_limits.delay_s("ada") == 0.0
 
 
-def test_a_forgotten_password_is_told_once_in_a_while() -> None:
+def test_a_forgotten_password_is_reported_at_intervals() -> None:
     clock = HandClock()
     login_limits = limits(clock)
     assert login_limits.may_report("ada")
@@ -149,7 +149,7 @@ def test_memory_is_bounded_and_the_longest_idle_go_first() -> None:
     assert window.count(99) == 1
 
 
-def test_keys_that_have_run_out_make_room_without_being_asked_for() -> None:
+def test_expired_keys_are_removed_without_being_used() -> None:
     clock = HandClock()
     window = RateWindow(3, 60_000, clock)
     for n in range(5):
@@ -160,7 +160,7 @@ def test_keys_that_have_run_out_make_room_without_being_asked_for() -> None:
     assert len(window) == 5
 
 
-def test_what_has_run_out_takes_no_room() -> None:
+def test_expired_entries_use_no_memory() -> None:
     clock = HandClock()
     window = RateWindow(3, 60_000, clock)
     window.add("a")

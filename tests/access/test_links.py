@@ -63,9 +63,7 @@ async def test_one_who_is_known_gives_the_password_in_use(
     assert (actor.user_id, actor.customer_name) == (cast.vic.user_id, "globex")
 
 
-async def test_an_invitation_tells_the_inviter_nothing_about_others(
-    doors: Doors, cast: Cast
-) -> None:
+async def test_an_invitation_reveals_nothing_about_other_accounts(doors: Doors, cast: Cast) -> None:
     """Known to the server or not: the answers differ in names and numbers only."""
     door, person = "POST /api/member", {"credential": "user"}
     known = await doors.knock(door, cast.eve, {**person, "user": {"email": "vic@acme.test"}})
@@ -110,7 +108,7 @@ async def test_one_changes_the_own_password(
     await doors.knock("POST /api/auth/login", stranger, {"email": "vic", "password": NEW})
 
 
-async def test_the_current_password_is_asked_for(doors: Doors, db: Database, cast: Cast) -> None:
+async def test_the_current_password_is_required(doors: Doors, db: Database, cast: Cast) -> None:
     with pytest.raises(Forbidden) as caught:
         await doors.knock(CHANGE, cast.vic, {"current": "wrong", "password": NEW})
     assert caught.value.code == "wrong_password"
@@ -134,7 +132,7 @@ async def test_a_forgotten_password_is_answered_alike(
     assert told == 1
 
 
-async def test_nobody_asks_about_everybody(doors: Doors, cast: Cast, stranger: Actor) -> None:
+async def test_recovery_requests_are_limited(doors: Doors, cast: Cast, stranger: Actor) -> None:
     for n in range(20):
         await doors.knock(RECOVER, stranger, {"email": f"{n}@x.test"})
     with pytest.raises(TooMany):

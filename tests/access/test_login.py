@@ -61,7 +61,7 @@ async def test_broken_http_basic_is_a_wrong_login(
         ("x" * 10_000, PASSWORD),
     ],
 )
-async def test_whatever_is_wrong_is_refused_alike(
+async def test_all_wrong_credentials_get_the_same_refusal(
     doors: Doors, cast: Cast, stranger: Actor, name: str, password: str
 ) -> None:
     with pytest.raises(Unauthenticated) as caught:
@@ -169,7 +169,7 @@ async def test_logging_out_ends_the_session(
     assert await doors.runtime.db.read(authenticate, keys, cast.tokens["vic"]) is None
 
 
-async def test_a_profile_tells_who_and_where(doors: Doors, cast: Cast) -> None:
+async def test_a_profile_shows_person_and_organization(doors: Doors, cast: Cast) -> None:
     answer = await doors.knock("GET /api/session/profile", cast.vic)
     here = {"id": cast.acme.id, "name": "acme"}
     assert answer.body.pop("expires") > "2026"

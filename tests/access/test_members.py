@@ -40,7 +40,7 @@ def test_it_works(db: Database, cast: Cast) -> None:
     assert '"level":"user"' in (row.after or "")
 
 
-def test_everybody_is_listed_and_nobody_else(db: Database, cast: Cast) -> None:
+def test_all_members_are_listed_and_no_one_else(db: Database, cast: Cast) -> None:
     found = db.write_blocking(memberships.list_members, cast.vic)
     assert {one.email for one in found} == {
         f"{name}@acme.test" for name in ("olga", "ada", "max", "uma", "vic")

@@ -136,7 +136,7 @@ def test_ownership_is_handed_on(db: Database, keys: Keyring, cast: Cast) -> None
     assert db.write_blocking(authenticate, keys, cast.tokens["uma"]) is None
 
 
-def test_ownership_goes_to_no_stranger_and_not_to_oneself(db: Database, cast: Cast) -> None:
+def test_ownership_cannot_go_to_outsiders_or_to_the_owner(db: Database, cast: Cast) -> None:
     with pytest.raises(NotFound):
         db.write_blocking(service.hand_over, cast.olga, cast.eve.member_id)
     with pytest.raises(Conflict):

@@ -131,7 +131,7 @@ def test_the_list_has_ten_thousand_and_names_its_source() -> None:
     assert "zxcvbn" in notice and "MIT License" in notice
 
 
-def test_the_list_is_not_kept_in_memory() -> None:
+def test_the_list_does_not_stay_in_memory() -> None:
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     assert password_hash.is_listed(["1qaz2wsx3edc"])

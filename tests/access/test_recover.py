@@ -110,7 +110,7 @@ def test_one_organization_does_not_set_the_password_of_another(
     assert hash_of(db, pat.id) == HASH
 
 
-def test_a_link_made_while_the_person_moved_is_dead(
+def test_a_link_created_while_the_membership_moves_is_invalid(
     db: Database, keys: Keyring, cast: Cast
 ) -> None:
     """The rule is asked again when the link is used, since both may have happened at once."""
@@ -159,7 +159,7 @@ def test_a_password_that_changed_meanwhile_is_not_overwritten(
     assert hash_of(db, cast.vic.user_id) == HASH
 
 
-def test_the_operator_resets_anybody(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_the_operator_can_reset_any_password(db: Database, keys: Keyring, cast: Cast) -> None:
     user, token = db.write_blocking(reset_password, keys, "OLGA@acme.test")
     assert user.id == cast.olga.user_id
     db.write_blocking(password_recovery.redeem_reset, keys, token, HASH, "")
@@ -176,7 +176,7 @@ def test_the_operator_learns_who_is_unknown(db: Database, keys: Keyring, cast: C
         db.write_blocking(set_password, "vic", HASH)
 
 
-def test_those_who_can_help_hear_of_a_forgotten_password(db: Database, cast: Cast) -> None:
+def test_managers_are_notified_of_a_forgotten_password(db: Database, cast: Cast) -> None:
     db.write_blocking(password_recovery.report_forgotten, "Vic@acme.test")
     db.write_blocking(password_recovery.report_forgotten, "nobody@acme.test")
     asked = [

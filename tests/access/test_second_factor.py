@@ -124,7 +124,7 @@ def test_a_recovery_code_works_once_however_it_is_typed(
     assert traded(db, keys, signed_in(db, keys, cast.vic).ticket, codes[3]) is None
 
 
-def test_somebody_elses_recovery_code_is_none(
+def test_a_recovery_code_of_another_person_is_refused(
     db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     _, theirs = equip(db, keys, clock, cast.uma)
@@ -157,7 +157,7 @@ def test_a_ticket_has_five_tries_and_five_minutes(
         traded(db, keys, late, app.code())
 
 
-def test_a_person_has_ten_tries_whatever_the_tickets(
+def test_a_person_has_ten_attempts_across_all_tickets(
     db: Database, keys: Keyring, cast: Cast, clock: HandClock
 ) -> None:
     app, codes = equip(db, keys, clock, cast.vic)
@@ -318,7 +318,9 @@ def test_the_ticket_of_a_code_sets_nothing_up(
         db.write_blocking(login.set_up_second_factor, keys, signed_in(db, keys, cast.vic).ticket)
 
 
-def test_whoever_requires_it_has_one(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_requiring_a_second_factor_needs_having_one(
+    db: Database, keys: Keyring, cast: Cast
+) -> None:
     with pytest.raises(Conflict) as caught:
         db.write_blocking(service.require_second_factor, cast.olga, "owner")
     assert caught.value.code == "second_factor_off"

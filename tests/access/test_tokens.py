@@ -46,7 +46,7 @@ def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
     )
 
 
-def test_the_text_is_kept_nowhere(db: Database, keys: Keyring, cast: Cast) -> None:
+def test_the_token_text_is_not_stored(db: Database, keys: Keyring, cast: Cast) -> None:
     _, text = db.write_blocking(create_token, keys, cast.ada, "ci")
     (listed,) = db.write_blocking(tokens.list_active, cast.ada)
     assert listed.prefix == text[:8]
@@ -95,7 +95,9 @@ def test_a_token_can_expire(db: Database, keys: Keyring, cast: Cast, clock: Hand
 
 
 @pytest.mark.parametrize("life_s", [0, -1, 10**12])
-def test_an_expiry_lies_ahead(db: Database, keys: Keyring, cast: Cast, life_s: int) -> None:
+def test_an_expiry_must_be_in_the_future(
+    db: Database, keys: Keyring, cast: Cast, life_s: int
+) -> None:
     with pytest.raises(Invalid):
         db.write_blocking(create_token, keys, cast.ada, "ci", life_s)
 

@@ -45,7 +45,7 @@ async def test_it_works(tmp_path: Path) -> None:
         assert agency.keepers() == keepers
 
 
-async def test_an_end_without_an_agent_is_told_by_the_next(tmp_path: Path) -> None:
+async def test_an_end_without_an_agent_is_reported_by_the_next_agent(tmp_path: Path) -> None:
     async with office(tmp_path) as (server, agency):
         fence = await server.order(f"#!/bin/sh\nsleep 0.3\ntouch {tmp_path}/over\nexit 8\n")
         await server.until(lambda: any(m["kind"] == "started" for m in server.heard))
@@ -91,7 +91,7 @@ async def test_a_cut_network_loses_and_doubles_nothing(tmp_path: Path) -> None:
         assert server.gaps == []
 
 
-async def test_a_server_that_was_away_hears_everything(tmp_path: Path) -> None:
+async def test_a_server_that_was_down_gets_every_report(tmp_path: Path) -> None:
     async with office(tmp_path) as (server, agency):
         fence = await server.order(HALVES, str(tmp_path / "go"))
         await server.until(lambda: len(server.output.get(fence, b"")) == len(lines(10)))
@@ -104,7 +104,7 @@ async def test_a_server_that_was_away_hears_everything(tmp_path: Path) -> None:
         assert (report["code"], bytes(server.output[fence])) == (3, lines(20))
 
 
-async def test_an_end_is_told_until_it_is_acknowledged(tmp_path: Path) -> None:
+async def test_an_end_is_reported_until_it_is_acknowledged(tmp_path: Path) -> None:
     async with office(tmp_path) as (server, agency):
         server.acks = False
         fence = await server.order("#!/bin/sh\necho once >> $1\n", str(tmp_path / "ran"))
@@ -127,7 +127,7 @@ async def test_an_end_is_told_until_it_is_acknowledged(tmp_path: Path) -> None:
         assert (tmp_path / "ran").read_text() == "once\n"
 
 
-async def test_a_killed_keeper_is_replaced_and_tells_the_truth(tmp_path: Path) -> None:
+async def test_a_killed_keeper_is_replaced_and_reports_correctly(tmp_path: Path) -> None:
     async with office(tmp_path) as (server, agency):
         fence = await server.order("#!/bin/sh\necho said\nsetsid sleep 300 &\nexec sleep 300\n")
         await server.until(lambda: bytes(server.output.get(fence, b"")) == b"said\n")

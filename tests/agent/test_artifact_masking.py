@@ -123,7 +123,7 @@ def test_where_windows_meet_makes_no_difference(
         assert (tmp_path / "f").read_bytes() == hidden(data.encode(), masker)
 
 
-def test_it_is_given_up_where_there_are_too_many(tmp_path: Path) -> None:
+def test_too_many_occurrences_are_refused(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"secret42 " * 5)
     assert blot_file(tmp_path, 45, Masker(["secret42"]), 5) == 5
     (tmp_path / "f").write_bytes(b"secret42 " * 6)

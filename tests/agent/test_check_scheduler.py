@@ -53,7 +53,7 @@ async def test_it_works(tmp_path: Path) -> None:
         assert numbers == list(range(1, len(numbers) + 1))
 
 
-async def test_it_is_configured_anew_without_a_restart(tmp_path: Path) -> None:
+async def test_it_is_reconfigured_without_a_restart(tmp_path: Path) -> None:
     async with site() as page, office(tmp_path) as (server, _):
         await server.say({"kind": "watch", "number": 1, "monitors": [watched(page.url)]})
         await server.until(lambda: seen(server))
@@ -129,7 +129,7 @@ def test_a_buffer_is_bounded_and_counts_what_it_drops(monkeypatch: pytest.Monkey
     assert batch.dropped == 15
 
 
-def test_batches_are_said_again_until_they_are_noted() -> None:
+def test_batches_are_sent_again_until_they_are_acknowledged() -> None:
     now = 0.0
     buffer = SampleBuffer(lambda: now)
     buffer.add("a", 1, Outcome("normal"))
@@ -200,7 +200,7 @@ def test_samples_survive_a_restart(tmp_path: Path) -> None:
     assert told(last.next()) == (4, ["new"], 0)
 
 
-def test_a_journal_tells_the_same_at_every_line(
+def test_a_journal_can_be_read_after_every_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whenever the agent dies, the next one has what this one had."""
@@ -257,7 +257,7 @@ def test_a_journal_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert not of.path.exists() and len(buffer) == 200
 
 
-async def test_what_was_seen_while_cut_off_outlives_the_agent(tmp_path: Path) -> None:
+async def test_results_from_while_it_was_offline_outlive_the_agent(tmp_path: Path) -> None:
     async with site() as page, office(tmp_path) as (server, agency):
         await server.say({"kind": "watch", "number": 1, "monitors": [watched(page.url)]})
         await server.until(lambda: seen(server))
@@ -318,7 +318,9 @@ for _ in range(600):
         ({"a": {1, 2}}, False),
     ],
 )
-def test_what_cannot_be_kept_is_left_out(data: dict[str, Any], kept: bool, tmp_path: Path) -> None:
+def test_results_that_cannot_be_stored_are_left_out(
+    data: dict[str, Any], kept: bool, tmp_path: Path
+) -> None:
     outcome = sanitize(Outcome("normal", "e\ud800", "m\0", data, {"ms": 1.0, "no": float("nan")}))
     assert (outcome.event, outcome.message) == ("e\ufffd\ufffd\ufffd", "m\ufffd")
     assert outcome.measured == {"ms": 1.0}

@@ -263,9 +263,7 @@ def program(*said: bytes) -> "subprocess.CompletedProcess[bytes]":
 
 
 @pytest.mark.parametrize(("said", "code"), [(b"", 0), (b"{\n", 1), (b'{"number": 1}\n', 1)])
-def test_it_ends_with_whoever_started_it_and_when_it_understands_nothing(
-    said: bytes, code: int
-) -> None:
+def test_it_exits_with_its_parent_and_on_invalid_input(said: bytes, code: int) -> None:
     assert program(said).returncode == code
 
 

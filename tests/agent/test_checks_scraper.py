@@ -52,7 +52,7 @@ async def test_it_works() -> None:
         ("", "normal"),
     ],
 )
-async def test_the_whole_status_must_fit(expected: str, state: str) -> None:
+async def test_the_pattern_must_match_the_complete_status(expected: str, state: str) -> None:
     async with site() as found:
         assert (await scrape(found.url, status_code=expected)).state == state
 
@@ -95,7 +95,7 @@ async def test_redirects_are_followed_unless_they_are_expected() -> None:
         assert "redirects" in (await scrape(f"{found.url}/loop")).message
 
 
-async def test_what_opens_one_door_is_not_shown_at_another() -> None:
+async def test_credentials_are_not_sent_to_another_origin() -> None:
     async with site() as found, site() as other:
         found.pages["/"] = page(status="302 Found", Location=f"{other.url}/")
         await scrape(found.url, headers={"Authorization": "Basic canary"})
@@ -206,7 +206,7 @@ async def test_an_answer_that_repeats_a_credential_is_masked() -> None:
         assert outcome.message == "$.you is sent *** to us, expected x"
 
 
-async def test_a_check_that_cannot_be_made_sends_nothing() -> None:
+async def test_a_check_that_cannot_run_sends_nothing() -> None:
     async with site() as found:
         outcome = await scrape(found.url, problem="The secret X is not set.")
         assert (outcome.state, outcome.event) == ("failure", "scraper:config:secret")

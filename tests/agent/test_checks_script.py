@@ -148,7 +148,7 @@ async def test_the_next_keeper_ends_what_a_dead_one_left(tmp_path: Path) -> None
         waits.cancel()
 
 
-async def test_without_a_keeper_it_is_said_so(tmp_path: Path) -> None:
+async def test_a_missing_keeper_is_reported(tmp_path: Path) -> None:
     async with bench(tmp_path) as (run, keeper):
         keeper.close()
         await keeper.lost.wait()

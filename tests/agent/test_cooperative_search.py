@@ -20,7 +20,7 @@ async def test_it_finds_what_a_single_look_finds(pattern: str) -> None:
     ]
 
 
-async def test_a_dear_pattern_lets_others_work_and_can_be_ended() -> None:
+async def test_an_expensive_pattern_lets_others_run_and_can_be_stopped() -> None:
     turns = 0
 
     async def others() -> None:

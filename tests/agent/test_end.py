@@ -51,7 +51,7 @@ def test_a_script_that_ignores_term_is_killed_after_the_grace(keeping: Keeping) 
     assert keeping.left() == []
 
 
-def test_the_timeout_ends_the_whole_tree(keeping: Keeping) -> None:
+def test_the_timeout_ends_the_process_tree(keeping: Keeping) -> None:
     script = "#!/bin/bash\n(trap '' TERM; sleep 300) & (sleep 300 & sleep 300) & wait\n"
     report = keeping.run(script, timeout_ms=100, grace_ms=100)
     assert report["ending"] == "timeout"
@@ -68,7 +68,7 @@ def test_a_script_that_cleans_up_on_term_keeps_its_exit_code(keeping: Keeping) -
     assert (report["ending"], report["code"], report["lastline"]) == ("canceled", 5, "bye")
 
 
-def test_a_shell_is_asked_before_it_sees_its_children_end(keeping: Keeping) -> None:
+def test_a_shell_gets_sigterm_before_its_children_end(keeping: Keeping) -> None:
     fence = started(
         keeping,
         "#!/bin/sh\ntrap 'echo bye; exit 5' TERM\n"
@@ -81,7 +81,7 @@ def test_a_shell_is_asked_before_it_sees_its_children_end(keeping: Keeping) -> N
     assert keeping.left() == []
 
 
-def test_who_left_the_group_is_asked_too(keeping: Keeping) -> None:
+def test_processes_outside_the_group_get_sigterm_too(keeping: Keeping) -> None:
     """With a grace that nobody waits for."""
     fence = started(keeping, "#!/bin/sh\nsetsid sleep 300 &\nwait\n", grace_ms=3_600_000)
     keeping.say(do="cancel", fence=fence)
@@ -96,7 +96,7 @@ def test_one_that_ended_by_itself_before_the_cancel_has_exited(keeping: Keeping)
     assert (report["ending"], report["code"]) == ("exit", 4)
 
 
-def test_a_stopped_script_still_hears_term(keeping: Keeping) -> None:
+def test_a_stopped_script_still_gets_sigterm(keeping: Keeping) -> None:
     fence = started(keeping, "#!/bin/sh\ntrap 'exit 9' TERM\nkill -STOP $$\nsleep 300\n")
     keeping.say(do="cancel", fence=fence)
     assert keeping.report(fence)["code"] == 9
@@ -236,7 +236,7 @@ def test_what_is_no_text_is_replaced(keeping: Keeping) -> None:
     assert report["sha256"] == hashlib.sha256(b"a\0b\xffc\n").hexdigest()
 
 
-def test_characters_that_come_byte_by_byte_stay_whole(keeping: Keeping) -> None:
+def test_characters_that_arrive_byte_by_byte_are_decoded(keeping: Keeping) -> None:
     script = '#!/bin/sh\nfor b in 342 202 254 303 251; do printf "\\\\$b"; sleep 0.03; done\necho\n'
     fence = keeping.order(script)
     report = keeping.report(fence)

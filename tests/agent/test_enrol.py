@@ -93,7 +93,7 @@ def test_without_any_token_it_says_what_to_do(desk: Desk, folder: StateFolder) -
         enrolment.load_saved(settings(desk, folder, token=""), folder)
 
 
-def test_a_refusal_is_told_in_the_servers_words(desk: Desk, folder: StateFolder) -> None:
+def test_a_refusal_shows_the_message_of_the_server(desk: Desk, folder: StateFolder) -> None:
     desk.status, desk.answer = 401, {"message": "This enrolment token has expired."}
     with pytest.raises(CannotEnrol, match="has expired"):
         enrolment.enrol(settings(desk, folder), folder, None)

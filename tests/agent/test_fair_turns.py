@@ -113,7 +113,7 @@ def test_it_works() -> None:
     assert settled(*map(spawn, range(BATCH_SIZE))) == [("begun", n) for n in range(BATCH_SIZE)]
 
 
-def test_ends_are_written_and_told_before_more_scripts_begin() -> None:
+def test_ends_are_written_and_reported_before_more_scripts_start() -> None:
     done = settled(*map(spawn, range(COUNT)))
     assert [fence for what, fence in done if what == "begun"] == list(range(COUNT))
     last = COUNT - 1
@@ -135,7 +135,7 @@ def test_a_disk_that_fails_meanwhile_stops_nobody_who_was_accepted() -> None:
     assert [fence for what, fence in done if what == "begun"] == list(range(COUNT))
 
 
-def test_what_was_told_before_the_state_is_part_of_it() -> None:
+def test_the_state_includes_reports_sent_before_it() -> None:
     """An agent that has said hello forgets whatever it hears before the state."""
     agent = Listening()
     settled(*map(spawn, range(1, COUNT)), SendState(), on=agent)
@@ -145,7 +145,7 @@ def test_what_was_told_before_the_state_is_part_of_it() -> None:
     assert set(before) <= set(agent.heard[at]["ended"])
 
 
-def test_what_ended_is_tidied_up_when_its_end_was_told() -> None:
+def test_an_ended_script_is_cleaned_up_after_its_report() -> None:
     done = settled(*map(spawn, range(COUNT)))
     assert [what for what, _ in done if what in ("flushed", "tidied")] == ["flushed", "tidied"] * 3
     for at in [at for at, (what, _) in enumerate(done) if what == "flushed"]:
@@ -156,9 +156,7 @@ def test_what_ended_is_tidied_up_when_its_end_was_told() -> None:
     ("unsynced", "is_sound", "stays"),
     [(False, True, False), (True, True, True), (False, False, True), (True, False, True)],
 )
-def test_what_an_order_made_durable_is_not_made_so_again(
-    unsynced: bool, is_sound: bool, stays: bool
-) -> None:
+def test_a_sync_stays_scheduled_only_if_needed(unsynced: bool, is_sound: bool, stays: bool) -> None:
     stage: Any = Stage()
     stage.unsynced, stage.is_sound = unsynced, is_sound
     keeper = keeper_on(stage)

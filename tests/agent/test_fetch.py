@@ -59,7 +59,7 @@ def test_the_wrong_bytes_are_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_bytes_nobody_asked_for_are_ignored(tmp_path: Path) -> None:
+def test_content_that_was_not_requested_is_ignored(tmp_path: Path) -> None:
     assert FileCache(str(tmp_path)).feed(DIGEST, SCRIPT, last=True) is None
     assert list(tmp_path.iterdir()) == []
 

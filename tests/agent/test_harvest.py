@@ -199,7 +199,7 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     assert found == {1: b"x", 4: b"short"} and order[-1] == "end"
 
 
-def test_a_server_that_takes_no_files_hears_of_none(tmp_path: Path) -> None:
+def test_a_server_without_artifacts_gets_none_reported(tmp_path: Path) -> None:
     streams = left(tmp_path, a=b"x")
     streams.takes_files = False
     streams.end(7, Report("exit", log="", files=[["a", 1]]))

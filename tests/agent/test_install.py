@@ -46,7 +46,7 @@ def test_what_the_unit_runs_is_an_agent(tmp_path: Path) -> None:
     assert shown.returncode == 0 and "--server" in shown.stdout
 
 
-def test_an_unreachable_server_is_told_and_no_unit_is_written(
+def test_an_unreachable_server_is_reported_and_no_unit_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def nobody(*_: object) -> Credential:

@@ -18,7 +18,7 @@ async def test_it_works() -> None:
         await run_detached(next, iter([]))
 
 
-async def test_one_that_hangs_can_be_given_up() -> None:
+async def test_a_call_that_hangs_can_be_abandoned() -> None:
     go_on = threading.Event()
     begun = threading.Event()
 

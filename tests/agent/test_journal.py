@@ -77,7 +77,7 @@ def test_garbage_at_the_end_is_a_torn_tail() -> None:
 
 
 @pytest.mark.parametrize("at", range(len(LINES)))
-def test_damage_to_any_whole_line_costs_the_identity(at: int) -> None:
+def test_damage_to_any_complete_line_changes_the_identity(at: int) -> None:
     lines = list(LINES)
     lines[at] = lines[at][:12] + b"#" + lines[at][13:]
     ledger, whole = read(b"".join(lines), "new")
@@ -200,7 +200,7 @@ def test_most_writes_leave_the_size_of_the_file_alone(
     assert path.stat().st_size > fresh + 2_000
 
 
-def test_without_room_to_spare_it_still_writes(
+def test_it_still_writes_when_the_disk_is_almost_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(journals, "PREALLOCATED", 200)
@@ -240,7 +240,7 @@ def test_fences_beyond_memory_stay_known() -> None:
         st.tuples(st.sampled_from(["accepted", "ended", "acked"]), st.integers(1, 12)), max_size=40
     )
 )
-def test_a_rewritten_journal_tells_the_same(steps: list[tuple[str, int]]) -> None:
+def test_a_rewritten_journal_has_the_same_content(steps: list[tuple[str, int]]) -> None:
     ledger = JournalState("id", "boot")
     for kind, fence in steps:
         if kind == "accepted" and not ledger.knows(fence):

@@ -232,7 +232,7 @@ def test_what_an_agent_left_unread_is_never_accepted(keeping: Keeping) -> None:
     assert set(accepted) <= {fence}
 
 
-def test_the_state_tells_what_is_held(keeping: Keeping) -> None:
+def test_the_state_lists_the_running_scripts(keeping: Keeping) -> None:
     live = keeping.order(SLEEP)
     ended = keeping.order("#!/bin/sh\necho over\n")
     keeping.report(ended)

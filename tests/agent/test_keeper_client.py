@@ -10,7 +10,7 @@ from belvedere.agent.keeper_client import connect_keeper
 pytestmark = pytest.mark.usefixtures("loop_factory")
 
 
-async def test_a_keeper_that_is_gone_takes_nothing_and_harms_nobody(tmp_path: Path) -> None:
+async def test_a_crashed_keeper_accepts_nothing_and_breaks_nothing(tmp_path: Path) -> None:
     keeper = await connect_keeper(folders.prepare(str(tmp_path)))
     assert keeper.process is not None
     keeper.process.kill()

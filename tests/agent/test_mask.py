@@ -43,7 +43,7 @@ def test_it_works(keeping: Keeping, flood: int) -> None:
     assert shown.endswith(b"by argument: ***\n***\n***==\n" + report["lastline"].encode() + b"\n")
 
 
-def test_what_was_held_back_comes_at_the_end(keeping: Keeping) -> None:
+def test_buffered_output_is_written_at_the_end(keeping: Keeping) -> None:
     """The beginning of a secret, and then nothing more."""
     fence = keeping.order("#!/bin/sh\nprintf 'it ends with correct-ho'\n", masks=[SECRET])
     report = keeping.report(fence)

@@ -30,7 +30,7 @@ def test_it_works(tmp_path: Path) -> None:
 
 
 @given(PIECES, st.integers(0, 30))
-def test_it_tells_the_truth_of_any_stream(pieces: list[bytes], inline: int) -> None:
+def test_it_is_correct_for_any_stream(pieces: list[bytes], inline: int) -> None:
     data = b"".join(pieces)
     with tempfile.TemporaryDirectory() as folder:
         output = OutputCapture(inline)

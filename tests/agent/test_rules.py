@@ -124,7 +124,7 @@ def test_cancel_ends_what_runs_and_nothing_else() -> None:
     assert rules.cancel(made, 1) == []
 
 
-def test_stop_ends_it_and_nobody_hears_of_it() -> None:
+def test_stop_ends_it_without_a_report() -> None:
     made = running(1)
     assert plain(rules.stop(made, 1)) == [("end", 1, "stopped")]
     assert rules.stop(made, 1) == []
@@ -252,7 +252,7 @@ def test_after_a_reboot_nothing_is_left_to_hunt() -> None:
     assert made.boot_id == "later boot"
 
 
-def test_a_damaged_journal_that_lost_its_boot_is_taken_for_this_one() -> None:
+def test_a_damaged_journal_without_boot_id_counts_as_this_boot() -> None:
     made = running(1)
     made.entries[1].boot_id = ""
     assert rules.orphaned(made, "boot") == [1]

@@ -162,7 +162,7 @@ async def test_a_second_agent_refuses_with_one_sentence(tmp_path: Path) -> None:
         assert f"another agent uses this state folder folder={agency.folder.root}" in second.stderr
 
 
-async def test_a_credential_that_is_not_good_is_said_clearly(tmp_path: Path) -> None:
+async def test_an_invalid_credential_is_reported_clearly(tmp_path: Path) -> None:
     async with office(tmp_path) as (server, agency):
         server.close_with = (4401, "This agent's credential was revoked.")
         server.cut()

@@ -148,7 +148,7 @@ async def test_an_end_leaves_at_once_and_those_of_one_moment_share_a_frame(tmp_p
     task.cancel()
 
 
-async def test_what_finds_no_room_follows_in_its_turn(tmp_path: Path) -> None:
+async def test_messages_without_buffer_space_are_sent_later(tmp_path: Path) -> None:
     pipe = Pipe(tmp_path)
     task = await speaking(pipe)
     pipe.is_full = True

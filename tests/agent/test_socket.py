@@ -82,7 +82,7 @@ async def test_what_the_listener_cannot_bear_ends_its_listening() -> None:
     assert not wire.is_closed
 
 
-async def test_a_listener_that_was_called_off_hears_no_more() -> None:
+async def test_a_cancelled_reader_receives_nothing_more() -> None:
     socket, heard = AgentSocket(Wire(), OPTIONS), list[str | bytes]()
     task = await listening(socket, heard.append)
     task.cancel()
@@ -92,7 +92,7 @@ async def test_a_listener_that_was_called_off_hears_no_more() -> None:
 
 
 @pytest.mark.parametrize("is_early", [True, False])
-async def test_a_connection_that_breaks_fails_whoever_listens(is_early: bool) -> None:
+async def test_a_broken_connection_fails_its_reader(is_early: bool) -> None:
     socket = AgentSocket(Wire(), OPTIONS)
     if is_early:
         socket.connection_lost(None)
@@ -105,7 +105,7 @@ async def test_a_connection_that_breaks_fails_whoever_listens(is_early: bool) ->
         await socket.room()
 
 
-async def test_there_is_room_again_once_the_server_takes_what_we_say() -> None:
+async def test_sending_continues_when_the_server_reads_again() -> None:
     socket = AgentSocket(Wire(), OPTIONS)
     socket.pause_writing()
     waits = asyncio.create_task(socket.room())
@@ -151,7 +151,7 @@ def calling(address: str) -> connect:
 
 
 @pytest.mark.parametrize("packets", [(GOODBYE,), (GOODBYE[:1], GOODBYE[1:]), (b"", GOODBYE)])
-async def test_a_goodbye_right_behind_the_handshake_is_heard(packets: Sequence[bytes]) -> None:
+async def test_a_close_right_after_the_handshake_is_received(packets: Sequence[bytes]) -> None:
     async with answering(*packets) as address, calling(address) as socket:
         with pytest.raises(ConnectionClosedError) as ended:
             await socket.recv()
@@ -159,7 +159,7 @@ async def test_a_goodbye_right_behind_the_handshake_is_heard(packets: Sequence[b
     assert (ended.value.rcvd.code, ended.value.rcvd.reason) == (4401, "Revoked.")
 
 
-async def test_a_message_right_behind_the_handshake_is_heard() -> None:
+async def test_a_message_right_after_the_handshake_is_received() -> None:
     async with answering(texts("one", "two")) as address, calling(address) as socket:
         assert [await socket.recv(), await socket.recv()] == ["one", "two"]
 

@@ -35,7 +35,7 @@ def made(tmp_path: Path, disk: Disk) -> DiskSpace:
     return DiskSpace((str(tmp_path),), 100, 10)
 
 
-def test_work_is_taken_again_only_with_more_than_the_minimum(made: DiskSpace, disk: Disk) -> None:
+def test_jobs_are_accepted_again_only_above_the_minimum(made: DiskSpace, disk: Disk) -> None:
     states = []
     for disk.free in (100, 99, 100, 149, 150, 100):
         made.refresh()

@@ -89,6 +89,6 @@ def test_a_dropped_stream_says_nothing_more(streams: OutputUpload, tmp_path: Pat
     assert streams.next() is None
 
 
-def test_output_that_is_gone_is_jumped_to_its_end(streams: OutputUpload) -> None:
+def test_deleted_output_is_skipped(streams: OutputUpload) -> None:
     streams.end(1, Report("unknown", bytes_total=12))
     assert isinstance(streams.next(), Ended)

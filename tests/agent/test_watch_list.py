@@ -104,7 +104,7 @@ def test_a_lost_part_is_noticed(
     assert set(checks.now) == {"m0", "m1", "m2"}
 
 
-def test_a_server_of_the_previous_version_sends_whole_lists(
+def test_a_server_of_the_previous_version_sends_complete_lists(
     watch_list: MonitorList, checks: Checks, asked: list[int]
 ) -> None:
     for number, names in ((1, "a"), (2, "ab"), (1, ""), (3, "b")):

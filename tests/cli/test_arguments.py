@@ -26,6 +26,6 @@ def test_a_wrong_number_of_values_is_left_to_the_server() -> None:
     assert run.argument_values(DEFINITIONS, ["only one"]) == ["only one"]
 
 
-def test_a_file_that_is_not_there_is_said() -> None:
+def test_a_missing_file_is_reported() -> None:
     with pytest.raises(CommandError, match="Cannot read /nowhere"):
         run.argument_values([{"type": "file"}], ["/nowhere"])

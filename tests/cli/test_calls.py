@@ -607,7 +607,7 @@ def test_an_enrolment_uses_an_address_that_other_machines_can_reach(
     assert "cannot reach" not in ran.err
 
 
-def test_a_task_is_made_from_files_and_options(
+def test_a_task_is_created_from_files_and_options(
     belvedere: Belvedere, server: FakeServer, tmp_path: Path
 ) -> None:
     script = tmp_path / "deploy.sh"
@@ -713,7 +713,7 @@ def test_the_first_push_of_a_title_makes_the_indicator(
         ("member level zoe admin", 1, "See: belvedere member list"),
     ],
 )
-def test_what_cannot_be_done_is_said(
+def test_an_impossible_command_is_reported(
     belvedere: Belvedere, words: str, status: int, told: str
 ) -> None:
     ran = belvedere(*words.split())

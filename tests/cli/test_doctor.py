@@ -39,7 +39,7 @@ def test_programs_get_json(stranger: Belvedere, data: Path) -> None:
     assert {one["verdict"] for one in json.loads(ran.out)} == {"ok"}
 
 
-def test_a_folder_without_a_database_is_told(stranger: Belvedere, tmp_path: Path) -> None:
+def test_a_folder_without_a_database_is_reported(stranger: Belvedere, tmp_path: Path) -> None:
     ran = stranger("doctor", "--data", str(tmp_path))
     assert ran.status == 1
     assert "No database at" in ran.err

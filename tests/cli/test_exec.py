@@ -68,7 +68,9 @@ def test_the_status_is_that_of_those_that_failed(
     assert belvedere("exec", "--tag", "web", "--", "x").status == status
 
 
-def test_a_shell_reads_the_words_only_when_told(belvedere: Belvedere, server: FakeServer) -> None:
+def test_a_shell_reads_the_words_only_with_the_option(
+    belvedere: Belvedere, server: FakeServer
+) -> None:
     jobs(server, ("web-1", "normal", 0, []))
     belvedere("exec", "--host", "web-1", "--shell", "--timeout", "5m", "--", "df -h |", "head")
     (body,) = server.bodies("POST", "/exec")
@@ -89,7 +91,7 @@ def test_json_is_alone_on_standard_output(belvedere: Belvedere, server: FakeServ
 
 
 @pytest.mark.parametrize("words", [("--host", "web-1"), ("--", "uptime")])
-def test_what_and_where_must_be_said(
+def test_command_and_hosts_are_required(
     belvedere: Belvedere, server: FakeServer, words: tuple[str, ...]
 ) -> None:
     assert belvedere("exec", *words).status == 2

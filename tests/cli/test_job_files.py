@@ -35,7 +35,7 @@ def test_it_works(belvedere: Belvedere, server: FakeServer, tmp_path: Path) -> N
     assert status == 1 and "already exists" in said
 
 
-def test_what_did_not_come_whole_is_thrown_away(
+def test_an_incomplete_download_is_deleted(
     belvedere: Belvedere, server: FakeServer, tmp_path: Path
 ) -> None:
     server.on("GET", PATH, [FOUND])

@@ -42,7 +42,7 @@ def test_a_list_is_shown_again_until_it_is_interrupted(
     assert (ran.status, ran.out.count("web-1"), len(server.asked)) == (130, 3, 3)
 
 
-def test_it_tells_its_version(stranger: Belvedere) -> None:
+def test_it_prints_its_version(stranger: Belvedere) -> None:
     assert stranger("--version").out == f"belvedere {__version__}\n"
 
 
@@ -125,7 +125,7 @@ def test_an_ended_session_says_how_to_go_on(belvedere: Belvedere, server: FakeSe
     assert "belvedere login" in belvedere("host", "list").err
 
 
-def test_a_server_that_is_down_is_said_plainly(
+def test_a_server_that_is_down_is_reported_plainly(
     stranger: Belvedere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BELVEDERE_TOKEN", "bvt_x")
@@ -134,7 +134,7 @@ def test_a_server_that_is_down_is_said_plainly(
     assert "Cannot reach http://127.0.0.1:1 (Connection refused)" in ran.err
 
 
-def test_somebody_who_is_not_signed_in_learns_how(stranger: Belvedere) -> None:
+def test_the_error_without_sign_in_explains_how_to_sign_in(stranger: Belvedere) -> None:
     ran = stranger("task", "list")
     assert ran.status == 1
     assert "belvedere login" in ran.err
@@ -154,7 +154,7 @@ def test_an_interrupt_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "belvedere: interrupted\n"
 
 
-def test_a_refusal_of_our_own_rooms_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refusal_of_our_own_code_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     def refused() -> int:
         raise Conflict("Taken.", faults=(Fault("name", "is taken"),))
 

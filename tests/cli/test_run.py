@@ -168,7 +168,7 @@ def test_a_name_shared_on_one_host_lists_the_ids(belvedere: Belvedere, server: F
     assert "65a0000000000000000000a2 on web-1" in ran.err
 
 
-def test_a_host_without_the_task_is_said(belvedere: Belvedere) -> None:
+def test_a_host_without_the_task_is_reported(belvedere: Belvedere) -> None:
     ran = belvedere("run", "deploy", "--host", "db-1")
     assert ran.status == 1
     assert "no task 'deploy' on db-1, only on web-1" in ran.err

@@ -37,7 +37,7 @@ def test_it_works(belvedere: Belvedere, server: FakeServer) -> None:
     assert server.asked[-1].body == {"value": CANARY, "secret": True}
 
 
-def test_a_value_of_many_lines_is_sent_whole(belvedere: Belvedere, server: FakeServer) -> None:
+def test_a_value_of_many_lines_is_sent_completely(belvedere: Belvedere, server: FakeServer) -> None:
     words = ("--variable", "--task", "deploy", "--description", "x")
     assert belvedere("secret", "set", "API_KEY", *words, stdin="a\nb\n\n").status == 0
     assert server.asked[-1].body == {

@@ -44,7 +44,7 @@ def test_the_exit_status_is_the_servers(
     assert started[0][1].database == "postgresql://db/x"
 
 
-def test_the_environment_counts_where_no_option_is_given(
+def test_the_environment_applies_without_an_option(
     stranger: Belvedere,
     started: list[tuple[str, settings.Settings]],
     monkeypatch: pytest.MonkeyPatch,

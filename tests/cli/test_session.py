@@ -40,7 +40,7 @@ def test_it_works(stranger: Belvedere, server: FakeServer, home: Path) -> None:
     assert server.asked[-1].headers["Authorization"] == "Bearer bvs_new"
 
 
-def test_the_email_is_asked_too(stranger: Belvedere, server: FakeServer) -> None:
+def test_the_email_is_requested_too(stranger: Belvedere, server: FakeServer) -> None:
     ran = stranger("login", "--server", server.url, stdin="ada@acme.example\ncorrect horse\n")
     assert ran.status == 0
     assert server.bodies("POST", "/api/auth/login")[0]["email"] == "ada@acme.example"
@@ -103,7 +103,7 @@ def test_a_reset_link_sets_the_password_and_signs_in(
     assert server.bodies("POST", "/api/auth/login") == [login]
 
 
-def test_where_no_password_counts_none_is_asked_for(
+def test_no_password_is_requested_if_passwords_are_disabled(
     stranger: Belvedere, server: FakeServer
 ) -> None:
     look = {"kind": "invitation", "email": "max@acme.example", "has_password": False}
@@ -149,7 +149,7 @@ def test_it_says_who_one_is(belvedere: Belvedere) -> None:
 CODE = "/api/auth/login/second-factor"
 
 
-def test_the_code_of_the_second_factor_is_asked(
+def test_the_code_of_the_second_factor_is_requested(
     stranger: Belvedere, server: FakeServer, home: Path
 ) -> None:
     server.on("POST", "/api/auth/login", {"second_factor": "totp", "ticket": "bvf_1"})

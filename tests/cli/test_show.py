@@ -62,7 +62,7 @@ def test_a_pipe_gets_everything_without_colour(capsys: pytest.CaptureFixture[str
     assert "\x1b" not in out
 
 
-def test_a_terminal_gets_80_columns_and_whole_ids(terminal: Drawn) -> None:
+def test_a_terminal_gets_80_columns_and_complete_ids(terminal: Drawn) -> None:
     lines = [Text.from_ansi(line) for line in terminal(job_rendering.show_jobs, [JOB]).splitlines()]
     assert max(line.cell_len for line in lines) <= 80
     assert str(JOB["id"]) in lines[1].plain

@@ -67,7 +67,7 @@ def test_without_colour_nothing_is_left_but_text(hostile: FakeServer, home: Path
     assert "\x1b" not in out and "red" in out
 
 
-def test_a_log_in_a_pipe_is_kept_byte_for_byte(hostile: FakeServer, home: Path) -> None:
+def test_a_log_in_a_pipe_is_unchanged(hostile: FakeServer, home: Path) -> None:
     env = {**os.environ, "BELVEDERE_SERVER": hostile.url, "BELVEDERE_TOKEN": "t"}
     words = [sys.executable, "-m", "belvedere.cli.main", "job", "log", JOB]
     ran = subprocess.run(words, env=env, capture_output=True)

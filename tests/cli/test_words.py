@@ -36,11 +36,11 @@ def test_it_refuses_what_is_no_duration(text: str) -> None:
         (None, "never"),
     ],
 )
-def test_it_tells_an_age(moment: str | None, told: str) -> None:
+def test_it_formats_an_age(moment: str | None, told: str) -> None:
     assert time_words.age(moment, NOW) == told
 
 
-def test_it_tells_a_moment_in_the_readers_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_formats_a_time_in_the_readers_zone(monkeypatch: pytest.MonkeyPatch) -> None:
     import time
 
     monkeypatch.setenv("TZ", "Asia/Tokyo")
@@ -54,5 +54,5 @@ def test_it_tells_a_moment_in_the_readers_zone(monkeypatch: pytest.MonkeyPatch) 
     ("seconds", "told"),
     [(0.0, "0 s"), (0.25, "250 ms"), (1.52, "1.5 s"), (59.4, "59 s"), (7_300.0, "2 h")],
 )
-def test_it_tells_a_span(seconds: float, told: str) -> None:
+def test_it_formats_a_duration(seconds: float, told: str) -> None:
     assert time_words.span(seconds) == told

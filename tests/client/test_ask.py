@@ -80,7 +80,7 @@ def test_it_opens_a_new_connection_when_the_idle_one_was_closed(
     assert [request.connection for request in server.asked] == [1, 2]
 
 
-def test_it_asks_again_once_when_a_kept_connection_breaks_under_a_read(
+def test_a_read_is_repeated_once_when_an_idle_connection_breaks(
     server: FakeServer, client: Client
 ) -> None:
     server.on("GET", "/task", ["first"], Say(silent=True), ["third"])

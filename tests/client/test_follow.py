@@ -64,9 +64,7 @@ def test_an_id_alone_moves_the_place_to_resume_from(server: FakeServer, client: 
     assert [request.headers.get("Last-Event-ID") for request in server.asked] == [None, "1.7"]
 
 
-def test_it_waits_longer_each_time_and_starts_anew_after_an_event(
-    server: FakeServer, client: Client
-) -> None:
+def test_the_delay_grows_and_is_reset_after_an_event(server: FakeServer, client: Client) -> None:
     silent = Say(silent=True)
     event = stream(("output", "x", "1"))
     server.on("GET", "/job/1/log", event, silent, silent, event, stream(("end", "", "1")))

@@ -61,7 +61,7 @@ def test_the_list_of_jobs_is_small() -> None:
     assert 0 < size <= JOBS * budget.KB, size
 
 
-def test_the_whole_console_is_small() -> None:
+def test_the_complete_console_is_small() -> None:
     sizes = budget.whole()
     assert len(sizes) > 10
     assert sum(sizes.values()) <= EVERYTHING * budget.KB, sorted(sizes.values())[-5:]

@@ -68,7 +68,7 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
         "test_create_job.py::test_the_host_is_an_object_in_the_answer_and_an_id_later",
     ),
     "Job: fields at the end, Result object": ("test_jobs.py::test_it_works",),
-    "Job: user": ("test_create_job.py::test_the_user_is_who_asked",),
+    "Job: user": ("test_create_job.py::test_the_user_is_the_caller",),
     "Monitor: fields": ("test_monitors.py::test_it_works",),
     "Monitor: data of dstat": ("test_monitors.py::test_dstat_shows_its_data",),
     "Indicator: fields and defaults": (
@@ -92,7 +92,7 @@ ELSEWHERE: dict[str, tuple[str, ...]] = {
         "test_create_job.py::test_arguments_come_back_in_order",
         "test_create_job.py::test_arguments_that_do_not_fit_make_no_job",
     ),
-    "Create a job: customer": ("test_create_job.py::test_the_organization_may_stand_in_the_body",),
+    "Create a job: customer": ("test_create_job.py::test_the_organization_may_be_in_the_body",),
     "Encodings: application/json": ("test_secret_route.py::test_it_works",),
     "Encodings: application/x-www-form-urlencoded": (
         "test_secret_route.py::test_a_form_repeats_task_arguments",

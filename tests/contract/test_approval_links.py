@@ -115,7 +115,7 @@ async def test_what_has_changed_is_not_approved_by_link(
     assert (await stranger.post(mail["reject"])).status == 200
 
 
-async def test_guesses_are_held_up(stranger: Client) -> None:
+async def test_guesses_are_limited(stranger: Client) -> None:
     answers = [await stranger.get(f"/-/approval/bvl_{n}") for n in range(25)]
     assert answers[0].status == 404
     assert answers[-1].status == 429

@@ -151,7 +151,7 @@ async def test_what_changes_after_the_yes_does_not_start(
     assert (await show(uma, job["workflow_job_id"]))["state"] == "failure"
 
 
-async def test_it_may_be_asked_for_anew(
+async def test_it_may_be_requested_again(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
     """A restart asks again, for what would run now."""

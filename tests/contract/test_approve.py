@@ -80,7 +80,7 @@ async def test_a_script_job_asks_for_no_approval(world: World, ada: Client) -> N
     assert (refused.status, refused.code) == (400, "not_an_approval")
 
 
-async def test_the_one_who_asked_may_be_the_approver(
+async def test_the_person_who_started_it_may_be_the_approver(
     world: World, uma: Client, vic: Client
 ) -> None:
     task = await approval(world, approvals_target="initiator", acl=["uma", "vic"])

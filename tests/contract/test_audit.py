@@ -80,7 +80,7 @@ async def test_no_cell_is_a_formula(world: World, ada: Client) -> None:
     ]
 
 
-async def test_a_long_export_is_whole(
+async def test_a_long_export_is_complete(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from belvedere.access import audit

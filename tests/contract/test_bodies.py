@@ -111,7 +111,7 @@ async def test_other_content_types_are_refused(world: World, ada: Client) -> Non
         assert (refused.status, refused.code) == (415, "unsupported_media_type"), kind
 
 
-async def test_json_under_a_form_type_is_told_apart(ada: Client) -> None:
+async def test_json_with_the_type_of_a_form_is_detected(ada: Client) -> None:
     """What curl -d sends unless it is told otherwise."""
     refused = await ada.post("/acme/job", raw=b'{"task": "x"}', headers={"content-type": FORM})
     assert refused.status == 415
@@ -127,7 +127,7 @@ async def test_json_may_come_under_its_relatives_or_none(world: World, ada: Clie
         assert found.status == 200, kind
 
 
-async def test_a_nul_is_refused_wherever_it_stands(world: World, ada: Client) -> None:
+async def test_a_nul_is_refused_everywhere(world: World, ada: Client) -> None:
     task = await world.task()
     doors: list[tuple[str, str, dict[str, Any]]] = [
         ("PATCH", f"/acme/task/{task}", {"name": "a\0b"}),

@@ -43,7 +43,7 @@ async def test_each_has_its_own_answer(world: World, uma: Client) -> None:
     assert all(one["done"] or one["message"] for one in told)
 
 
-async def test_a_running_one_is_told_to_stop(world: World, uma: Client) -> None:
+async def test_a_running_job_is_stopped(world: World, uma: Client) -> None:
     job = await create(uma, await world.task())
     async with world.agent() as agent:
         await agent.order()

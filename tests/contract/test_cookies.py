@@ -143,7 +143,7 @@ async def test_signing_out_with_get_takes_no_cookie(world: World, uma: Client) -
         ("192.0.2.1", "http", "https", False),
     ],
 )
-async def test_browsers_that_came_by_tls_stay_there(
+async def test_browsers_that_used_tls_keep_using_it(
     world: World, address: str, scheme: str, proxy_says: str | None, is_secure: bool
 ) -> None:
     client = world.client(address=address, scheme=scheme)

@@ -21,12 +21,12 @@ async def test_it_works(world: World, uma: Client) -> None:
     assert made.json["output"] is None and "result" not in made.json
 
 
-async def test_the_organization_may_stand_in_the_path(world: World, uma: Client) -> None:
+async def test_the_organization_may_be_in_the_path(world: World, uma: Client) -> None:
     made = await uma.post("/acme/job", {"task": await world.task(), "task_arguments": []})
     assert (made.status, made.json["lifecycle"]) == (200, "ready")
 
 
-async def test_the_organization_may_stand_in_the_body(world: World, uma: Client) -> None:
+async def test_the_organization_may_be_in_the_body(world: World, uma: Client) -> None:
     made = await uma.post(
         "/job", {"task": await world.task(), "task_arguments": [], "customer": "acme"}
     )
@@ -83,7 +83,7 @@ async def test_arguments_come_back_in_order(world: World, uma: Client) -> None:
     assert [one["label"] for one in job["task"]["task_arguments"]] == ["a", "b"]
 
 
-async def test_the_user_is_who_asked(world: World, uma: Client) -> None:
+async def test_the_user_is_the_caller(world: World, uma: Client) -> None:
     job = await create(uma, await world.task())
     assert job["user"] == {"id": job["user_id"], "username": "uma", "email": "uma@acme.test"}
     assert job["origin"] == "user"
@@ -162,7 +162,7 @@ async def test_a_job_may_be_created_on_its_task(world: World, uma: Client) -> No
     assert (made.status, made.json["task_id"]) == (200, task)
 
 
-async def test_only_two_lifecycles_can_be_asked_for(world: World, uma: Client) -> None:
+async def test_only_two_lifecycles_can_be_requested(world: World, uma: Client) -> None:
     task = await world.task()
     strange: list[Any] = ["finished", "assigned", "nonsense", 5, {}, [], True]
     for lifecycle in strange:

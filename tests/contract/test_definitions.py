@@ -199,7 +199,7 @@ async def test_hidden_values_stay_hidden_and_come_back(world: World, ada: Client
     ],
 )
 @pytest.mark.parametrize("is_tagged", [True, False])
-async def test_what_could_not_be_made_is_refused(
+async def test_an_invalid_definition_is_refused(
     world: World, ada: Client, body: dict[str, Any], is_tagged: bool
 ) -> None:
     """Also while no host carries the tag: it must not fail when one joins."""
@@ -247,7 +247,9 @@ async def test_it_is_for_admins_of_the_organization(
     assert (await ada.get("/acme/definition?where[kind]=monitor")).json == []
 
 
-async def test_one_that_names_what_is_gone_holds_up_no_other(world: World, ada: Client) -> None:
+async def test_a_definition_of_a_deleted_object_does_not_block_others(
+    world: World, ada: Client
+) -> None:
     member = (await ada.post("/api/member", {"user": {"email": "new@acme.test"}})).json
     first = await define(ada, definition={**TASK, "acl": ["new@acme.test"]})
     await define(ada, "monitor")

@@ -27,7 +27,7 @@ async def test_it_works(world: World, ada: Client, uma: Client) -> None:
         assert (await uma.put(f"/acme/job/{job['id']}/restart", {})).status == 404
 
 
-async def test_the_organization_may_stand_in_the_path(ada: Client) -> None:
+async def test_the_organization_may_be_in_the_path(ada: Client) -> None:
     assert (await ada.delete("/acme/job/finished")).json == {"deletedCount": 0}
 
 
@@ -77,7 +77,7 @@ async def test_it_may_be_narrowed_to_a_task(world: World, ada: Client, uma: Clie
     assert await ids(uma) == [kept["id"]]
 
 
-async def test_a_task_has_its_own_door(world: World, ada: Client, uma: Client) -> None:
+async def test_a_task_has_its_own_route(world: World, ada: Client, uma: Client) -> None:
     task = await world.task()
     async with world.agent() as agent:
         await run(uma, agent, task)

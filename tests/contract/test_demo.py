@@ -92,7 +92,7 @@ async def test_its_workflow_asks_and_hands_on(world: World, ada: Client) -> None
     assert (await olga.put(f"/acme/job/{asked['id']}/approve")).status == 200
 
 
-async def test_what_somebody_changed_stays(world: World, ada: Client) -> None:
+async def test_changed_objects_are_kept(world: World, ada: Client) -> None:
     await made(world)
     (task,) = (await ada.get("/acme/task?where[name]=Count slowly")).json
     await ada.patch(f"/acme/task/{task['id']}", {"description": "Mine now."})
@@ -109,7 +109,7 @@ async def test_what_somebody_changed_stays(world: World, ada: Client) -> None:
     assert rest["kept"] == []
 
 
-async def test_a_script_that_somebody_wrote_stays_with_its_task(world: World, ada: Client) -> None:
+async def test_a_script_of_a_person_stays_with_its_task(world: World, ada: Client) -> None:
     await made(world)
     (file,) = (await ada.get("/acme/file?where[filename]=fail.sh")).json
     await ada.put(f"/acme/file/{file['id']}/upload", {"source": "#!/bin/sh\nmine\n"})
@@ -137,7 +137,7 @@ async def test_what_people_built_upon_stays(world: World, ada: Client, way: str)
         assert [one["name"] for one in kept] == ["Fail on purpose", "fail.sh"]
 
 
-async def test_what_is_gone_already_is_not_told(world: World, ada: Client) -> None:
+async def test_objects_that_were_deleted_before_are_not_listed(world: World, ada: Client) -> None:
     await made(world)
     (task,) = (await ada.get("/acme/task?where[name]=Fail on purpose")).json
     await ada.delete(f"/acme/task/{task['id']}")
@@ -155,7 +155,7 @@ async def test_only_admins_take_it_away(world: World, uma: Client, eve: Client) 
     assert (await eve.delete("/api/demo?customer=acme")).status == 403
 
 
-async def test_a_remote_host_is_not_told_to_look_at_itself(world: World, ada: Client) -> None:
+async def test_a_remote_host_does_not_check_itself(world: World, ada: Client) -> None:
     """Without an address of its own the server is only where its local agent is."""
     world.runtime.settings.url = ""
     host_id = world.things.hosts["web-2"].host_id

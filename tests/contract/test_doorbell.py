@@ -30,7 +30,7 @@ async def test_it_works(world: World, uma: Client) -> None:
     assert (await show(uma, job["id"]))["lifecycle"] == "finished"
 
 
-async def test_who_waits_for_an_end_hears_of_it(
+async def test_a_waiting_client_gets_the_end(
     world: World, uma: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked = _note_looks(monkeypatch)

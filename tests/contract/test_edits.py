@@ -18,7 +18,7 @@ async def test_it_works(world: World, ada: Client) -> None:
     assert (await ada.get(target)).json["description"] == "a"
 
 
-async def test_the_version_may_stand_in_quotes(world: World, ada: Client) -> None:
+async def test_the_version_may_be_quoted(world: World, ada: Client) -> None:
     target = f"/acme/task/{await world.task()}"
     assert (await edited(ada, target, {"description": "a"}, '"1"')).status == 200
 

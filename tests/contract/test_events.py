@@ -97,7 +97,7 @@ async def test_who_started_a_job_follows_it(world: World, ada: Client, uma: Clie
         assert (await stream.until("job.canceled")).data["object_id"] == job["id"]
 
 
-async def test_an_approver_hears_of_the_job_to_approve(
+async def test_an_approver_gets_the_event_of_the_job_to_approve(
     world: World, uma: Client, vic: Client
 ) -> None:
     task = await world.task(type="approval", approvers=["vic"], acl=["uma"])
@@ -106,14 +106,14 @@ async def test_an_approver_hears_of_the_job_to_approve(
         assert (await stream.until("job.created")).data["object_id"] == job["id"]
 
 
-async def test_everybody_sees_hosts_come_and_go(world: World, vic: Client) -> None:
+async def test_every_member_gets_events_of_hosts(world: World, vic: Client) -> None:
     async with Stream(vic, EVENTS) as stream:
         async with world.agent():
             assert (await stream.until("host.connected")).data["data"]["hostname"] == "web-1"
         await stream.until("host.disconnected")
 
 
-async def test_another_organization_hears_nothing(world: World, eve: Client, ada: Client) -> None:
+async def test_another_organization_gets_no_events(world: World, eve: Client, ada: Client) -> None:
     task, theirs = await world.task(), await world.task(by="eve")
     async with Stream(eve, EVENTS) as stream:
         await create(ada, task)
@@ -237,7 +237,9 @@ async def test_topics_narrow_it(world: World, ada: Client, uma: Client) -> None:
     assert (refused.status, refused.code) == (400, "invalid_query")
 
 
-async def test_shared_views_are_told_to_everybody(world: World, uma: Client, vic: Client) -> None:
+async def test_every_member_gets_events_of_shared_views(
+    world: World, uma: Client, vic: Client
+) -> None:
     async with Stream(vic, f"{EVENTS}?topics=view") as stream:
         await uma.post("/view", {"name": "mine", "page": "jobs"})
         shared = await uma.post("/view", {"name": "ours", "page": "jobs", "shared": True})

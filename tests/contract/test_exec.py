@@ -58,7 +58,7 @@ async def test_a_tag_means_every_host_that_carries_it(world: World, ada: Client)
     assert [job["hostname"] for job in await execute(ada, "x", hosts=[by_id])] == ["web-1"]
 
 
-async def test_a_tag_is_compared_whole(world: World, ada: Client) -> None:
+async def test_a_tag_is_compared_completely(world: World, ada: Client) -> None:
     await tag(ada, world, "web-1", 'odd "%_\\ tag', "web-old")
     await tag(ada, world, "web-2", "x")
     jobs = await execute(ada, "uptime", tags=['odd "%_\\ tag'])
@@ -124,7 +124,7 @@ async def test_it_is_for_admins(world: World, uma: Client, eve: Client) -> None:
     assert (other.status, other.code) == (nobody.status, nobody.code) == (400, "unknown_hosts")
 
 
-async def test_a_command_is_seen_by_managers_and_who_gave_it(
+async def test_managers_and_the_person_who_ran_it_see_a_command(
     world: World, ada: Client, uma: Client
 ) -> None:
     (job,) = await execute(ada, "uptime", hosts=["web-1"])

@@ -38,7 +38,7 @@ async def test_it_works(world: World, bare: Client) -> None:
     assert lifecycle.json == "ready"
 
 
-async def test_a_token_tells_the_organization_by_itself(world: World) -> None:
+async def test_a_token_implies_the_organization(world: World) -> None:
     client = world.client("token")
     task = await world.task()
     assert (await client.post("/job", {"task": task})).json["customer_name"] == "acme"

@@ -82,7 +82,7 @@ async def test_an_approver_is_named_in_any_way(world: World, ada: Client, way: s
     assert (await client.put(f"/acme/job/{job['id']}/approve")).status == 200
 
 
-async def test_a_tag_that_was_taken_away_gives_no_right(world: World, ada: Client) -> None:
+async def test_a_removed_tag_gives_no_permission(world: World, ada: Client) -> None:
     vic = world.cast.vic
     for tags in (["team:blue"], []):
         await world.runtime.db.write(

@@ -180,7 +180,7 @@ async def test_a_secret_has_keys_of_its_own(world: World, ada: Client, stranger:
     assert (await ada.post("/acme/job", {"task": task}, headers=KEY)).json["id"] != first.json["id"]
 
 
-async def test_a_key_does_not_stand_in_for_the_secret(
+async def test_an_idempotency_key_does_not_replace_the_secret(
     world: World, ada: Client, stranger: Client
 ) -> None:
     task = await world.task()

@@ -100,7 +100,7 @@ async def test_nobody_reads_the_inbox_of_another(
     assert (token.status, token.code) == (403, "person_only")
 
 
-async def test_a_job_that_nobody_started_is_told_to_admins_and_those_it_names(
+async def test_admins_and_named_people_are_notified_of_a_job_without_a_starter(
     world: World,
 ) -> None:
     await failed_job(world, "token", acl=["vic"])
@@ -133,7 +133,7 @@ async def test_a_step_is_the_business_of_its_workflow(world: World, ada: Client)
     assert await titles(world, "uma", "ada") == {"uma": ["release ended in failure"], "ada": []}
 
 
-async def test_approvers_are_asked(world: World, uma: Client) -> None:
+async def test_approvers_are_notified(world: World, uma: Client) -> None:
     fields: dict[str, Any] = {"type": "approval", "approvers": ["vic@acme.test"], "acl": ["uma"]}
     await create(uma, await world.task("release", **fields))
     await told(world.runtime)
@@ -141,7 +141,7 @@ async def test_approvers_are_asked(world: World, uma: Client) -> None:
     assert await titles(world, "uma", "vic", "ada") == {"uma": [], "vic": said, "ada": []}
 
 
-async def test_a_monitor_is_told_to_those_who_see_it(world: World, ada: Client) -> None:
+async def test_people_who_can_see_a_monitor_are_notified(world: World, ada: Client) -> None:
     for acl in ([], ["uma"]):
         body = {"name": f"m{len(acl)}", "type": "push", "acl": acl}
         made = (await ada.post("/acme/monitor", body)).json
@@ -178,14 +178,16 @@ async def test_a_notification_task_reaches_the_members_that_it_names(
     assert (await world.client("eve").get("/notification")).json == []
 
 
-async def test_managers_hear_of_a_forgotten_password(world: World, stranger: Client) -> None:
+async def test_managers_are_notified_of_a_forgotten_password_in_the_inbox(
+    world: World, stranger: Client
+) -> None:
     await stranger.post("/api/auth/password/recover", {"email": "uma@acme.test"})
     await told(world.runtime)
     said = ["uma@acme.test forgot the password and requests a link"]
     assert await titles(world, "max", "uma") == {"max": said, "uma": []}
 
 
-async def test_old_news_are_not_told(world: World, ada: Client, clock: HandClock) -> None:
+async def test_old_events_are_not_notified(world: World, ada: Client, clock: HandClock) -> None:
     task = await world.task()
     async with world.agent() as agent:
         await run(ada, agent, task, code=1)
@@ -288,7 +290,7 @@ async def test_preferences_are_a_persons(world: World, stranger: Client) -> None
         assert (await client.put(PREFERENCES, {"muted": []})).status == status
 
 
-def test_every_kind_is_one_that_is_told() -> None:
+def test_every_kind_has_notifications() -> None:
     assert set(inbox.KINDS) <= telling.KINDS
     alerts = {kind for how in ALERT_KINDS.values() for kind in how.alerts}
     assert alerts <= set(inbox.KINDS)

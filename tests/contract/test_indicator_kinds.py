@@ -53,7 +53,7 @@ async def test_it_works(
 
 
 @pytest.mark.parametrize(KINDS, VALUES)
-async def test_a_new_one_is_empty_and_a_change_of_kind_begins_anew(
+async def test_a_new_indicator_is_empty_and_a_change_of_kind_resets_it(
     ada: Client, type_: str, kind: str, sent: Any, kept: Any, gist: Any
 ) -> None:
     fresh = await made(ada, "Board", type_)

@@ -177,7 +177,7 @@ async def test_a_title_may_hold_slashes(ada: Client) -> None:
 
 
 @pytest.mark.parametrize("title", ["..", ".", "%", "%2F", "state", "a b", "ü", "🙂"])
-async def test_any_title_can_stand_in_a_path(ada: Client, title: str) -> None:
+async def test_any_title_can_be_used_in_a_path(ada: Client, title: str) -> None:
     one = await made(ada, title, "text")
     assert (await ada.get(by_title(title))).json == one
 
@@ -287,7 +287,7 @@ async def test_a_change_that_changes_nothing_keeps_the_version(ada: Client) -> N
     assert (await ada.patch(f"/acme/indicator/{one['id']}", {})).json == one
 
 
-async def test_another_type_starts_anew(ada: Client) -> None:
+async def test_a_change_of_type_resets_the_value(ada: Client) -> None:
     one = await made(ada, value=9)
     changed = await ada.patch(f"/acme/indicator/{one['id']}", {"type": "text"})
     assert (changed.json["_type"], changed.json["value"]) == ("TextIndicator", "")
@@ -386,7 +386,7 @@ async def test_another_organization_finds_nothing(ada: Client, eve: Client) -> N
     assert (await ada.get("/acme/indicator")).json == [one]
 
 
-async def test_the_acl_has_the_usual_four_doors(world: World, ada: Client, vic: Client) -> None:
+async def test_the_acl_has_the_usual_four_routes(world: World, ada: Client, vic: Client) -> None:
     one = await made(ada)
     target = f"/acme/indicator/{one['id']}/acl"
     max_ = world.client("max")
@@ -412,7 +412,7 @@ async def test_lists_can_be_narrowed(ada: Client) -> None:
     assert (await ada.get("/acme/indicator?where[value]=1")).status == 400
 
 
-async def test_a_silent_one_is_stale_until_its_source_speaks(ada: Client, clock: HandClock) -> None:
+async def test_an_indicator_is_stale_until_its_next_update(ada: Client, clock: HandClock) -> None:
     one = await made(ada, ttl=60_000)
     target = f"/acme/indicator/{one['id']}"
     clock.move(59)
@@ -428,7 +428,7 @@ async def test_a_silent_one_is_stale_until_its_source_speaks(ada: Client, clock:
     assert (await ada.patch(target, {"ttl": None})).json["stale"] is False
 
 
-async def test_its_values_are_kept_for_a_sparkline(ada: Client, clock: HandClock) -> None:
+async def test_its_values_are_stored_for_a_sparkline(ada: Client, clock: HandClock) -> None:
     one = await made(ada, type_="progress", value=10)
     target = f"/acme/indicator/{one['id']}"
     for value in (20, 30, 40):

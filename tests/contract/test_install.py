@@ -35,7 +35,7 @@ async def test_what_is_no_address_reaches_no_shell(world: World, stranger: Clien
         assert (found.status, found.code) == (400, "invalid_host"), host
 
 
-def test_the_file_is_the_same_however_often_it_is_made() -> None:
+def test_building_the_file_is_reproducible() -> None:
     first = agent_download.archive()
     agent_download.archive.cache_clear()
     assert agent_download.archive() == first

@@ -29,7 +29,7 @@ def test_every_row_is_played() -> None:
     assert set(SCENES) == set(ROWS)
 
 
-def test_every_row_is_a_door_with_the_level_of_the_interface() -> None:
+def test_every_row_is_a_route_with_the_level_of_the_interface() -> None:
     doors = {f"{route.method} {route.path}": route for route in ROUTES}
     assert {row: doors[row].level for row in ROWS} == ROWS
     assert {doors[row].style for row in ROWS} == {"both"}

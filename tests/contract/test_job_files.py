@@ -87,7 +87,7 @@ async def test_what_comes_again_is_the_same(world: World, uma: Client) -> None:
     assert await names(uma, job["id"]) == ["big"]
 
 
-async def test_what_the_agent_has_lost_is_not_called_whole(world: World, uma: Client) -> None:
+async def test_a_file_with_lost_parts_is_incomplete(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await create(uma, await world.task())
         order = await agent.order()
@@ -153,7 +153,7 @@ async def test_together_they_are_bounded(
     assert [(one["size"], one["complete"]) for one in listed] == [(60, True), (40, False)]
 
 
-async def test_a_file_of_another_hosts_job_is_not_taken(world: World, uma: Client) -> None:
+async def test_a_file_for_a_job_of_another_host_is_refused(world: World, uma: Client) -> None:
     async with world.agent() as agent, world.agent("web-2") as other:
         job = await create(uma, await world.task())
         order = await agent.order()

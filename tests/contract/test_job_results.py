@@ -64,7 +64,7 @@ async def test_a_bad_question_is_refused(world: World, uma: Client, query: str) 
     assert (await uma.get(f"/acme/job/{job['id']}/result?{query}")).status == 400
 
 
-async def test_the_values_that_were_given_can_be_read(world: World, uma: Client) -> None:
+async def test_the_arguments_can_be_read(world: World, uma: Client) -> None:
     hidden = {"type": "input", "label": "key", "masked": True}
     task = await world.task(task_arguments=[INPUT, hidden])
     job = await create(uma, task, ["ada", "hunter2"])

@@ -65,7 +65,7 @@ async def test_an_agent_finishes_a_job(world: World, uma: Client, agent_client: 
     }
 
 
-async def test_an_agent_may_tell_the_same_fields_flat(
+async def test_an_agent_may_report_the_fields_without_nesting(
     world: World, uma: Client, agent_client: Client
 ) -> None:
     async with world.agent() as agent:
@@ -168,7 +168,7 @@ async def test_a_job_of_another_organization_is_not_there(
         assert {**found.json, "request_id": ""} == {**missing.json, "request_id": ""}
 
 
-async def test_who_started_a_job_sees_it_whatever_becomes_of_the_acl(
+async def test_the_person_who_started_a_job_sees_it_whatever_the_acl_is(
     world: World, uma: Client, vic: Client, ada: Client
 ) -> None:
     task = await world.task()

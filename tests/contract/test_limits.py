@@ -30,7 +30,7 @@ async def test_wrong_passwords_count_alike(stranger: Client, clock: HandClock) -
     assert (await stranger.post("/api/auth/login", right)).status == 200
 
 
-async def test_other_addresses_are_not_held_up(world: World, stranger: Client) -> None:
+async def test_other_addresses_are_not_limited(world: World, stranger: Client) -> None:
     for _ in range(21):
         await stranger.post(WRONG)
     assert (await world.client(address="198.51.100.77").post(WRONG)).status == 403
@@ -47,7 +47,7 @@ async def test_wrong_secrets_of_one_task_do_not_hold_up_another(
     assert (await stranger.post(right)).status == 200
 
 
-async def test_a_secret_that_was_right_is_not_held_up_by_wrong_ones(
+async def test_a_valid_secret_is_not_limited_by_wrong_ones(
     world: World, ada: Client, stranger: Client
 ) -> None:
     task = await world.task()
@@ -87,7 +87,7 @@ async def test_wrong_links_count_too(stranger: Client) -> None:
     assert (await stranger.post("/api/auth/link", {"token": "bvl_x"})).status == 429
 
 
-async def test_requests_with_a_good_token_are_not_held_up(world: World, ada: Client) -> None:
+async def test_requests_with_a_valid_token_are_not_limited(world: World, ada: Client) -> None:
     for _ in range(25):
         await world.client(address=ada.address).post(WRONG)
     assert (await ada.get("/acme/task")).status == 200

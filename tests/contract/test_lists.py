@@ -152,7 +152,9 @@ async def test_the_next_link_holds_what_a_proxy_takes_away(world: World, uma: Cl
     assert found.headers["link"].startswith("</ops/acme/job?limit=1&after=")
 
 
-async def test_the_total_is_told_only_when_asked(world: World, uma: Client, vic: Client) -> None:
+async def test_the_total_is_returned_only_on_request(
+    world: World, uma: Client, vic: Client
+) -> None:
     shown, hidden = await world.task("shown"), await world.task("hidden", acl=["uma"])
     for task in (shown, shown, hidden):
         await create(uma, task)
@@ -199,7 +201,7 @@ async def test_at_most_a_thousand_come_at_once(world: World, uma: Client) -> Non
         assert "link" in found.headers
 
 
-async def test_other_lists_are_whole_and_oldest_first(world: World, ada: Client) -> None:
+async def test_other_lists_are_complete_and_oldest_first(world: World, ada: Client) -> None:
     made = [await world.task(f"t{n}") for n in range(3)]
     found = await ada.get("/acme/task")
     assert [one["id"] for one in found.json] == made and "link" not in found.headers
@@ -222,7 +224,7 @@ async def test_a_text_finds_jobs(world: World, uma: Client) -> None:
     assert await ids(uma, "q=100%25") == []
 
 
-async def test_it_counts_as_far_as_it_is_asked(world: World, uma: Client) -> None:
+async def test_it_counts_up_to_the_requested_number(world: World, uma: Client) -> None:
     task = await world.task()
     for _ in range(3):
         await create(uma, task)

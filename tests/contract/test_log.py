@@ -33,7 +33,7 @@ async def test_it_works(world: World, uma: Client, vic: Client) -> None:
     assert (await vic.get(f"/job/{job['id']}/log?customer=acme")).text == found.text
 
 
-async def test_a_long_log_comes_whole(world: World, uma: Client) -> None:
+async def test_a_long_log_is_returned_completely(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job_id = await streamed(world, uma, agent)
     assert (await uma.get(f"/acme/job/{job_id}/log")).body == LINES

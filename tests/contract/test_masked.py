@@ -67,7 +67,7 @@ async def test_what_an_approval_gives_on_is_hidden(
     assert CANARY not in await everything(world, ada)
 
 
-async def test_values_given_later_are_hidden(world: World, ada: Client) -> None:
+async def test_values_that_are_sent_later_are_masked(world: World, ada: Client) -> None:
     task = await world.task(task_arguments=HIDDEN)
     job = (await ada.post("/acme/job", {"task": task, "lifecycle": "onhold"})).json
     given = await ada.put(f"/acme/job/{job['id']}/input", {"args": ["Ada", CANARY]})

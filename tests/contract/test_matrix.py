@@ -156,7 +156,7 @@ async def test_nothing_of_acme_reaches_another_organization(town: Town) -> None:
 
 
 @only_sqlite
-def test_every_door_that_reads_a_body_is_knocked_at_with_one(world: World) -> None:
+def test_every_route_that_reads_a_body_is_tested_with_one(world: World) -> None:
     estate = Town(world).estate
     known = set(doors.bodies(estate, estate.acme))
     reading = {f"{route.method} {route.path}" for route in ROUTES if route.body is not None}

@@ -98,7 +98,7 @@ async def test_changes_of_a_short_time_leave_in_one_frame(
         assert len(listener.frames) <= 3 + elapsed_s / monitor_sync.GATHER_S
 
 
-async def test_an_agent_that_misses_something_gets_the_whole_list(
+async def test_an_agent_that_misses_something_gets_the_complete_list(
     world: World, ada: Client
 ) -> None:
     await fill(world, 3)
@@ -135,7 +135,9 @@ async def test_asking_for_lists_has_an_end(world: World, ada: Client) -> None:
         assert await agent.hangs_up() == 4400
 
 
-async def test_an_agent_of_the_previous_version_gets_whole_lists(world: World, ada: Client) -> None:
+async def test_an_agent_of_the_previous_version_gets_complete_lists(
+    world: World, ada: Client
+) -> None:
     await fill(world, agent_config.MAX_MONITORS + 1)
     agent = world.agent()
     listener = Listener(agent)

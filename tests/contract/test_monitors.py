@@ -63,7 +63,7 @@ async def test_lists_are_filtered_by_name_and_type(world: World, ada: Client) ->
     assert (await get("/monitor?where[nonsense]=1")).code == "unknown_field"
 
 
-async def test_the_host_may_stand_in_the_query(world: World, ada: Client) -> None:
+async def test_the_host_may_be_in_the_query(world: World, ada: Client) -> None:
     host_id = world.things.hosts["web-2"].host_id
     body = {k: v for k, v in web_check(world).items() if k != "host_id"}
     made = await ada.post(f"/monitor?customer=acme&host_id={host_id}", body)
@@ -192,7 +192,7 @@ async def test_pause_resume_mute(world: World, ada: Client) -> None:
     assert (await ada.patch(path, {"enable": False})).json["state"] == "paused"
 
 
-async def test_a_monitor_with_an_acl_is_seen_by_those_it_names(
+async def test_a_monitor_is_visible_to_members_of_its_acl(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
     open_, closed = await make(world, ada), await make(world, ada, acl=["uma"])
@@ -205,7 +205,7 @@ async def test_a_monitor_with_an_acl_is_seen_by_those_it_names(
     assert (await vic.get(f"/monitor/{closed['id']}")).status == 200
 
 
-async def test_headers_that_open_doors_are_not_shown(world: World, ada: Client) -> None:
+async def test_headers_with_credentials_are_not_shown(world: World, ada: Client) -> None:
     headers = {"Authorization": "Bearer canary-1", "X-Colour": "blue"}
     made = await make(world, ada, headers=headers)
     assert made["config"]["headers"] == {"Authorization": "***", "X-Colour": "blue"}
@@ -324,7 +324,7 @@ async def test_turns_are_those_that_happened(world: World, ada: Client, vic: Cli
     assert (await vic.get(f"/acme/monitor/{MISSING}/turns")).status == 404
 
 
-async def test_turns_beyond_the_kept_ones_are_not_guessed(world: World, ada: Client) -> None:
+async def test_state_changes_before_the_history_are_not_guessed(world: World, ada: Client) -> None:
     made = await make(world, ada)
     async with world.agent() as agent:
         await agent.say(Samples("s", 1, [Sample(made["id"], 1, 0, "normal")]))

@@ -160,7 +160,7 @@ async def test_a_bad_channel_is_named(
     assert (await ada.get("/acme/notify/channel")).json == []
 
 
-async def test_a_test_says_what_came_of_it(ada: Client, pool: FakeEgressPool) -> None:
+async def test_a_test_message_reports_its_result(ada: Client, pool: FakeEgressPool) -> None:
     made = await channel(ada)
     target = f"/acme/notify/channel/{made['id']}"
     good = await ada.post(f"{target}/test")
@@ -365,7 +365,7 @@ async def test_quiet_hours_hold_back_all_but_the_critical(
         ({"enable": False}, False),
     ],
 )
-async def test_a_rule_tells_what_it_names(
+async def test_a_rule_sends_the_events_that_it_names(
     world: World, ada: Client, pool: FakeEgressPool, more: dict[str, Any], is_told: bool
 ) -> None:
     await rule(ada, (await channel(ada))["id"], **more)
@@ -386,7 +386,7 @@ async def test_a_rule_can_name_one_monitor(world: World, ada: Client, pool: Fake
     assert [one.title for one in pool.sent] == ["[acme] shop is normal again"]
 
 
-async def test_a_muted_monitor_tells_nobody(
+async def test_a_muted_monitor_sends_no_notifications(
     world: World, ada: Client, pool: FakeEgressPool
 ) -> None:
     await rule(ada, (await channel(ada))["id"])
@@ -401,7 +401,7 @@ async def test_a_muted_monitor_tells_nobody(
 
 
 @pytest.mark.parametrize("alerts", [True, False])
-async def test_indicators_alert_unless_they_shall_not(
+async def test_indicators_alert_unless_alerts_are_off(
     world: World, ada: Client, pool: FakeEgressPool, alerts: bool
 ) -> None:
     await rule(ada, (await channel(ada))["id"])
@@ -423,7 +423,7 @@ async def test_a_disabled_channel_is_sent_nothing(
     assert (await ada.get("/acme/notify/message")).json == []
 
 
-async def test_the_other_organization_hears_nothing(
+async def test_another_organization_is_not_notified(
     world: World, ada: Client, eve: Client, pool: FakeEgressPool
 ) -> None:
     theirs = (await eve.post("/notify/channel", {"name": "x", "url": "https://example.com"})).json

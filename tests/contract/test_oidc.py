@@ -105,7 +105,7 @@ async def test_the_sign_in_page_learns_what_there_is(
     assert (await stranger.get(f"/-/oidc/{provider_id}/begin")).status == 404
 
 
-async def test_another_server_receives_whoever_left_here(
+async def test_a_sign_in_can_complete_on_another_server(
     world: World, one: Traveller, at: Provider, settings: Settings
 ) -> None:
     runtime = world.runtime
@@ -215,7 +215,7 @@ async def test_a_removed_member_is_known_by_the_email_again(
     assert await one.sign_in(provider_id) == "/ui/"
 
 
-async def test_what_the_id_token_lacks_is_asked_for(
+async def test_missing_claims_are_fetched_from_userinfo(
     world: World, one: Traveller, at: Provider
 ) -> None:
     provider_id = await add(world)
@@ -224,7 +224,7 @@ async def test_what_the_id_token_lacks_is_asked_for(
     assert at.asked[-1] == "GET /userinfo"
 
 
-async def test_what_is_told_of_somebody_else_does_not_count(
+async def test_claims_about_another_person_are_ignored(
     world: World, one: Traveller, at: Provider
 ) -> None:
     provider_id = await add(world)
@@ -394,14 +394,14 @@ async def test_nobody_is_sent_elsewhere(world: World, one: Traveller) -> None:
         assert await one.sign_in(provider_id, to) == "/ui/"
 
 
-async def test_whoever_is_refused_too_often_waits(world: World, one: Traveller) -> None:
+async def test_too_many_refusals_are_limited(world: World, one: Traveller) -> None:
     provider_id = await add(world)
     for _ in range(20):
         await refused(one, provider_id, "bad_state", state="x")
     await refused(one, provider_id, "too_many_requests")
 
 
-async def test_nothing_secret_is_told(world: World, one: Traveller, at: Provider) -> None:
+async def test_no_secret_is_revealed(world: World, one: Traveller, at: Provider) -> None:
     provider_id = await add(world)
     await one.sign_in(provider_id)
     rows = await world.runtime.db.read(lambda tx: tx.rows("select data from events"))

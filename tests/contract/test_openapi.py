@@ -56,7 +56,7 @@ def test_it_has_the_form_of_openapi(document: dict[str, Any]) -> None:
             assert re.fullmatch(r"[2-5]\d\d", status) and response["description"], path
 
 
-def test_every_door_is_described_in_both_styles(document: dict[str, Any]) -> None:
+def test_every_route_is_described_in_both_styles(document: dict[str, Any]) -> None:
     wanted = {(route.method.lower(), path) for route in ROUTES for path in addresses(route)}
     assert {(method, path) for method, path, _ in operations(document)} == wanted
 
@@ -66,7 +66,7 @@ def test_operations_have_names_of_their_own(document: dict[str, Any]) -> None:
     assert len(names) == len(set(names))
 
 
-def test_shapes_have_names_that_tell_nothing_of_our_modules(document: dict[str, Any]) -> None:
+def test_schema_names_do_not_contain_module_names(document: dict[str, Any]) -> None:
     names = set(document["components"]["schemas"])
     assert all(re.fullmatch(r"[A-Z][A-Za-z]+", name) for name in names), names
     assert {"JobRecord", "JobUserRecord"} <= names
@@ -104,7 +104,7 @@ def test_every_refusal_is_described_with_its_words(document: dict[str, Any]) -> 
             assert {"413", "415"} <= set(responses), route.path
 
 
-def test_levels_are_told(document: dict[str, Any]) -> None:
+def test_levels_are_documented(document: dict[str, Any]) -> None:
     for route in ROUTES:
         operation = document["paths"][route.path][route.method.lower()]
         assert f"Level: {route.level}." in operation["description"]
@@ -152,7 +152,7 @@ async def test_bodies_that_pass_are_bodies_that_are_described(
 
 
 @only_sqlite
-async def test_the_page_to_read_shows_every_door(world: World, stranger: Client) -> None:
+async def test_the_documentation_page_shows_every_route(world: World, stranger: Client) -> None:
     page = await stranger.get("/-/docs")
     assert page.status == 200
     assert page.headers["content-security-policy"].startswith("default-src 'none'")

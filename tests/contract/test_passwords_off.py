@@ -181,7 +181,7 @@ async def test_a_person_of_two_organizations_resets_for_the_other(
     assert (await stranger.post("/api/auth/link", {"token": token})).json["password"]
 
 
-async def test_the_operator_opens_the_door_again(
+async def test_the_operator_allows_passwords_again(
     world: World, at: Provider, stranger: Client
 ) -> None:
     await switched_off(world, at)

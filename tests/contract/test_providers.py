@@ -87,7 +87,7 @@ async def test_bad_input(at: Provider, olga: Client) -> None:
         assert (refused.status, refused.code) == (400, "invalid_body"), change
 
 
-async def test_an_issuer_that_cannot_be_asked(world: World, at: Provider, olga: Client) -> None:
+async def test_an_issuer_that_cannot_be_reached(world: World, at: Provider, olga: Client) -> None:
     refused = await olga.post(PATH, {**BODY, "issuer": "https://nowhere.example.com"})
     assert (refused.status, refused.code) == (409, "provider_unreachable")
     assert "cannot be resolved" in refused.json["message"]
@@ -164,7 +164,7 @@ async def test_the_secret_goes_as_the_issuer_likes_it(
     assert await Traveller(stranger, at).sign_in(provider_id) == "/ui/"
 
 
-async def test_there_is_room_for_so_many(
+async def test_the_number_is_limited(
     world: World, at: Provider, olga: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("belvedere.providers.service.MAX_ENTRIES", 1)

@@ -101,7 +101,7 @@ async def test_a_bad_outcome_is_refused(world: World, uma: Client) -> None:
     assert (await show(uma, job["id"]))["state"] == "lost"
 
 
-async def test_a_job_that_can_tell_is_not_resolved(world: World, uma: Client) -> None:
+async def test_a_job_whose_agent_is_online_cannot_be_resolved(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await create(uma, await world.task())
         await agent.order()
@@ -130,9 +130,7 @@ async def test_the_truth_may_still_come(world: World, uma: Client) -> None:
     )
 
 
-async def test_an_agent_that_comes_back_is_told_to_stop_what_was_resolved(
-    world: World, uma: Client
-) -> None:
+async def test_a_reconnecting_agent_stops_a_resolved_job(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await create(uma, await world.task())
         order = await agent.order()

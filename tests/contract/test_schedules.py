@@ -148,7 +148,7 @@ async def test_it_is_paused_with_an_end_and_a_note(
     assert (refused.status, refused.json["errors"][0]["field"]) == (400, "until")
 
 
-async def test_the_preview_tells_of_clock_changes(world: World, ada: Client, vic: Client) -> None:
+async def test_the_preview_shows_clock_changes(world: World, ada: Client, vic: Client) -> None:
     sent = {"repeatEvery": "30 2 * * *", "timezone": "Europe/Berlin", "count": 40}
     found = (await vic.post("/acme/schedule/preview", sent)).json
     assert len(found) == 40
@@ -255,7 +255,7 @@ async def test_it_can_be_listed_by_its_fields(world: World, ada: Client) -> None
     assert (await ada.get("/acme/schedule?where[box]=1")).status == 400
 
 
-async def test_a_task_has_room_for_a_hundred(world: World, ada: Client) -> None:
+async def test_a_task_can_have_a_hundred_schedules(world: World, ada: Client) -> None:
     task = await world.task()
     for _ in range(100):
         await made(ada, task)

@@ -72,7 +72,7 @@ async def test_it_works(world: World, uma: Client, stranger: Client, clock: Hand
     assert [one["method"] for one in listed if one["current"]] == ["totp"]
 
 
-async def test_http_basic_is_asked_too(uma: Client, stranger: Client, clock: HandClock) -> None:
+async def test_http_basic_requires_it_too(uma: Client, stranger: Client, clock: HandClock) -> None:
     await equip(uma, clock)
     pair = b64encode(f"uma:{PASSWORD}".encode()).decode()
     asked = await stranger.post(LOGIN, headers={"authorization": f"Basic {pair}"})
@@ -108,7 +108,7 @@ async def test_wrong_codes_are_refused_and_counted(
     assert (await trade(stranger, ticket, "12345")).code == "too_many_requests"
 
 
-async def test_an_address_that_guesses_is_held_up(
+async def test_an_address_that_guesses_is_limited(
     world: World, clock: HandClock, stranger: Client
 ) -> None:
     for name in ("olga", "ada", "max", "uma", "vic"):
@@ -123,7 +123,7 @@ async def test_an_address_that_guesses_is_held_up(
     assert (await trade(elsewhere, ticket, "1")).status == 401
 
 
-async def test_the_password_is_asked_again(uma: Client, clock: HandClock) -> None:
+async def test_the_password_is_required_again(uma: Client, clock: HandClock) -> None:
     wrong = {"password": "wrong"}
     assert (await uma.post(BASE, wrong)).code == "wrong_password"
     await equip(uma, clock)
@@ -194,7 +194,7 @@ async def test_an_organization_requires_it(
     assert (await uma.post(f"{BASE}/disable", AGAIN)).status == 200
 
 
-async def test_nothing_of_it_is_told(world: World, ada: Client, clock: HandClock) -> None:
+async def test_nothing_of_it_is_revealed(world: World, ada: Client, clock: HandClock) -> None:
     secret, codes = await equip(ada, clock)
     rows = await world.runtime.db.read(lambda tx: tx.rows("select data from events"))
     told = (await ada.get("/api/audit?limit=1000")).text + str(rows)

@@ -46,7 +46,7 @@ async def test_it_works(door: Door, stranger: Client) -> None:
     assert letters.missing(made.json, without_user) == []
 
 
-async def test_everything_may_stand_in_the_json_body(door: Door, stranger: Client) -> None:
+async def test_everything_may_be_in_the_json_body(door: Door, stranger: Client) -> None:
     await door.made()
     body = {"task": door.task, "customer": "acme", "task_arguments": ["x", "y"]}
     assert (await stranger.post(f"/job/secret/{door.secret}", body)).status == 200
@@ -81,7 +81,7 @@ async def test_an_html_form_has_hidden_fields(door: Door, stranger: Client) -> N
     assert made.json["task_arguments_values"] == ["x", "y"]
 
 
-async def test_the_organization_may_stand_in_the_path(door: Door, stranger: Client) -> None:
+async def test_the_organization_may_be_in_the_path(door: Door, stranger: Client) -> None:
     await door.made()
     body = {"task": door.task, "task_arguments": ["x", "y"]}
     assert (await stranger.post(f"/acme/job/secret/{door.secret}", body)).status == 200

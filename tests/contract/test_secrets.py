@@ -103,7 +103,7 @@ async def test_masked_arguments_are_hidden_too(world: World, ada: Client) -> Non
     assert order.masks == [CANARY, "fixed-key"]
 
 
-async def test_it_stands_nowhere_in_clear(
+async def test_it_is_stored_nowhere_in_clear(
     world: World, ada: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     """No record, list, event, audit row, log line, and no table of the database."""
@@ -197,7 +197,7 @@ async def test_a_stale_edit_is_refused(ada: Client) -> None:
         assert (stale.status, stale.code) == (412, "stale")
 
 
-async def test_there_is_room_for_so_many(world: World, ada: Client) -> None:
+async def test_the_number_is_limited(world: World, ada: Client) -> None:
     keys, actor = world.runtime.keyring, world.cast.ada
     for n in range(8):
         await put(ada, f"LARGE_{n}", "x" * 16 * 1024)

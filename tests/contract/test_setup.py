@@ -112,6 +112,6 @@ async def test_what_is_refused_uses_no_code_up(
     assert (await set_up(nobody, code)).status == 201
 
 
-async def test_a_server_of_somebody_needs_none(world: World, db: Database) -> None:
+async def test_a_server_with_an_organization_needs_no_setup(world: World, db: Database) -> None:
     assert not await needed(world.client())
     assert (await set_up(world.client(), "x")).code == "already_set_up"

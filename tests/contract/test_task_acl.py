@@ -19,7 +19,7 @@ async def test_it_works(world: World, max_: Client) -> None:
     assert (found.status, found.json) == (200, {"users": [UMA], "acl": [UMA]})
 
 
-async def test_the_organization_may_stand_in_the_path(world: World, max_: Client) -> None:
+async def test_the_organization_may_be_in_the_path(world: World, max_: Client) -> None:
     task = await world.task(acl=[UMA])
     assert (await max_.get(f"/acme/task/{task}/acl")).json["users"] == [UMA]
 

@@ -60,7 +60,7 @@ async def test_only_admins_read_it(world: World) -> None:
     assert (await world.client("token").get(f"/acme/task/{task}/credentials")).status == 200
 
 
-async def test_it_stands_in_no_record_list_event_or_audit(world: World, ada: Client) -> None:
+async def test_it_is_in_no_record_list_event_or_audit(world: World, ada: Client) -> None:
     task = await world.task()
     secret = await secret_of(ada, task)
     await ada.post("/acme/job", {"task": task})

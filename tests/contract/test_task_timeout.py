@@ -49,7 +49,7 @@ async def test_it_must_be_a_sensible_time(world: World, ada: Client) -> None:
     assert (await ada.put(f"/api/task/{task}/timeout", {})).status == 400
 
 
-async def test_a_job_keeps_the_timeout_that_it_was_made_with(world: World, ada: Client) -> None:
+async def test_a_job_keeps_the_timeout_it_was_created_with(world: World, ada: Client) -> None:
     task = await world.task(timeout=5_000)
     job = (await ada.post("/acme/job", {"task": task})).json
     await ada.put(f"/api/task/{task}/timeout", {"timeout": 9_000})

@@ -21,7 +21,7 @@ async def test_it_works(world: World, ada: Client) -> None:
     assert found.json[0]["name"] == "echo" and found.json[0]["hostname"] == "web-1"
 
 
-async def test_the_organization_may_stand_in_the_query(world: World, ada: Client) -> None:
+async def test_the_organization_may_be_in_the_query(world: World, ada: Client) -> None:
     await world.task()
     assert (await ada.get("/task?customer=acme")).body == (await ada.get("/acme/task")).body
 

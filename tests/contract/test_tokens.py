@@ -33,7 +33,7 @@ async def test_no_token_is_401_and_says_what_to_send(stranger: Client) -> None:
     assert refused.headers["www-authenticate"] == "Bearer"
 
 
-async def test_a_bad_token_is_401_whatever_it_looks_like(world: World) -> None:
+async def test_any_invalid_token_is_401(world: World) -> None:
     good = world.things.integration["acme"]
     bad = ["x", good[:-1], good + "x", good.upper(), "bvt_" + "x" * 40, "bvt_", "é" * 30]
     bad += [good.replace("bvt_", "bva_"), "y" * 5_000, "null", "Bearer " + good]

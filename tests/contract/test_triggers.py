@@ -137,7 +137,7 @@ async def test_what_can_start_something_is_listed(world: World, ada: Client) -> 
     assert (await ada.get("/event?customer=acme")).body == found.body
 
 
-async def test_events_are_seen_with_their_emitters(
+async def test_events_are_visible_with_their_sources(
     world: World, ada: Client, vic: Client, eve: Client
 ) -> None:
     seen = await world.task("seen")
@@ -206,7 +206,9 @@ async def test_a_task_cannot_start_itself_in_a_ring(world: World, ada: Client) -
     assert (await ada.patch(f"/acme/task/{c}", {"triggers": [f"task:{a}:failure"]})).status == 200
 
 
-async def test_one_that_cannot_run_is_told_and_harms_no_other(world: World, ada: Client) -> None:
+async def test_a_refused_start_is_reported_and_does_not_affect_others(
+    world: World, ada: Client
+) -> None:
     tile = await indicator(ada)
     event = f"indicator:{tile}:failure"
     await world.task("off", triggers=[event], enable=False)

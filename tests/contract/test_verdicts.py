@@ -76,7 +76,7 @@ async def test_survivors_are_named(world: World, uma: Client) -> None:
     assert job["result"]["kill_incomplete"] == [41, 42]
 
 
-async def test_why_it_could_not_start_is_told(world: World, uma: Client) -> None:
+async def test_the_reason_of_a_failed_start_is_reported(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await run(
             uma, agent, await world.task(), ending="error", reason="no_user", message="no such user"

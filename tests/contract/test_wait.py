@@ -25,7 +25,7 @@ async def test_it_works(world: World, uma: Client) -> None:
     assert done.json == await show(uma, order.job_id)
 
 
-async def test_it_may_stand_in_the_body(world: World, uma: Client) -> None:
+async def test_it_may_be_in_the_body(world: World, uma: Client) -> None:
     body = {"task": await world.task(), "wait_result": True}
     async with world.agent() as agent:
         waits = await asking(uma, "/acme/job", body)

@@ -56,7 +56,7 @@ async def test_a_token_says_whose_it_is(ada: Client) -> None:
     assert kept["headers"]["authorization"] == "***"
 
 
-async def test_refused_ones_are_kept_with_their_reason(world: World, ada: Client) -> None:
+async def test_refused_deliveries_are_stored_with_their_reason(world: World, ada: Client) -> None:
     hook = await made(ada, await world.task(task_arguments=arguments(2)))
     target = f"/acme/webhook/{hook['id']}/trigger"
     await ada.post(target, ["x"])

@@ -58,7 +58,7 @@ async def test_it_works(world: World, ada: Client, clock: HandClock, kind: str) 
 
 
 @pytest.mark.parametrize("kind", SIGNED)
-async def test_what_is_too_old_is_said_to_who_signed_it(
+async def test_an_old_signature_is_reported_to_the_signer(
     world: World, ada: Client, clock: HandClock, kind: str
 ) -> None:
     out = await caller(world, ada, kind)
@@ -104,7 +104,7 @@ async def test_a_call_without_an_id_cannot_be_repeated_either(
     assert len(await jobs(ada)) == 2
 
 
-async def test_slack_hears_its_challenge_when_it_signed_it(
+async def test_a_signed_challenge_of_slack_is_answered(
     world: World, ada: Client, clock: HandClock
 ) -> None:
     out = await caller(world, ada, "slack")
@@ -149,7 +149,7 @@ async def test_two_secrets_live_while_the_sender_changes_its_own(
 
 
 @pytest.mark.parametrize("kind", ["x-slack-signature", "x-slack-request-timestamp"])
-async def test_a_header_that_came_twice_fits_nothing(
+async def test_a_duplicate_header_is_refused(
     world: World, ada: Client, clock: HandClock, kind: str
 ) -> None:
     out = await caller(world, ada, "slack")
@@ -171,7 +171,7 @@ async def test_a_bad_secret_is_refused(world: World, ada: Client, secret: Any) -
     }
 
 
-async def test_a_secret_of_ones_own_stands_in_no_address(
+async def test_a_chosen_secret_is_not_part_of_the_address(
     world: World, ada: Client, uma: Client
 ) -> None:
     hook = await made(ada, await world.task(task_arguments=arguments(1)))

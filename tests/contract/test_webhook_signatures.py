@@ -95,7 +95,7 @@ async def test_a_secret_in_the_address_is_not_enough_then(
 
 
 @pytest.mark.parametrize("kind", HEADER)
-async def test_whatever_does_not_fit_is_refused(world: World, ada: Client, kind: str) -> None:
+async def test_every_invalid_signature_is_refused(world: World, ada: Client, kind: str) -> None:
     out = await caller(world, ada, kind)
     other = HEADER["github" if kind == "hmac-sha256" else "hmac-sha256"]
     right = plain(out.secret)

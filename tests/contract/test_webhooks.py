@@ -64,7 +64,7 @@ async def test_it_works(world: World, ada: Client, vic: Client) -> None:
     assert (await ada.get("/webhook?customer=acme")).json == [hook]
 
 
-async def test_the_secret_stands_in_no_record(ada: Client) -> None:
+async def test_the_secret_is_in_no_record(ada: Client) -> None:
     hook = await made(ada)
     secret = await secret_of(ada, hook["id"])
     assert re.fullmatch("[0-9a-f]{64}", secret)
@@ -146,7 +146,7 @@ async def test_a_task_of_another_organization_is_not_there(world: World, ada: Cl
     assert (refused.status, refused.json["errors"][0]["field"]) == (400, "tasks[0]")
 
 
-async def test_attaching_is_seen_from_both_sides(world: World, ada: Client) -> None:
+async def test_attached_targets_are_visible_from_both_sides(world: World, ada: Client) -> None:
     task = await world.task()
     hook = await made(ada)
     event = f"webhook:{hook['id']}:trigger"

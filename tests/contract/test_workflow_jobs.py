@@ -152,7 +152,7 @@ async def test_an_html_form_by_secret(world: World, ada: Client, stranger: Clien
     assert first["task_arguments_values"] == ["x y", "é"]
 
 
-async def test_whatever_does_not_fit_is_one_refusal(
+async def test_all_invalid_requests_get_the_same_refusal(
     world: World, ada: Client, eve: Client, stranger: Client
 ) -> None:
     flow, other = await made(world, ada), await made(world, ada, name="other")
@@ -191,7 +191,7 @@ async def test_a_rotated_secret_opens_nothing(world: World, ada: Client, strange
 # Its jobs
 
 
-async def test_the_list_holds_the_whole_and_its_steps(world: World, ada: Client) -> None:
+async def test_the_list_contains_the_workflow_job_and_its_steps(world: World, ada: Client) -> None:
     flow, other = await made(world, ada), await made(world, ada, name="other")
     job = await run(ada, flow)
     await run(ada, other)

@@ -143,7 +143,7 @@ def _forget(tx: Tx, job_id: str) -> None:
     tx.execute("delete from workflow_jobs where job_id = ?", job_id)
 
 
-async def test_a_history_that_is_gone_gives_nothing(world: World, ada: Client) -> None:
+async def test_a_deleted_history_provides_no_arguments(world: World, ada: Client) -> None:
     flow = await made(world, ada, graph={"nodes": [{"id": "a", "task_id": await world.task("a")}]})
     await world.task("t", hostname="web-2", triggers=[f"workflow:{flow['id']}:success"])
     async with world.agent() as agent:
@@ -164,7 +164,7 @@ async def test_a_monitor_of_workflows_events_is_listed(world: World, ada: Client
     assert found[0]["emitter"]["_type"] == "Workflow"
 
 
-async def test_one_that_cannot_run_is_told(world: World, ada: Client) -> None:
+async def test_a_refused_start_is_reported(world: World, ada: Client) -> None:
     tile = await indicator(ada)
     await single(world, ada, "w", triggers=[f"indicator:{tile}:failure"], enable=False)
     await ada.patch(f"/acme/indicator/{tile}", {"state": "failure"})

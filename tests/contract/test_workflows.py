@@ -111,7 +111,7 @@ async def test_a_task_of_another_organization_is_not_there(world: World, ada: Cl
     assert (refused.status, refused.code) == (400, "invalid_workflow")
 
 
-async def test_it_is_changed_by_parts_or_as_a_whole(world: World, ada: Client) -> None:
+async def test_it_is_changed_partially_or_replaced(world: World, ada: Client) -> None:
     flow = await made(world, ada, description="old", tags=["blue"])
     target = f"/acme/workflows/{flow['id']}"
     part = (await ada.patch(target, {"enable": False})).json
@@ -139,7 +139,7 @@ async def test_a_smaller_graph_begins_where_it_can(world: World, ada: Client) ->
     assert changed.json["start"] == "b"
 
 
-async def test_a_deleted_one_is_gone_and_its_tasks_stay(world: World, ada: Client) -> None:
+async def test_a_deleted_workflow_keeps_its_tasks(world: World, ada: Client) -> None:
     flow = await made(world, ada)
     target = f"/acme/workflows/{flow['id']}"
     secret = await secret_of(ada, flow)
@@ -222,7 +222,7 @@ async def test_the_acl_of_a_workflow_covers_its_tasks_and_jobs(
     assert (await uma.post("/acme/job", {"task": tasks[0]})).status == 404
 
 
-async def test_what_changes_is_audited_and_told(world: World, ada: Client) -> None:
+async def test_changes_are_audited_and_written_as_events(world: World, ada: Client) -> None:
     flow = await made(world, ada)
     await ada.patch(f"/acme/workflows/{flow['id']}", {"enable": False})
     await ada.delete(f"/acme/workflows/{flow['id']}")

@@ -29,7 +29,7 @@ async def test_each_test_has_a_database_of_its_own(db: Database) -> None:
     assert await db.write(_add) == 1
 
 
-def test_both_engines_are_asked(db: Database, engine: str) -> None:
+def test_both_engines_are_used(db: Database, engine: str) -> None:
     assert db.dialect.name == engine
 
 

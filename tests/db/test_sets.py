@@ -41,7 +41,7 @@ def kept(tx: Tx) -> list[tuple[Any, ...]]:
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=st.lists(values, min_size=3, max_size=8), second=st.lists(values, max_size=8))
-def test_they_arrive_as_they_were_given(
+def test_values_arrive_unchanged(
     wide: Database, first: list[tuple[Any, ...]], second: list[tuple[Any, ...]]
 ) -> None:
     before = [(str(number), *row) for number, row in enumerate(first)]

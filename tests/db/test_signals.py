@@ -7,7 +7,7 @@ from belvedere.db.signals import ACCESS_CHANGED, Signal, SignalBus, Topic, decod
 ALL_JOBS = Signal(Topic.JOB)
 
 
-def test_a_listener_hears_one_key_or_the_whole_topic() -> None:
+def test_a_listener_gets_one_key_or_all_of_a_topic() -> None:
     bus, of_topic, of_key = SignalBus(), list[Signal](), list[Signal]()
     bus.subscribe(ALL_JOBS, of_topic.append)
     bus.subscribe(job_finished("1"), of_key.append)

@@ -93,7 +93,7 @@ def test_events_stay_and_the_next_one_follows_them(older: Sqlite) -> None:
 
 
 @pytest.mark.parametrize("gone", ["id > 1", "id > 0"])
-def test_ids_of_events_that_are_gone_do_not_come_again(older: Sqlite, gone: str) -> None:
+def test_ids_of_deleted_events_are_not_used_again(older: Sqlite, gone: str) -> None:
     for customer_id in ("c1", "c2", "c3"):
         older.write_blocking(_tell, customer_id)
     older.write_blocking(lambda tx: tx.execute(f"delete from events where {gone}"))

@@ -160,7 +160,7 @@ async def test_what_was_undone_is_not_remembered(db: Database) -> None:
     assert await db.write(remember, "good") == "good"
 
 
-async def test_lone_writes_and_crowds_are_all_kept(db: Database) -> None:
+async def test_single_and_grouped_writes_are_all_durable(db: Database) -> None:
     for number in range(5):
         await db.write(note, f"n{number}", "x")
     crowd = [db.write(note, f"n{number}", "x") for number in range(5, 40)]
@@ -173,7 +173,7 @@ async def test_a_glance_sees_what_was_just_written(db: Database) -> None:
     assert await db.read_inline(noted) == ["n1"]
 
 
-async def test_what_a_reader_writes_is_not_kept(db: Database) -> None:
+async def test_writes_of_a_reader_are_not_stored(db: Database) -> None:
     for look in (db.read_inline, db.read):
         try:
             await look(note, "n1", "x")
@@ -187,7 +187,7 @@ async def test_what_a_reader_writes_is_not_kept(db: Database) -> None:
 
 @only_postgres
 @pytest.mark.limit(20)
-async def test_waiting_for_a_row_does_not_stop_whoever_holds_it(db: Database) -> None:
+async def test_waiting_for_a_row_does_not_block_its_holder(db: Database) -> None:
     """The one that waits must not hold the interpreter: the other needs it to go on."""
     await db.write(note, "n1", "x")
     held, go_on = threading.Event(), threading.Event()
@@ -213,7 +213,7 @@ async def test_waiting_for_a_row_does_not_stop_whoever_holds_it(db: Database) ->
 
 
 @only_postgres
-async def test_a_lost_connection_is_told_and_replaced(db: Database) -> None:
+async def test_a_lost_connection_is_reported_and_replaced(db: Database) -> None:
     def cut(tx: Tx) -> None:
         tx.execute("select pg_terminate_backend(pg_backend_pid())")
 

@@ -209,7 +209,7 @@ def test_what_cannot_be_started_is_status_125(runtime: House) -> None:
     assert runtime.run("run", "none", "--wait").returncode == 125
 
 
-def test_a_disabled_host_is_said_and_waited_for(runtime: House) -> None:
+def test_a_disabled_host_is_reported_and_waited_for(runtime: House) -> None:
     runtime.task("patient", "#!/bin/sh\necho at last\n")
     runtime.run("host", "disable", runtime.hostname)
     running = runtime.begin("run", "patient", "--follow")
@@ -242,7 +242,7 @@ def test_a_task_is_edited_without_touching_the_rest(runtime: House) -> None:
     assert runtime.json("task", "timeout", "edit", "90s")["timeout"] == 90_000
 
 
-def test_somebody_is_invited_and_may_run_what_the_acl_says(runtime: House) -> None:
+def test_an_invited_person_may_run_what_the_acl_allows(runtime: House) -> None:
     runtime.task("shared", "#!/bin/sh\necho for all\n")
     runtime.task("hidden", "#!/bin/sh\necho for admins\n")
     link = runtime.run("member", "invite", "uma@acme.example", "--level", "user").stdout

@@ -123,7 +123,7 @@ def _status(bearer: Client) -> int:
         return refusal.status
 
 
-def test_a_job_made_at_one_server_runs_at_the_other(two: Pair) -> None:
+def test_a_job_created_at_one_server_runs_at_the_other(two: Pair) -> None:
     jobs = [two.site.run("#!/bin/sh\nexit 0\n") for _ in range(8)]
     assert {job["state"] for job in jobs} == {"normal"}
     # A poll would take half a second on average: this was the bell.

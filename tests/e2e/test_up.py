@@ -128,7 +128,7 @@ def test_a_second_server_on_the_same_file_refuses_with_one_sentence(up: Site) ->
     assert up.run("#!/bin/sh\nexit 0\n")["state"] == "normal"
 
 
-def test_the_first_start_tells_the_password_once(tmp_path: Path) -> None:
+def test_the_first_start_prints_the_password_once(tmp_path: Path) -> None:
     with World(tmp_path, verb="up") as world:
         world.server.env.pop("BELVEDERE_ADMIN_PASSWORD")
         world.start("--no-agent")
@@ -226,7 +226,7 @@ def test_a_data_folder_may_have_a_long_name(tmp_path: Path) -> None:
         assert Site(world, agent).run("#!/bin/sh\nexit 0\n")["state"] == "normal"
 
 
-def test_it_speaks_tls_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
+def test_it_serves_tls_with_a_custom_certificate(tmp_path: Path) -> None:
     cert, key = self_signed(tmp_path)
     with World(tmp_path, verb="up") as world:
         world.start("--no-demo", "--tls-cert", str(cert), "--tls-key", str(key))

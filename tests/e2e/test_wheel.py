@@ -128,7 +128,7 @@ def test_the_environment_is_bare(python: Path) -> None:
     assert "No module named 'pytest'" in said.stderr
 
 
-def test_it_asks_for_every_library_that_a_room_imports(python: Path) -> None:
+def test_it_requires_every_library_that_a_package_imports(python: Path) -> None:
     """Also for those that are imported only when they are used."""
     asked = f"import importlib.util as i; print([n for n in {imported()} if not i.find_spec(n)])"
     words = (str(python), "-c", asked)

@@ -78,7 +78,7 @@ async def test_an_answer_has_a_largest_size() -> None:
             assert "longer than" in told.fault and told.text == ""
 
 
-async def test_an_inner_address_is_asked_only_when_it_may_be() -> None:
+async def test_an_internal_address_is_called_only_if_allowed() -> None:
     with oracle() as url:
         async with pool(networks="") as made:
             told = await made.send(EgressRequest(url=f"{url}/", method="GET"))
@@ -86,12 +86,12 @@ async def test_an_inner_address_is_asked_only_when_it_may_be() -> None:
 
 
 @pytest.mark.parametrize("url", ["", "x", "http://", "https://a:b@example.com/", "http://[::"])
-async def test_what_is_no_address_is_refused(url: str) -> None:
+async def test_an_invalid_address_is_refused(url: str) -> None:
     async with pool() as made:
         assert (await made.send(EgressRequest(url=url, method="GET"))).fault
 
 
-def test_an_open_line_leads_only_inside() -> None:
+def test_plain_http_is_allowed_only_to_internal_networks() -> None:
     """Who could change an answer on its way would decide who gets in."""
     guard = Guard()
     guard.allow(networks.parse_networks("10.0.0.0/8"), only_inner=True)

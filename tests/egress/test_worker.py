@@ -136,7 +136,7 @@ async def test_an_allowed_network_opens_nothing_else() -> None:
     assert trap.calls == 0
 
 
-async def test_a_refusal_is_told() -> None:
+async def test_a_refusal_is_reported() -> None:
     with http_sink() as sink:
         async with pool() as made:
             for status in (500, 404, 429, 410, 302):
@@ -146,7 +146,7 @@ async def test_a_refusal_is_told() -> None:
                 assert outcome.for_good is (status == 410)
 
 
-async def test_a_receiver_that_never_answers_is_given_up() -> None:
+async def test_a_receiver_that_never_responds_times_out() -> None:
     """And the worker with it; the next message goes out with another."""
     with http_sink() as sink:
         sink.silent.set()
@@ -158,7 +158,7 @@ async def test_a_receiver_that_never_answers_is_given_up() -> None:
             assert (await made.send(signed(sink.url))).is_done
 
 
-async def test_a_courier_that_dies_is_replaced() -> None:
+async def test_a_crashed_worker_is_replaced() -> None:
     with http_sink() as sink:
         sink.silent.set()
         async with pool() as made:
@@ -185,7 +185,7 @@ async def test_an_address_is_known_without_a_call() -> None:
             assert (found.service, found.is_done) == (service, True)
 
 
-async def test_what_is_no_address_is_said() -> None:
+async def test_an_invalid_address_is_reported() -> None:
     async with pool() as made:
         for url in NO_ADDRESSES:
             found = await made.of("").check(url)
@@ -218,7 +218,7 @@ async def test_files_of_the_server_stay_where_they_are() -> None:
     assert sink.got == []
 
 
-async def test_a_fault_tells_no_secret() -> None:
+async def test_an_error_reveals_no_secret() -> None:
     with http_sink() as sink:
         sink.answers = [500]
         async with pool() as made:

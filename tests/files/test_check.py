@@ -31,7 +31,7 @@ def test_it_works() -> None:
         ("", "", "", ""),
     ],
 )
-def test_the_language_is_told_by_how_it_runs(
+def test_the_language_follows_from_the_command(
     source: str, filename: str, runas: str, language: str
 ) -> None:
     assert language_of(source, filename, runas) == language

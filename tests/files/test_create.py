@@ -28,7 +28,7 @@ def test_it_works(db: Database, cast: Cast) -> None:
     assert db.write_blocking(download, cast.max, made.id).data == SCRIPT.content
 
 
-def test_it_tells_what_happened(db: Database, cast: Cast) -> None:
+def test_it_writes_an_event_and_an_audit_entry(db: Database, cast: Cast) -> None:
     made = db.write_blocking(create, cast.ada, SCRIPT)
     assert [e.kind for e in db.write_blocking(events.for_object, made.id)] == ["file.created"]
     kept = db.write_blocking(versions, cast.max, made.id)
@@ -42,7 +42,7 @@ def test_any_bytes_come_back_unchanged(db: Database, cast: Cast, content: bytes)
     assert db.write_blocking(download, cast.ada, made.id).data == content
 
 
-def test_equal_contents_are_kept_once(db: Database, cast: Cast) -> None:
+def test_equal_contents_are_stored_once(db: Database, cast: Cast) -> None:
     one = db.write_blocking(create, cast.ada, SCRIPT)
     two = db.write_blocking(create, cast.eve, SCRIPT)
     assert one.sha256 == two.sha256

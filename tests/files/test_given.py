@@ -44,7 +44,7 @@ def test_json_gives_the_text_or_its_base64() -> None:
     assert as_text.content == "é".encode()
 
 
-def test_what_is_not_given_stays_unset() -> None:
+def test_absent_fields_stay_unset() -> None:
     sent = read(JSON, b'{"description": ""}')
     assert (sent.description, sent.content, sent.filename) == ("", UNSET, UNSET)
     sent = read(FORM, form(('name="tags"', b"a, b ,")))

@@ -31,7 +31,7 @@ def test_it_works(db: Database, cast: Cast, enrolled: Enrol) -> None:
     assert changed.version == 2
 
 
-def test_it_rings_the_host_and_tells_before_and_after(
+def test_it_signals_the_host_and_audits_before_and_after(
     db: Database, cast: Cast, enrolled: Enrol
 ) -> None:
     host_id = enrolled().host_id
@@ -59,7 +59,7 @@ def test_changing_nothing_makes_no_version(db: Database, cast: Cast, enrolled: E
     assert len(db.write_blocking(events.for_object, host_id)) == 1
 
 
-def test_a_name_is_held_once(db: Database, cast: Cast, enrolled: Enrol) -> None:
+def test_a_name_is_unique(db: Database, cast: Cast, enrolled: Enrol) -> None:
     enrolled("web-1")
     other = enrolled("web-2", "machine-2").host_id
     with pytest.raises(Conflict) as refusal:
@@ -111,7 +111,7 @@ def test_only_admins_change_and_only_their_own(db: Database, cast: Cast, enrolle
             db.write_blocking(change, actor, wanted, HostChange(enable=False))
 
 
-def test_a_deleted_host_is_gone_and_its_agent_shut_out(
+def test_a_deleted_host_is_not_found_and_its_agent_is_refused(
     db: Database, keys: Keyring, cast: Cast, enrolled: Enrol
 ) -> None:
     made = enrolled()

@@ -28,7 +28,7 @@ def test_it_works(db: Database, keys: Keyring, cast: Cast, enrolled: Enrol) -> N
     assert (host.hostname, host.state, host.ip) == ("web-1", "offline", ADDRESS)
 
 
-def test_it_tells_what_happened(db: Database, enrolled: Enrol) -> None:
+def test_it_writes_an_event_and_an_audit_entry(db: Database, enrolled: Enrol) -> None:
     made = enrolled()
     kinds = [event.kind for event in db.write_blocking(events.for_object, made.host_id)]
     assert kinds == ["host.created"]

@@ -108,7 +108,7 @@ def test_a_host_that_never_spoke_is_not_silent(
     assert run_timeouts.mark_silent(db) == []
 
 
-def test_two_machines_with_one_credential_are_told_apart(
+def test_two_machines_with_one_credential_are_detected(
     db: Database, clock: HandClock, enrolled: Enrol
 ) -> None:
     host_id = enrolled().host_id
@@ -145,9 +145,7 @@ def test_a_disabled_or_draining_host_says_so(db: Database, cast: Cast, enrolled:
     assert host(db, cast, host_id).state == "disabled"
 
 
-def test_what_an_agent_says_of_itself_is_made_fit(
-    db: Database, cast: Cast, enrolled: Enrol
-) -> None:
+def test_text_from_an_agent_is_cleaned(db: Database, cast: Cast, enrolled: Enrol) -> None:
     host_id = enrolled().host_id
     odd = hello(
         os_name="a\0b\ud800", os_version="x" * 9_000, slots=10**9, ip="", info={"a": "\0" * 70_000}

@@ -93,7 +93,7 @@ def test_old_values_grow_thin(db: Database, clock: HandClock, make: Make) -> Non
     assert all(at % MINUTE == 55 * SECOND for at in old)
 
 
-def test_very_old_values_are_gone(db: Database, clock: HandClock, make: Make) -> None:
+def test_very_old_values_are_deleted(db: Database, clock: HandClock, make: Make) -> None:
     row = make(type="progress")
     now = clock()
     fill(db, row, now - 32 * DAY, now - 29 * DAY, 10 * MINUTE)
@@ -112,7 +112,7 @@ def test_what_was_thinned_is_not_looked_at_again(
     assert settle(db) == 1
 
 
-def test_one_value_stands_for_a_second(
+def test_one_value_per_second_is_stored(
     db: Database, cast: Cast, clock: HandClock, make: Make
 ) -> None:
     row = make(type="progress", value=1)

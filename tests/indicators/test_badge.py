@@ -47,7 +47,7 @@ def test_the_bar_is_clamped_but_the_value_is_not(value: float, part: float) -> N
 
 
 @given(st.text(max_size=300), st.text(max_size=300))
-def test_whatever_it_holds_it_is_a_picture(title: str, value: str) -> None:
+def test_every_value_gives_a_valid_image(title: str, value: str) -> None:
     made = row()
     made.title, made.text_value = title, value
     found = xml.dom.minidom.parseString(badge_svg.draw_indicator(made, NOW))

@@ -64,7 +64,7 @@ def test_one_that_is_refused_harms_no_other(db: Database, cast: Cast, make: Make
     assert (second.row.value, fifth.row.value) == (2, 3)
 
 
-def test_every_step_is_told(db: Database, cast: Cast, make: Make) -> None:
+def test_every_step_writes_an_event(db: Database, cast: Cast, make: Make) -> None:
     counter = make()
     for action in (Action.INCREASE, Action.DECREASE, Action.RESTART):
         db.write_blocking(count_batch, [CounterRequest(cast.ada, "id", counter.id, action)])

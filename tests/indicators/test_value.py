@@ -72,7 +72,7 @@ def test_it_works() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_what_could_act_is_gone(text: str) -> None:
+def test_active_content_is_removed(text: str) -> None:
     kept = html.sanitize(f"<p>before</p>{text}")
     seen = Seen(kept)
     assert seen.tags <= html.TAGS
@@ -84,7 +84,7 @@ def test_what_could_act_is_gone(text: str) -> None:
     assert html.sanitize(kept) == kept or "<a" in kept
 
 
-def test_a_link_leaves_the_tile_and_tells_nothing() -> None:
+def test_a_link_opens_outside_and_sends_no_referrer() -> None:
     seen = Seen(html.sanitize('<a href="https://status.test/?a=1&amp;b=2" target="_top">x</a>'))
     assert dict(seen.attributes) == {
         "href": "https://status.test/?a=1&b=2",
@@ -106,7 +106,7 @@ def test_a_link_leaves_the_tile_and_tells_nothing() -> None:
         "&" * html.MAX_HTML,
     ],
 )
-def test_html_that_cannot_be_kept_is_refused(text: object) -> None:
+def test_html_that_cannot_be_stored_is_refused(text: object) -> None:
     with pytest.raises(Invalid):
         html.sanitize(text)
 
@@ -127,7 +127,7 @@ def test_a_chart_comes_back_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("given", [10**30, -(10**30), 2**64, 2**53 + 1])
-def test_a_very_large_number_is_kept_as_the_nearest(given: int) -> None:
+def test_a_very_large_number_is_stored_as_the_nearest(given: int) -> None:
     (kept,) = (
         chart.decode_chart(chart.encode_chart(Chart([ChartSeries("a", [given])]))).series[0].values
     )

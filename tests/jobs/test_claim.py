@@ -112,7 +112,7 @@ def test_an_older_session_gets_nothing(shop: Workshop) -> None:
     assert len(shop.claim()) == 1
 
 
-def test_a_host_that_never_came_gets_nothing(shop: Workshop) -> None:
+def test_a_host_that_never_connected_gets_nothing(shop: Workshop) -> None:
     shop.create()
     assert shop.db.write_blocking(claim.claim, shop.host_id, 1) == []
     assert shop.db.write_blocking(claim.claim, "0" * 24, 0) == []
@@ -202,7 +202,7 @@ def test_limits_of_tasks_do_not_mix(shop: Workshop) -> None:
     assert sorted(str(claimed.job.task_id) for claimed in shop.claim()) == sorted(tasks)
 
 
-def test_it_tells_which_hosts_have_work(shop: Workshop) -> None:
+def test_it_returns_which_hosts_have_jobs(shop: Workshop) -> None:
     def waiting(tx: Tx) -> list[str]:
         return claim.hosts_with_ready_jobs(tx)
 

@@ -77,7 +77,7 @@ def test_it_looks_at_a_batch_behind_an_id(shop: Workshop) -> None:
         ("update jobs set ended_at = null", "ended_at is None"),
     ],
 )
-def test_every_contradiction_is_told(shop: Workshop, change: str, said: str) -> None:
+def test_every_contradiction_is_reported(shop: Workshop, change: str, said: str) -> None:
     job = shop.assigned()
     shop.end(job.fence)
     shop.db.write_blocking(lambda tx: tx.execute(change))
@@ -86,7 +86,7 @@ def test_every_contradiction_is_told(shop: Workshop, change: str, said: str) -> 
     assert all(job.id in sentence and sentence.endswith(".") for sentence in faults)
 
 
-def test_an_assigned_job_without_its_live_attempt_is_told(shop: Workshop) -> None:
+def test_an_assigned_job_without_a_live_attempt_is_reported(shop: Workshop) -> None:
     shop.assigned()
     shop.db.write_blocking(lambda tx: tx.execute("update attempts set state = 'ended'"))
     assert "is assigned with fence" in check(shop)[0]

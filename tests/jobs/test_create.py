@@ -56,7 +56,7 @@ def test_it_rings_the_host_of_a_ready_job_only(shop: Workshop) -> None:
 
 
 @pytest.mark.parametrize("asked", ["onhold", "syncing", "ready"])
-def test_a_script_job_begins_where_it_is_asked_to(shop: Workshop, asked: str) -> None:
+def test_a_script_job_starts_with_the_requested_lifecycle(shop: Workshop, asked: str) -> None:
     job = shop.create(lifecycle=asked)
     assert (job.lifecycle, job.state) == (asked, "in_progress")
 
@@ -156,7 +156,7 @@ def by_secret(shop: Workshop, task_id: str, secret: str) -> JobRequest:
     return JobRequest(anyone, task_id, None, origin="secret", secret=secret, keys=shop.keys)
 
 
-def test_the_secret_key_stands_in_for_a_level(shop: Workshop) -> None:
+def test_the_secret_key_replaces_a_level(shop: Workshop) -> None:
     task_id = shop.task()
     job = shop.made(by_secret(shop, task_id, secret_of(shop, task_id))).job
     assert (job.origin, job.user_id, job.email) == ("secret", "", "")
@@ -191,7 +191,7 @@ def test_a_refused_one_harms_no_other(shop: Workshop) -> None:
     assert shop.db.write_blocking(lambda tx: tx.value("select count(*) from jobs")) == 2
 
 
-def test_jobs_of_one_set_are_told_and_ordered(shop: Workshop) -> None:
+def test_jobs_of_one_batch_are_reported_in_order(shop: Workshop) -> None:
     task_id = shop.task()
     made = shop.db.write_blocking(
         create, [JobRequest(shop.cast.ada, task_id, None) for _ in range(5)]

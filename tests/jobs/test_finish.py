@@ -53,7 +53,7 @@ def test_it_uses_the_tasks_own_rules(shop: Workshop) -> None:
     assert shop.stands(job.id) == "finished/success"
 
 
-def test_a_start_that_nobody_told_is_reckoned_from_the_end(shop: Workshop) -> None:
+def test_a_start_that_was_not_reported_is_computed_from_the_end(shop: Workshop) -> None:
     job = shop.assigned()
     shop.clock.move(10)
     shop.end(job.fence, elapsed_ns=4_000_000_000)

@@ -93,7 +93,7 @@ def test_it_works(shop: Workshop, office: Office) -> None:
     sound(shop)
 
 
-def test_it_is_told_as_two_moves(shop: Workshop, office: Office) -> None:
+def test_it_writes_the_events_of_two_transitions(shop: Workshop, office: Office) -> None:
     made = office.create(shop.task())
     told = [
         (event.kind, (data := msgspec.json.decode(event.data))["lifecycle"], data["version"])
@@ -287,7 +287,9 @@ def test_a_lone_verb_that_fails_leaves_nothing(shop: Workshop, office: Office) -
     assert shop.db.write_blocking(lambda tx: tx.rows("select id from jobs")) == []
 
 
-def test_an_order_that_cannot_be_made_stops_no_creation(shop: Workshop, office: Office) -> None:
+def test_an_order_that_cannot_be_built_does_not_prevent_creation(
+    shop: Workshop, office: Office
+) -> None:
     task_id = shop.task()
     with mock.patch("belvedere.server.agents.registry.order_of", side_effect=ValueError):
         made = office.create(task_id)

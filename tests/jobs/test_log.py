@@ -78,14 +78,14 @@ def test_reading_can_begin_anywhere(logs: Database) -> None:
         assert text(logs, start) == b"0123456789abcdef"[start:]
 
 
-def test_each_piece_tells_its_offset_and_line(logs: Database) -> None:
+def test_each_chunk_has_its_offset_and_line(logs: Database) -> None:
     add(logs, 0, b"a\nb\n")
     add(logs, 4, b"c\n", line=2)
     found = logs.write_blocking(joblog.chunks, FENCE, 2, 100)
     assert list(joblog.pieces(found, 2)) == [(4, 1, b"b\n"), (6, 2, b"c\n")]
 
 
-def test_the_tail_is_the_last_of_what_is_kept(logs: Database) -> None:
+def test_the_tail_is_the_end_of_the_stored_log(logs: Database) -> None:
     add(logs, 0, b"0123456789")
     add(logs, 10, b"abcdef")
     assert logs.write_blocking(joblog.tail, FENCE, 8) == b"89abcdef"
@@ -125,7 +125,7 @@ def test_what_comes_behind_a_lost_piece_is_refused(logs: Database) -> None:
     assert [chunk.at_byte for chunk in logs.write_blocking(joblog.chunks, FENCE, 0)] == [0, 4, 8]
 
 
-def test_a_gap_of_the_agents_own_is_kept(logs: Database) -> None:
+def test_a_gap_reported_by_the_agent_is_stored(logs: Database) -> None:
     add(logs, 0, b"one\n")
     piece = LogPiece(FENCE, JOB, 100, 9, b"late\n", after=4)
     assert logs.write_blocking(joblog.append, [piece]) == [105]

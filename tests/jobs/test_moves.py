@@ -78,7 +78,7 @@ def test_it_works() -> None:
         assert may(trigger, job(before, had), after, state) is wanted, told
 
 
-def test_a_refusal_says_where_the_job_stands() -> None:
+def test_a_refusal_names_the_state_of_the_job() -> None:
     with pytest.raises(Conflict, match="finished"):
         check_transition(job("finished", "normal"), "cancel", Lifecycle.CANCELED, JobState.CANCELED)
 

@@ -36,7 +36,9 @@ def test_it_works(shop: Workshop) -> None:
     ("outcome", "state", "trigger"),
     [("normal", "normal", "success"), ("failure", "failure", "failure")],
 )
-def test_the_outcome_is_as_told(shop: Workshop, outcome: str, state: str, trigger: str) -> None:
+def test_the_outcome_is_the_one_that_was_set(
+    shop: Workshop, outcome: str, state: str, trigger: str
+) -> None:
     job = shop.lost()
     found = shop.db.write_blocking(actions.resolve, shop.cast.ada, job.id, outcome, "")
     assert (found.state, found.trigger_name, found.reason) == (state, trigger, "keeper_lost")
@@ -49,14 +51,14 @@ def test_a_job_of_an_unreachable_agent_can_be_resolved(shop: Workshop) -> None:
     assert [attempt.state for attempt in shop.attempts(job_id)] == ["resolved"]
 
 
-def test_an_agent_that_comes_back_is_told_to_stop(shop: Workshop) -> None:
+def test_a_reconnecting_agent_is_told_to_stop_the_job(shop: Workshop) -> None:
     job_id = unreachable(shop)
     fence = shop.job(job_id).fence
     shop.db.write_blocking(actions.resolve, shop.cast.ada, job_id, "failure", "")
     assert shop.connect({fence: "live"}).stop == [fence]
 
 
-def test_an_agent_that_is_there_already_is_told_too(shop: Workshop) -> None:
+def test_a_connected_agent_is_told_to_stop_the_job_too(shop: Workshop) -> None:
     """A lost job may still run on an agent that came back before the person decided."""
     job = shop.lost()
     signals: list[set[Signal]] = []

@@ -29,13 +29,13 @@ def test_it_works(shop: Workshop) -> None:
     assert shop.stands(job_id) == "finished/failure"
 
 
-def test_other_values_may_be_given(shop: Workshop) -> None:
+def test_other_values_may_be_sent(shop: Workshop) -> None:
     job_id = ended(shop, shop.task(task_arguments=[NAME]), ["Ada"])
     wanted = shop.db.write_blocking(actions.restart, shop.cast.ada, job_id, ["Eva"], None)
     assert shop.heavy(shop.made(wanted).job.id).arguments == '["Eva"]'
 
 
-def test_a_changed_task_fits_the_old_values_anew(shop: Workshop) -> None:
+def test_a_restart_validates_the_values_against_the_changed_task(shop: Workshop) -> None:
     task_id = shop.task(task_arguments=[NAME])
     job_id = ended(shop, task_id, ["Ada"])
     change = msgspec.convert({"task_arguments": [NAME, {**NAME, "required": False}]}, TaskBody)
@@ -77,7 +77,7 @@ def test_it_refuses_values_that_do_not_fit(shop: Workshop) -> None:
         shop.made(wanted)
 
 
-def test_whoever_does_not_see_the_job_does_not_find_it(shop: Workshop) -> None:
+def test_a_job_is_not_found_without_permission_to_see_it(shop: Workshop) -> None:
     """Whether it is over or not must not show either."""
     over, waiting = ended(shop, shop.task()), shop.create().id
     for actor in (shop.cast.eve, shop.cast.uma, shop.cast.vic):

@@ -141,7 +141,7 @@ def check(shop: Workshop, said: Hello, host_id: str = "") -> int:
     return shop.db.write_blocking(work)
 
 
-def test_a_fence_that_was_never_given_out_shows_a_restore(shop: Workshop) -> None:
+def test_a_fence_that_was_never_issued_reveals_a_restore(shop: Workshop) -> None:
     job = shop.create()
     newest = shop.db.write_blocking(installation.newest_fence)
     assert check(shop, hello(newest + 5)) == newest + 5
@@ -261,7 +261,7 @@ def test_a_script_whose_fence_another_host_got_is_not_stopped(shop: Workshop) ->
     assert reunion.stop == []
 
 
-def test_a_job_that_expired_before_its_agent_came_back_may_have_run(shop: Workshop) -> None:
+def test_a_job_that_expired_before_its_agent_reconnected_may_have_run(shop: Workshop) -> None:
     job = shop.create()
     fence = shop.db.write_blocking(installation.newest_fence) + 1
     shop.db.write_blocking(actions.cancel, shop.cast.ada, job.id)

@@ -36,7 +36,7 @@ def test_an_order_that_was_never_accepted_goes_back(shop: Workshop) -> None:
 # Rolled back: the journal knows less than it did.
 
 
-def test_a_started_job_is_never_given_out_again(shop: Workshop) -> None:
+def test_a_started_job_is_never_assigned_again(shop: Workshop) -> None:
     """Whatever the journal lacks: the agent itself has reported that the script runs."""
     job = shop.assigned()
     shop.started(job.fence)
@@ -103,7 +103,7 @@ def test_a_lost_one_that_was_never_accepted_did_not_run(shop: Workshop) -> None:
     assert shop.job(job.id).version == before + 1
 
 
-def test_a_journal_that_has_told_what_it_knew_proves_nothing(shop: Workshop) -> None:
+def test_a_journal_whose_entry_was_acknowledged_proves_nothing(shop: Workshop) -> None:
     """Its keeper died under it; told and taken, it left the journal."""
     early, late = shop.assigned(), shop.assigned()
     shop.end(early.fence, ending="unknown", reason="keeper_lost")
@@ -149,7 +149,7 @@ def test_it_hides_no_attempt_that_ran_before(shop: Workshop) -> None:
     assert shop.job(job.id).ran == "yes"
 
 
-def test_one_that_shall_be_cancelled_is_cancelled_for_certain(shop: Workshop) -> None:
+def test_an_unaccepted_job_to_be_cancelled_is_cancelled(shop: Workshop) -> None:
     job = shop.assigned()
     shop.db.write_blocking(actions.cancel, shop.cast.ada, job.id)
     shop.connect({})
@@ -173,7 +173,7 @@ def test_a_live_one_is_reachable_again(shop: Workshop) -> None:
     assert shop.kinds(job.id)[-2:] == ["unreachable", "reachable"]
 
 
-def test_a_live_one_that_shall_be_cancelled_is_named(shop: Workshop) -> None:
+def test_a_running_job_to_be_cancelled_is_listed(shop: Workshop) -> None:
     job = shop.assigned()
     shop.db.write_blocking(actions.cancel, shop.cast.ada, job.id)
     assert shop.connect({job.fence: "live"}).cancel == [job.fence]
@@ -199,7 +199,7 @@ def test_a_lost_journal_leaves_the_job_lost(shop: Workshop) -> None:
     assert found.ran == "maybe"
 
 
-def test_a_damaged_journal_still_speaks_for_what_it_holds(shop: Workshop) -> None:
+def test_a_damaged_journal_still_proves_its_entries(shop: Workshop) -> None:
     job = shop.assigned()
     assert shop.connect({job.fence: "live"}, journal="another").live == [job.fence]
     assert shop.stands(job.id) == "assigned/in_progress"
@@ -296,7 +296,7 @@ def test_a_start_of_anything_else_is_ignored(shop: Workshop) -> None:
     assert shop.job(job.id) == before
 
 
-def test_the_next_attempt_starts_anew(shop: Workshop) -> None:
+def test_the_next_attempt_starts_from_the_beginning(shop: Workshop) -> None:
     job = shop.assigned(shop.task(retry={"times": 1}))
     shop.started(job.fence)
     shop.end(job.fence, code=1)

@@ -200,7 +200,7 @@ def test_it_takes_small_batches(shop: Workshop, monkeypatch: pytest.MonkeyPatch)
 # Deleting what is finished.
 
 
-def test_deleted_jobs_are_gone_for_every_reader_at_once(shop: Workshop) -> None:
+def test_deleted_jobs_are_not_found_immediately(shop: Workshop) -> None:
     task_id = shop.task()
     ids = [ended(shop, task_id) for _ in range(3)]
     waiting = shop.create(task_id).id
@@ -226,7 +226,7 @@ def test_it_deletes_nothing_twice(shop: Workshop) -> None:
     assert shop.db.write_blocking(delete, shop.cast.ada, None, None) == 1
 
 
-def test_an_unresolved_lost_job_stays_until_somebody_settles_it(shop: Workshop) -> None:
+def test_a_lost_job_is_kept_until_it_is_resolved(shop: Workshop) -> None:
     job = shop.lost()
     assert shop.db.write_blocking(retention.delete_finished, shop.cast.ada, None, None) == 0
     purge(shop)
@@ -317,7 +317,7 @@ def sees(shop: Workshop, job_id: str) -> bool:
     return shop.db.write_blocking(permissions.may_see, shop.cast.ada, job_id)
 
 
-def test_what_ends_after_a_clock_was_set_back_is_seen(shop: Workshop) -> None:
+def test_jobs_that_end_after_the_clock_was_set_back_are_visible(shop: Workshop) -> None:
     task_id = shop.task()
     ended(shop, task_id)
     assert delete_all(shop) == 1

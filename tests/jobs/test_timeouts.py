@@ -37,7 +37,7 @@ def test_it_works(shop: Workshop) -> None:
 
 
 @pytest.mark.parametrize("lifecycle", ["onhold", "syncing"])
-def test_whatever_waits_expires(shop: Workshop, lifecycle: str) -> None:
+def test_every_waiting_job_expires(shop: Workshop, lifecycle: str) -> None:
     job = shop.create(shop.task(expires=1_000), lifecycle=lifecycle)
     shop.clock.move(2)
     shop.db.write_blocking(timeouts.expire)
@@ -80,7 +80,7 @@ def test_it_takes_small_batches(shop: Workshop) -> None:
 
 
 @pytest.mark.parametrize("column", ["host_id", "task_id"])
-def test_what_waits_for_something_that_is_gone_ends_at_once(shop: Workshop, column: str) -> None:
+def test_jobs_that_wait_for_a_deleted_object_end_immediately(shop: Workshop, column: str) -> None:
     task_id = shop.task()
     running = shop.assigned(task_id)
     waiting = shop.create(task_id)
@@ -125,7 +125,7 @@ def test_a_cut_of_ten_minutes_harms_nothing(shop: Workshop) -> None:
     assert shop.job(job.id).reconciled == 0
 
 
-def test_an_agent_that_speaks_again_on_its_old_connection_is_reachable(shop: Workshop) -> None:
+def test_an_agent_that_resumes_on_its_old_connection_is_reachable(shop: Workshop) -> None:
     """A server that stood still for a while finds its agents silent; they only waited for it."""
     job = shop.assigned()
     silent(shop, 40)
@@ -154,7 +154,7 @@ def test_a_silent_job_is_lost_a_minute_after_its_deadline(shop: Workshop) -> Non
     assert LOST_AFTER == 60_000
 
 
-def test_a_job_is_not_lost_while_its_agent_speaks(shop: Workshop) -> None:
+def test_a_job_is_not_lost_while_its_agent_sends_heartbeats(shop: Workshop) -> None:
     job = shop.assigned(shop.task(timeout=20_000))
     for _ in range(30):
         shop.db.write_blocking(
@@ -164,7 +164,7 @@ def test_a_job_is_not_lost_while_its_agent_speaks(shop: Workshop) -> None:
     assert shop.stands(job.id) == "assigned/in_progress"
 
 
-def test_an_agent_that_speaks_but_never_tells_the_end_loses_it_at_last(shop: Workshop) -> None:
+def test_a_job_without_a_report_is_lost_although_its_agent_is_connected(shop: Workshop) -> None:
     job = shop.assigned(shop.task(timeout=20_000))
     for _ in range(78):
         shop.db.write_blocking(

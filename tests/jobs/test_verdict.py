@@ -281,7 +281,7 @@ def test_only_a_certain_word_says_that_nothing_ran(report: Report, ran: bool) ->
 # The record's result.
 
 
-def test_the_result_tells_how_it_ended() -> None:
+def test_the_result_shows_how_it_ended() -> None:
     report = Report(
         "timeout",
         code=137,

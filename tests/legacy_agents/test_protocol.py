@@ -154,7 +154,7 @@ async def test_a_revoked_enrolment_signs_nobody_in(
     assert (await old.sign_in()).status == 401
 
 
-async def test_a_name_that_another_live_machine_holds_is_taken(world: World) -> None:
+async def test_the_name_of_another_connected_machine_is_refused(world: World) -> None:
     first = agent_of(world)
     await first.start()
     thief = agent_of(world, info={**INFO, "hostname": "another"})
@@ -204,7 +204,9 @@ async def test_a_forgotten_token_is_replaced_without_registering(world: World, u
 # 3, 9: monitors
 
 
-async def test_monitors_are_told_in_its_own_words(world: World, old: OldAgent, ada: Client) -> None:
+async def test_monitors_are_sent_in_the_format_of_theeye(
+    world: World, old: OldAgent, ada: Client
+) -> None:
     await old.start()
     host = next(h for h in (await ada.get("/acme/host")).json if h["hostname"] == "old-1")
     file = await ada.post("/acme/file", {"filename": "a.sh", "source": "echo ok\n"})
@@ -286,7 +288,7 @@ async def test_a_change_of_a_monitor_is_followed_by_an_update(
     assert await old.updated(update) == []
 
 
-async def test_an_update_that_was_never_made_is_told_again(
+async def test_an_update_that_was_not_applied_is_sent_again(
     world: World, old: OldAgent, ada: Client, clock: HandClock, short_polls: None
 ) -> None:
     await old.start()
@@ -301,7 +303,7 @@ async def test_an_update_that_was_never_made_is_told_again(
 # 4: the keep-alive
 
 
-async def test_silence_is_seen_and_a_word_ends_it(
+async def test_a_silent_agent_is_unreachable_until_its_next_message(
     world: World, old: OldAgent, ada: Client, clock: HandClock
 ) -> None:
     await old.start()
@@ -323,7 +325,7 @@ async def test_silence_is_seen_and_a_word_ends_it(
 # 5, 6: the question for work
 
 
-def test_a_question_is_held_between_ten_and_fourteen_seconds() -> None:
+def test_a_poll_waits_between_ten_and_fourteen_seconds() -> None:
     assert 10 < polling.MAX_WAIT_S < 14
 
 
@@ -332,7 +334,7 @@ async def test_nothing_to_do_is_an_empty_list(old: OldAgent, short_polls: None) 
     assert await old.poll() == []
 
 
-async def test_a_held_question_is_answered_at_once(
+async def test_a_waiting_poll_is_answered_immediately(
     world: World, old: OldAgent, uma: Client
 ) -> None:
     await old.start()
@@ -354,7 +356,9 @@ async def test_several_jobs_come_in_one_answer(world: World, old: OldAgent, uma:
     assert [job["id"] for job in await old.poll()] == made[10:11]
 
 
-async def test_whoever_hangs_up_gets_nothing(world: World, old: OldAgent, uma: Client) -> None:
+async def test_a_poll_that_disconnects_gets_no_job(
+    world: World, old: OldAgent, uma: Client
+) -> None:
     await old.start()
     hasty = world.client(hangs_up=True)
     job = await create(uma, await world.task(hostname="old-1"))
@@ -428,7 +432,7 @@ async def test_a_file_travels_as_a_data_url(world: World, old: OldAgent, uma: Cl
     assert head.startswith("data:") and base64.b64decode(data) == b"content"
 
 
-async def test_a_job_keeps_the_script_that_it_was_made_with(
+async def test_a_job_keeps_the_script_it_was_created_with(
     world: World, old: OldAgent, ada: Client
 ) -> None:
     """The real one keeps scripts by their file name: another content must have another."""
@@ -472,7 +476,7 @@ async def test_a_web_request_is_its_own_kind(world: World, old: OldAgent, ada: C
     assert done.json["output"] == ["down", '{"a":"b"}', "503"]
 
 
-async def test_what_it_cannot_do_is_not_given_to_it(
+async def test_unsupported_jobs_are_not_assigned_to_it(
     world: World, old: OldAgent, uma: Client, short_polls: None
 ) -> None:
     await old.start()

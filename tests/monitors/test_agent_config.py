@@ -40,7 +40,7 @@ def test_it_works(tower: Tower) -> None:
 
 
 @pytest.mark.parametrize("kind", FIELDS)
-def test_every_kind_reaches_the_agent_whole(tower: Tower, kind: str) -> None:
+def test_every_kind_reaches_the_agent_completely(tower: Tower, kind: str) -> None:
     tower.make(**{"type": kind, "name": kind, "url": None, "status_code": None, **FIELDS[kind]})
     (one,) = tower.watch().monitors
     assert one.type == kind
@@ -63,7 +63,7 @@ def test_every_change_has_a_higher_number(tower: Tower) -> None:
     assert tower.db.write_blocking(watch_changes.numbers, [host_id]) == {host_id: numbers[-1]}
 
 
-def test_a_monitor_that_moves_is_told_to_both_hosts(tower: Tower) -> None:
+def test_a_monitor_that_moves_is_sent_to_both_hosts(tower: Tower) -> None:
     other = Tower(tower.db, tower.keys, tower.cast, tower.clock).build("web-2")
     shop = tower.make()
     tower.sample(shop, "normal")
@@ -95,14 +95,14 @@ def test_a_script_that_is_not_there_or_too_long_is_refused(tower: Tower) -> None
             tower.make(type="script", name="look", script_id=script)
 
 
-def test_what_the_server_watches_itself_is_not_told(tower: Tower) -> None:
+def test_checks_of_the_server_itself_are_not_sent(tower: Tower) -> None:
     shop = tower.make()
     tower.make(type="nested", name="all", monitors=[shop])
     tower.make(type="push", name="backup")
     assert [one.id for one in tower.watch().monitors] == [shop]
 
 
-def test_a_nested_one_cannot_hold_a_nested_one_or_a_stranger(tower: Tower) -> None:
+def test_a_group_cannot_contain_groups_or_foreign_monitors(tower: Tower) -> None:
     shop = tower.make()
     nested = tower.make(type="nested", name="all", monitors=[shop])
     for members in ([nested], ["0" * 24], []):

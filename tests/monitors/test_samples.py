@@ -103,7 +103,7 @@ def test_samples_of_an_older_configuration_say_nothing(tower: Tower) -> None:
     assert tower.told() == [("failure", shop), ("recovered", shop)]
 
 
-def test_another_hosts_agent_cannot_speak_for_a_monitor(tower: Tower) -> None:
+def test_the_agent_of_another_host_cannot_report_for_a_monitor(tower: Tower) -> None:
     shop = tower.make()
     other = Tower(tower.db, tower.keys, tower.cast, tower.clock).build("web-2")
     assert other.send(Samples("x", 1, [Sample(shop, 1, 0, "failure")])) == 0
@@ -141,7 +141,7 @@ def test_an_event_starts_a_task_with_the_failing_values(tower: Tower) -> None:
     assert "canary" not in argument
 
 
-def test_a_changed_file_is_told_each_time(tower: Tower) -> None:
+def test_a_changed_file_is_reported_each_time(tower: Tower) -> None:
     file = tower.make(type="file", path="/etc/hosts", name="hosts")
     tower.sample(file, "normal", "changed", "changed")
     assert tower.state(file) == "normal"
@@ -214,7 +214,7 @@ def test_old_samples_go_and_roll_ups_stay_longer(tower: Tower) -> None:
     assert tower.db.write_blocking(lambda tx: tx.rows("select 1 from monitor_samples")) == []
 
 
-def test_a_flapping_one_is_told_once(tower: Tower) -> None:
+def test_a_flapping_monitor_is_reported_once(tower: Tower) -> None:
     shop = tower.make(fail_threshold=1)
     tower.sample(shop, "normal", *["failure", "normal"] * 10)
     names = [name for name, _ in tower.told()]

@@ -107,7 +107,7 @@ def test_recovered_follows_a_failure_and_comes_with_a_good_check(
                 is_silent = False
 
 
-def test_one_that_flaps_is_told_once_and_again_when_it_keeps_still() -> None:
+def test_a_flapping_monitor_is_reported_once_and_again_when_it_settles() -> None:
     words = ["failure", "normal"] * 20
     found = told(words)
     assert found == ["failure", "recovered"] * 3 + ["flapping"]
@@ -115,5 +115,5 @@ def test_one_that_flaps_is_told_once_and_again_when_it_keeps_still() -> None:
     assert told([*words, *["failure"] * 15]) == [*found, "failure"]
 
 
-def test_slow_turns_are_told_one_by_one() -> None:
+def test_slow_state_changes_are_reported_one_by_one() -> None:
     assert told(["failure", "normal"] * 10, every=10 * MINUTE).count("recovered") == 10

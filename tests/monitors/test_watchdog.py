@@ -79,7 +79,7 @@ def test_a_short_absence_of_the_agent_is_no_alert(tower: Tower) -> None:
     assert tower.told() == []
 
 
-def test_an_agent_that_said_goodbye_and_stays_away_is_one(tower: Tower) -> None:
+def test_an_agent_that_disconnected_and_stays_offline_is_one_alert(tower: Tower) -> None:
     tower.turn(1)
     tower.leave()
     tower.turn(35, beats=False)

@@ -60,7 +60,7 @@ def test_tries_grow_further_apart(desk: Desk, clock: HandClock) -> None:
     assert desk.claim() == []
 
 
-def test_more_tries_can_be_asked_for(desk: Desk, clock: HandClock) -> None:
+def test_more_attempts_can_be_requested(desk: Desk, clock: HandClock) -> None:
     desk.rule(desk.channel())
     desk.tell("x fails")
     desk.settle(desk.claim()[0], "no", for_good=True)

@@ -38,7 +38,7 @@ def test_names_cannot_break_out_of_their_line() -> None:
     assert len(message_text.title("acme", [notice("x" * 500)])) == 200
 
 
-def test_a_webhook_is_told_everything() -> None:
+def test_a_webhook_gets_all_fields() -> None:
     told = json.loads(message_text.payload("m1", "acme", "t", "HIGH", [notice()], 2))
     assert (told["id"], told["customer"], told["more"]) == ("m1", "acme", 2)
     (event,) = told["events"]

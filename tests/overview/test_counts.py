@@ -91,7 +91,7 @@ async def test_an_approval_waits_for_its_approvers_only(world: World, uma: Clien
     assert await needs(max_) == []
 
 
-async def test_four_eyes_keep_it_from_who_asked(world: World) -> None:
+async def test_four_eyes_exclude_the_person_who_started_it(world: World) -> None:
     task = await world.task(
         "ask", type="approval", approvers=["max", "ada"], four_eyes=True, acl=["max"]
     )

@@ -133,7 +133,7 @@ async def test_indicators_bring_their_last_numbers(
     assert (mood["spark"], mood["value"], mood["may_dismiss"]) == ([], "7", False)
 
 
-async def test_who_may_dismiss_is_told(world: World, ada: Client, uma: Client) -> None:
+async def test_the_permission_to_dismiss_is_shown(world: World, ada: Client, uma: Client) -> None:
     for title, read_only in (("a", True), ("b", False)):
         body = {"title": title, "type": "counter", "acl": ["uma"], "read_only": read_only}
         await ada.post("/indicator", body)

@@ -105,7 +105,7 @@ async def test_it_says_what_may_be_run(world: World) -> None:
     assert told == {"vic": False, "uma": True, "max": False, "ada": True}
 
 
-async def test_signs_of_patterns_stand_for_themselves(world: World, uma: Client) -> None:
+async def test_wildcards_of_like_are_escaped(world: World, uma: Client) -> None:
     await world.task("100% sure")
     await world.task("under_score")
     assert await names(uma, "%25", "&kind=task") == [("task", "100% sure")]

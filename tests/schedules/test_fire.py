@@ -124,9 +124,7 @@ def test_it_runs_once_for_all_that_was_missed(db: Database, clock: HandClock, ma
     assert jobs(db) == 1
 
 
-def test_a_run_on_time_stands_for_what_was_missed(
-    db: Database, clock: HandClock, make: Make
-) -> None:
+def test_a_run_on_time_replaces_the_missed_runs(db: Database, clock: HandClock, make: Make) -> None:
     row = make(missed="once")
     pass_time(db, clock, 2 * HOUR_S - 20)
     assert told(db, row) == [
@@ -166,7 +164,7 @@ def test_a_pause_ends_by_itself(db: Database, clock: HandClock, make: Make, cast
     assert (kept.paused_at, kept.paused_until, kept.pause_note) == (None, None, "")
 
 
-def test_a_pause_without_an_end_ends_when_somebody_says_so(
+def test_a_pause_without_an_end_ends_when_it_is_resumed(
     db: Database, clock: HandClock, make: Make, cast: Cast
 ) -> None:
     row = make(missed="once")
@@ -213,7 +211,7 @@ def test_a_date_runs_once(db: Database, clock: HandClock, make: Make) -> None:
     assert db.write_blocking(store.next_due_at) is None
 
 
-def test_a_task_that_cannot_run_is_told_of(
+def test_a_task_that_cannot_run_is_reported(
     db: Database, clock: HandClock, make: Make, cast: Cast
 ) -> None:
     row = make()

@@ -57,7 +57,7 @@ def test_it_works(db: Database, other: Database, keys: Keyring, cast: Cast) -> N
     assert env(other, keys, cast.acme.id) == {}
 
 
-def test_without_secrets_nothing_is_asked() -> None:
+def test_without_secrets_no_query_is_made() -> None:
     assert environment.sealed_rows(Silent({}), "acme", 0) == ()  # type: ignore[arg-type]
 
 

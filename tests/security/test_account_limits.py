@@ -102,7 +102,7 @@ async def test_a_provider_session_ends_no_sign_in_of_another_organization(world:
         assert bool(await db.read(login_tickets.owner, keys, token)) is is_kept
 
 
-async def test_a_program_that_signs_in_often_hides_no_stranger(world: World) -> None:
+async def test_frequent_sign_ins_of_a_program_do_not_hide_new_ones(world: World) -> None:
     db, uma = world.runtime.db, world.cast.uma
     for _ in range(known_browsers.MAX_NOTICES_PER_HOUR + 1):
         await db.write(begin, world, None, "cron")

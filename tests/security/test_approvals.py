@@ -116,7 +116,7 @@ async def test_who_starts_the_source_of_a_trigger_cannot_approve_its_target(
     assert (await approve(world, "vic", job_id)).status == 200
 
 
-async def test_who_made_the_schedule_cannot_approve_what_it_started(
+async def test_the_creator_of_a_schedule_cannot_approve_what_it_started(
     world: World, ada: Client, clock: HandClock
 ) -> None:
     task = await approval(world, ["ada", "olga"])

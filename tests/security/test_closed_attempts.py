@@ -121,7 +121,7 @@ async def test_an_end_that_is_repeated_is_no_evidence(world: World, ada: Client)
     assert await evidence(world) == []
 
 
-async def test_late_reports_that_are_kept_are_limited(world: World, ada: Client) -> None:
+async def test_stored_late_reports_are_limited(world: World, ada: Client) -> None:
     async with world.agent() as agent:
         _, order = await running(world, ada, agent)
         await agent.end(order)

@@ -193,7 +193,7 @@ async def test_a_declined_invitation_ends(world: World) -> None:
     assert (await world.client("eve").post("/api/member", body)).status == 200
 
 
-async def test_what_somebody_uses_is_declined_without_ending_it(world: World) -> None:
+async def test_declining_a_used_membership_does_not_end_it(world: World) -> None:
     one = await claimed(world)
     uma = world.client("uma")
     (offer,) = (await uma.get(WAITING)).json

@@ -264,7 +264,7 @@ async def test_an_agent_gets_a_changed_secret_for_its_scripts(world: World, ada:
     assert config["script_arguments"] == ["--password", WORD]
 
 
-async def test_the_digest_of_a_plan_does_not_let_anybody_test_guesses(
+async def test_the_digest_of_a_plan_cannot_be_used_to_test_guesses(
     world: World, ada: Client, vic: Client
 ) -> None:
     """It covers the secrets of a definition, so only the server can compute it."""
@@ -285,7 +285,7 @@ async def plain_digest(world: World, task_id: str) -> str:
     return plan._digest(task)
 
 
-async def test_an_approval_of_an_earlier_version_can_still_be_given(
+async def test_an_approval_from_an_earlier_version_can_still_be_decided(
     world: World, ada: Client, vic: Client
 ) -> None:
     task = await scraper_task(world)

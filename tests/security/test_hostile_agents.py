@@ -226,7 +226,7 @@ async def test_output_beyond_the_quota_is_dropped_and_marked(world: World, ada: 
     assert "event: cut" in live and '"complete":false' in live
 
 
-async def test_small_logs_are_kept_beyond_the_quota(world: World, ada: Client) -> None:
+async def test_small_logs_are_stored_beyond_the_quota(world: World, ada: Client) -> None:
     world.runtime.storage = Storage(1)
     world.runtime.storage.update({world.cast.ada.customer_id: 2})
     async with world.agent() as agent:

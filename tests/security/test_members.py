@@ -89,7 +89,7 @@ async def test_members_may_still_leave(world: World, who: str) -> None:
     ],
     ids=str,
 )
-async def test_a_token_ends_with_the_rights_of_who_made_it(
+async def test_a_token_ends_with_the_permissions_of_its_creator(
     world: World, change: str | dict[str, Any], lives: bool
 ) -> None:
     db, keys, ada, olga = world.runtime.db, world.runtime.keyring, world.cast.ada, world.cast.olga

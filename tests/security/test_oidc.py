@@ -357,7 +357,7 @@ async def test_a_forged_id_token_signs_nobody_in(
     ],
     ids=str,
 )
-async def test_eves_provider_cannot_speak_for_the_honest_one(
+async def test_a_malicious_provider_cannot_impersonate_another(
     world: World, claims: dict[str, Any]
 ) -> None:
     here = await town(world)

@@ -225,7 +225,7 @@ async def test_a_stored_pattern_is_compiled_outside_the_transaction(
     assert len(in_transaction) == 4
 
 
-def test_only_so_many_compiled_patterns_are_kept() -> None:
+def test_the_number_of_cached_patterns_is_limited() -> None:
     matcher.cache.clear()
     for number in range(matcher.MAX_CACHED + 1):
         matcher.compiled(f"a{number}")

@@ -178,7 +178,7 @@ async def test_a_status_page_reads_the_tags_of_each_monitor_once(world: World, a
     assert large < 10 * small
 
 
-async def test_a_status_page_is_made_once_for_all_who_ask_meanwhile(
+async def test_concurrent_requests_build_a_status_page_once(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = {"title": "t", "slug": "acme-page", "parts": []}
@@ -226,7 +226,7 @@ async def test_a_signature_is_checked_before_the_body_is_parsed(
     assert (refused.status, refused.code, parsed) == (403, "wrong_signature", [])
 
 
-async def test_sixteen_megabytes_are_not_held_for_a_wrong_secret(world: World) -> None:
+async def test_sixteen_megabytes_are_not_buffered_for_a_wrong_secret(world: World) -> None:
     """The review's request, and another that is held for nobody."""
     headers = {**JSON, "content-length": str(16 << 20)}
     head = request("POST", f"/job/secret/{'0' * 64}?customer=acme", headers)

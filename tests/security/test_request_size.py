@@ -81,7 +81,7 @@ async def test_a_workflow_takes_a_large_run_request_only_for_a_file(
         assert ran.status == status
 
 
-async def test_the_digest_of_a_large_request_is_made_in_a_thread(
+async def test_the_digest_of_a_large_request_is_computed_in_a_thread(
     world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task = await world.task(task_arguments=[FILE_ARGUMENT])

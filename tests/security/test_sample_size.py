@@ -48,7 +48,7 @@ def vars_of(one: Sample) -> dict[str, Any]:
     return {name: getattr(one, name) for name in one.__slots__}
 
 
-def test_states_are_kept_where_the_data_is_too_large(engine: str) -> None:
+def test_states_are_stored_if_the_data_is_too_large(engine: str) -> None:
     large = {"a": "x" * (evaluation.MAX_DATA - 100)}
     batch = Samples("s", 1, [sample(state="failure", data=dict(large)) for _ in range(200)])
     limits.check_samples(batch)
@@ -80,7 +80,7 @@ async def test_samples_that_wait_are_limited_in_bytes(
 
 
 @pytest.mark.parametrize("value", ["1", "[]", "{}", '"a"'])
-async def test_a_frame_of_many_values_is_refused_before_they_are_made(
+async def test_a_frame_of_many_values_is_refused_before_decoding(
     world: World, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[Any] = []
@@ -93,7 +93,7 @@ async def test_a_frame_of_many_values_is_refused_before_they_are_made(
     assert made == []
 
 
-async def test_a_large_frame_of_few_values_is_taken(world: World) -> None:
+async def test_a_large_frame_of_few_values_is_accepted(world: World) -> None:
     batch = [sample(message="," * 100_000) for _ in range(10)]
     async with world.agent() as agent:
         await agent.say(Samples("s", 1, batch))

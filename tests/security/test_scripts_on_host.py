@@ -185,7 +185,7 @@ exit 0
 
 
 @needs_root
-def test_nobody_else_can_enter_what_a_user_was_given(keeping: Keeping) -> None:
+def test_no_other_user_can_enter_the_folder_of_a_script(keeping: Keeping) -> None:
     fence = keeping.order("#!/bin/sh\nmkfifo go; echo ready; read x < go\n", os_user=USER)
     keeping.wait(lambda m: m["say"] == "output" and m["fence"] == fence)
     (private,) = Path(keeping.folder.work).iterdir()

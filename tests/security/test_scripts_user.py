@@ -186,7 +186,7 @@ def test_a_server_does_not_clear_the_marker_of_another_machine(db: Database) -> 
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_a_machine_that_is_gone_stops_counting_after_a_day(db: Database, clock: HandClock) -> None:
+def test_a_removed_machine_stops_counting_after_a_day(db: Database, clock: HandClock) -> None:
     db.write_blocking(scripts_user.record, "up:/data", True)
     clock.move(scripts_user.LIFE_MS / 1_000 - 1)
     assert db.write_blocking(scripts_user.shares)

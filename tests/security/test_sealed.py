@@ -165,7 +165,7 @@ async def test_a_sealed_value_in_a_request_is_not_opened(world: World, ada: Clie
     assert CANARY not in (await orders(world, 1))[job["id"]].arguments[0]
 
 
-async def test_a_sealed_value_given_to_a_workflow_is_not_opened(world: World, ada: Client) -> None:
+async def test_a_sealed_value_sent_to_a_workflow_is_not_opened(world: World, ada: Client) -> None:
     box = await stolen_box(world, ada)
     note = await world.task("note", type="notification", script=None, subject="x")
     plain = await world.task("print", task_arguments=[{"type": "input", "label": "text"}])

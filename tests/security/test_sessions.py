@@ -225,7 +225,7 @@ async def kinds(world: World, who: str = "uma") -> list[str]:
     return sorted(one["kind"] for one in await inbox(world, who))
 
 
-async def test_a_sign_in_from_elsewhere_is_told_to_the_person_alone(world: World) -> None:
+async def test_only_the_person_is_notified_of_a_new_sign_in(world: World) -> None:
     await inbox(world)
     await TestBrowser(world, "203.0.113.7", "curl/8").sign_in()
     (notice,) = await inbox(world)
@@ -236,7 +236,7 @@ async def test_a_sign_in_from_elsewhere_is_told_to_the_person_alone(world: World
         assert "member.new_sign_in" not in await kinds(world, other)
 
 
-async def test_a_familiar_sign_in_is_not_told(world: World, clock: HandClock) -> None:
+async def test_a_familiar_sign_in_is_not_notified(world: World, clock: HandClock) -> None:
     browser = TestBrowser(world, "203.0.113.7")
     await browser.sign_in()
     assert len(await inbox(world)) == 1
@@ -260,7 +260,7 @@ async def test_an_attacker_cannot_flood_the_mailbox_with_sign_ins(
     assert (await inbox(world))[0]["body"].startswith("Address: 198.51.100.1")
 
 
-async def test_changes_of_the_credentials_are_told(world: World, clock: HandClock) -> None:
+async def test_changes_of_the_credentials_are_notified(world: World, clock: HandClock) -> None:
     browser = TestBrowser(world)
     await browser.sign_in()
     await equip(browser, clock)
@@ -279,7 +279,7 @@ async def test_changes_of_the_credentials_are_told(world: World, clock: HandCloc
     ]
 
 
-async def test_a_new_token_is_told_to_who_made_it(world: World, ada: Client) -> None:
+async def test_the_creator_is_notified_of_a_new_token(world: World, ada: Client) -> None:
     await inbox(world, "ada")
     before = len(await inbox(world, "ada"))
     await ada.post("/api/token", {"name": "deploy"})
@@ -319,7 +319,7 @@ async def seen(client: Client) -> dict[str, Any]:
     return {one["user"]["username"]: one for one in (await client.get("/api/member")).json}
 
 
-async def test_below_manager_only_those_are_seen_who_share_something(
+async def test_below_manager_only_members_of_a_shared_acl_are_visible(
     world: World, vic: Client
 ) -> None:
     assert set(await seen(vic)) == {"vic"}

@@ -78,9 +78,7 @@ async def test_a_known_browser_has_a_limit_of_its_own(
     assert (await browser.sign_in()).status == 429
 
 
-async def test_a_planted_browser_mark_is_not_taken_over(
-    world: World, quick_passwords: None
-) -> None:
+async def test_a_planted_browser_mark_is_not_accepted(world: World, quick_passwords: None) -> None:
     planted = "bvb_" + "x" * 43
     browser = TestBrowser(world, cookies={"belvedere-browser": planted})
     await browser.sign_in()
@@ -275,7 +273,7 @@ STATES = {
 
 
 @pytest.mark.parametrize("state", ["ordinary", *STATES])
-async def test_a_wrong_password_costs_the_same_whoever_is_named(
+async def test_a_wrong_password_costs_the_same_for_every_name(
     world: World, work: Callable[[], list[str]], state: str, clock: HandClock
 ) -> None:
     """From the first attempt to far beyond those after which attempts are delayed."""

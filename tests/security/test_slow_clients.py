@@ -92,7 +92,7 @@ async def test_bytes_that_drip_do_not_extend_the_deadline() -> None:
         close([writer])
 
 
-async def test_an_idle_connection_is_kept_and_closed_at_last() -> None:
+async def test_an_idle_connection_stays_open_and_is_closed_eventually() -> None:
     async with serving(App()) as site:
         reader, writer = await site.open()
         writer.write(request("GET", "/"))

@@ -191,7 +191,7 @@ async def test_an_upload_during_the_deletion_keeps_its_content(
     assert SHA256 in await world.runtime.db.read(digests)
 
 
-async def test_a_content_that_was_stored_again_is_kept_whatever_the_clock_says(
+async def test_content_that_was_stored_again_is_kept_whatever_the_clock(
     world: World, ada: Client, clock: HandClock
 ) -> None:
     await candidate(world, ada)

@@ -87,7 +87,7 @@ async def test_what_cannot_be_read_ends_the_connection_as_ever(world: World) -> 
     assert len(world.runtime.agents) == 0
 
 
-async def test_what_came_before_a_fault_counts(world: World, ada: Client) -> None:
+async def test_messages_before_an_invalid_one_count(world: World, ada: Client) -> None:
     async with agent(world) as socket:
         job = await create(ada, await world.task())
         [order] = await heard(socket)

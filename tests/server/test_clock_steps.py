@@ -266,7 +266,7 @@ async def test_one_of_two_servers_moves_the_deadlines(
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-async def test_a_step_that_another_server_sees_alone_is_taken_over(
+async def test_a_clock_step_recorded_by_another_server_is_applied(
     world: World, server: Server, other: Server
 ) -> None:
     """At the limit one server takes for a step what the other takes for drift."""

@@ -79,7 +79,7 @@ async def test_every_address_below_is_the_page_under_any_prefix(
         assert base_of(page, address + path) == f"{address}/ui/", path
 
 
-async def test_a_hashed_file_is_kept_for_ever(browser: Client) -> None:
+async def test_a_hashed_file_is_cached_permanently(browser: Client) -> None:
     for name, kind, data in (
         ("main-C0ffee.js", "text/javascript; charset=utf-8", SCRIPT),
         ("latin-Beef.woff2", "font/woff2", b"wOF2"),
@@ -89,7 +89,7 @@ async def test_a_hashed_file_is_kept_for_ever(browser: Client) -> None:
         assert file.headers["cache-control"] == "public, max-age=31536000, immutable"
 
 
-async def test_another_file_is_asked_for_again(browser: Client) -> None:
+async def test_other_files_are_revalidated(browser: Client) -> None:
     file = await browser.get("/ui/theme.js")
     assert (file.body, file.headers["cache-control"]) == (b"1", "no-cache")
 

@@ -70,7 +70,7 @@ def test_every_problem_says_what_to_do(settings: Settings, db: Database) -> None
     assert all(one.advice for one in examine(settings) if one.verdict != "ok")
 
 
-def test_a_job_that_its_events_do_not_tell_is_a_problem(
+def test_a_job_that_contradicts_its_events_is_a_problem(
     settings: Settings, db: Database, place: Fixture
 ) -> None:
     job_id = db.write_blocking(run_one, place)
@@ -146,7 +146,7 @@ def test_a_log_is_no_stray_while_its_job_is_there(
     assert found_by("purging", settings) == []
 
 
-def test_a_log_that_outlives_its_job_is_told_after_a_moment(
+def test_an_orphaned_log_is_reported_after_a_moment(
     settings: Settings, database_url: str, tmp_path: Path, engine: str, logs: Database
 ) -> None:
     logs.write_blocking(joblog.append, [joblog.LogPiece(7, "gone", 0, 0, b"one\n")])
@@ -201,7 +201,7 @@ def test_another_key_is_a_problem(settings: Settings) -> None:
     assert problems_of("key", settings) == ["The secret key belongs to another database."]
 
 
-def test_a_missing_key_is_a_problem_and_none_is_made(settings: Settings, tmp_path: Path) -> None:
+def test_a_missing_key_is_a_problem_and_none_is_created(settings: Settings, tmp_path: Path) -> None:
     settings.secret_key = ""
     assert len(problems_of("key", settings)) == 1
     assert not (tmp_path / "secret.key").exists()

@@ -8,7 +8,7 @@ import pytest
 from belvedere.server.agents import local_agent
 
 
-async def test_a_fault_of_our_own_is_told_and_tried_again(
+async def test_an_internal_error_is_logged_and_retried(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     tries: asyncio.Queue[Any] = asyncio.Queue()

@@ -82,7 +82,7 @@ async def test_it_works() -> None:
     assert await door.heard.get() == {"type": "websocket.disconnect", "code": 1006}
 
 
-async def test_what_one_says_the_other_hears_at_once() -> None:
+async def test_a_message_is_received_immediately() -> None:
     async with talking() as (near, door):
         down: list[Any] = []
         up: list[Any] = []
@@ -174,7 +174,7 @@ async def test_what_the_server_cannot_bear_is_raised_where_it_receives() -> None
         assert (await door.heard.get())["bytes"] == b"next"
 
 
-async def test_others_get_their_turn_while_there_is_room() -> None:
+async def test_others_get_their_turn_while_the_buffer_has_space() -> None:
     async with talking() as (near, _):
         others: list[str] = []
         asyncio.get_running_loop().call_soon(others.append, "turn")

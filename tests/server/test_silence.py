@@ -96,7 +96,7 @@ async def test_a_clock_set_forward_judges_nobody(
     assert await state(world) in ("online", "offline")
 
 
-async def test_a_silent_host_is_gone_although_the_clock_was_set_back(
+async def test_a_silent_host_is_unreachable_although_the_clock_was_set_back(
     world: World, clock: HandClock, watch: Watch
 ) -> None:
     async with world.agent():

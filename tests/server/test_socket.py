@@ -68,7 +68,7 @@ async def test_a_page_in_a_browser_does_not_open_it(world: World) -> None:
     assert await refused(agent) == 4401
 
 
-async def test_there_is_one_such_door(world: World) -> None:
+async def test_there_is_one_such_route(world: World) -> None:
     agent = world.agent()
     await agent.knock(b"/acme/-/agent")
     assert await agent.hangs_up() == 4404
@@ -345,7 +345,7 @@ async def test_output_behind_what_could_not_be_stored_comes_again(
     assert (await show(ada, job["id"]))["state"] == "normal"
 
 
-async def test_a_job_that_was_never_accepted_is_given_again(world: World, ada: Client) -> None:
+async def test_a_job_that_was_never_accepted_is_assigned_again(world: World, ada: Client) -> None:
     async with world.agent() as agent:
         job = await create(ada, await world.task())
         lost = await agent.order()
@@ -384,7 +384,7 @@ async def test_no_more_orders_than_slots(world: World, ada: Client) -> None:
         assert (await agent.order()).job_id == jobs[2]["id"]
 
 
-async def test_the_refusal_is_told_in_words(world: World) -> None:
+async def test_the_refusal_has_a_message(world: World) -> None:
     agent = FakeAgent(world.app, world.cast.tokens["ada"])
     await agent.knock()
     await agent.hangs_up()

@@ -68,7 +68,7 @@ async def test_an_endless_stream_ends_when_the_reader_hangs_up() -> None:
     assert is_closed and not socket.is_ended
 
 
-async def test_what_is_gone_in_the_middle_ends_the_stream() -> None:
+async def test_a_deleted_middle_part_ends_the_stream() -> None:
     async def parts() -> Parts:
         yield b"one"
         raise NotFound("There is no such job.")

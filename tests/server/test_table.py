@@ -74,7 +74,7 @@ def test_it_works() -> None:
     assert (match.route.path, match.customer, match.path) == ("/job/{id}", "acme", {"id": ID})
 
 
-def test_no_request_matches_two_doors() -> None:
+def test_no_request_matches_two_routes() -> None:
     for (one, v1, a), (other, also_v1, b) in itertools.combinations(PATTERNS, 2):
         if one.method != other.method or len(a) != len(b):
             continue
@@ -152,13 +152,13 @@ def test_a_reserved_first_segment_is_never_an_organization() -> None:
             assert match.customer is None
 
 
-def test_every_door_declares_a_level_that_there_is() -> None:
+def test_every_route_declares_an_existing_level() -> None:
     routes.check(ROUTES)
     assert {Level(route.level) for route in ROUTES} == set(Level)
 
 
 @pytest.mark.parametrize("level", ["", "root", "Admin", "*agent"])
-def test_a_door_without_a_level_stops_the_server(
+def test_a_route_without_a_level_stops_the_server(
     level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = (*ROUTES[1:], replace(ROUTES[0], level=level))
@@ -168,19 +168,19 @@ def test_a_door_without_a_level_stops_the_server(
     assert not (tmp_path / "data").exists()
 
 
-def test_a_door_cannot_be_declared_twice() -> None:
+def test_a_route_cannot_be_declared_twice() -> None:
     with pytest.raises(AssertionError, match="declared twice"):
         Router([*ROUTES, ROUTES[0]])
 
 
-def test_only_our_own_doors_refuse_unknown_fields() -> None:
+def test_only_our_own_routes_refuse_unknown_fields() -> None:
     for route in ROUTES:
         if route.body not in (None, Any):
             forbids = route.body.__struct_config__.forbid_unknown_fields
             assert forbids is not route.from_interface, f"{route.method} {route.path}"
 
 
-def test_doors_say_what_they_do_and_give() -> None:
+def test_routes_declare_summary_and_response() -> None:
     for route in ROUTES:
         assert route.summary.strip(), route.path
         assert route.answer is not None, f"{route.method} {route.path} declares no answer"

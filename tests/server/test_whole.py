@@ -73,7 +73,7 @@ async def test_it_is_what_uvicorn_says(how: str) -> None:
     assert app.took_ours == REQUESTS[how].count(b"%s")
 
 
-async def test_nothing_is_said_without_a_body() -> None:
+async def test_a_response_without_a_body_is_the_same() -> None:
     app = App()
     app.status, app.head, app.body = 204, {b"x-own": b"1"}, b""
     async with serving(app) as port:

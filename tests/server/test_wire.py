@@ -258,7 +258,7 @@ class Handed:
                 return
 
 
-async def test_frames_go_straight_to_whoever_takes_them() -> None:
+async def test_frames_go_directly_to_the_receiver() -> None:
     app = Handed(fault="fault")
     async with serving(app) as (url, _), asyncio.timeout(PATIENCE_S):
         async with connect(url, compression=None) as socket:
@@ -297,7 +297,7 @@ async def test_no_frame_overtakes_one_that_waits() -> None:
         assert app.taken == ["three"]
 
 
-async def test_nobody_is_told_faster_than_it_listens() -> None:
+async def test_sending_waits_for_a_slow_receiver() -> None:
     app = Handed()
     async with (
         serving(app) as (url, _),

@@ -47,7 +47,7 @@ def test_every_promise_holds_in_ten_thousand_stories(first: int) -> None:
     assert broken(first, LONG_CHUNK) == []
 
 
-def test_one_seed_tells_one_story() -> None:
+def test_one_seed_gives_one_run() -> None:
     for seed in range(5):
         assert tell(seed).digest == tell(seed).digest
     assert len({tell(seed).digest for seed in range(5)}) == 5
@@ -63,7 +63,7 @@ with patches.installed():
 """
 
 
-def test_one_seed_tells_one_story_in_every_process() -> None:
+def test_one_seed_gives_one_run_in_every_process() -> None:
     """Otherwise a seed that failed elsewhere would say nothing here."""
     tests = Path(__file__).parent.parent
     told = set()

@@ -110,7 +110,7 @@ async def test_a_hidden_or_deleted_page_is_not_there(ada: Client, stranger: Clie
         assert (await stranger.get(f"/-/status/{slug}")).status == 404
 
 
-async def test_what_is_gone_is_unknown(world: World, ada: Client, stranger: Client) -> None:
+async def test_a_deleted_monitor_is_unknown(world: World, ada: Client, stranger: Client) -> None:
     shop = await monitor(world)
     await make(ada, parts=[{"name": "Shop", "monitor_id": shop}])
     assert (await ada.delete(f"/monitor/{shop}")).status == 200
@@ -124,7 +124,7 @@ async def test_the_badge_says_it_in_words(ada: Client, stranger: Client) -> None
     assert "&lt;Acme&gt;" in picture.text and "unknown" in picture.text
 
 
-async def test_a_slug_is_given_once(ada: Client, eve: Client) -> None:
+async def test_a_slug_is_unique(ada: Client, eve: Client) -> None:
     made = await make(ada)
     assert (await eve.post("/statuspage", {"title": "x", "slug": "acme-page"})).code == "slug_taken"
     other = (await eve.post("/statuspage", {"title": "x"})).json

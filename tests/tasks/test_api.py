@@ -72,7 +72,7 @@ async def test_credentials_and_their_rotation(call: Caller, cast: Cast) -> None:
     assert (await call(cast.ada, "GET", path, object_id=made["id"])).body == second
 
 
-async def test_the_acl_doors(call: Caller, cast: Cast) -> None:
+async def test_the_acl_routes(call: Caller, cast: Cast) -> None:
     made = (await call(cast.ada, "POST", "/task", body={"name": "a", "type": "dummy"})).body
     path, task_id = "/task/{id}/acl", made["id"]
     put = await call(cast.max, "PUT", path, object_id=task_id, body={"users": ["uma@acme.test"]})

@@ -229,7 +229,7 @@ def test_a_refusal_never_repeats_the_value() -> None:
 
 
 @hypothesis.given(content=st.binary(max_size=300))
-def test_a_file_is_taken_out_of_its_data_url(content: bytes) -> None:
+def test_a_file_is_decoded_from_its_data_url(content: bytes) -> None:
     data = base64.b64encode(content).decode()
     fitted = fit([Argument(K.FILE)], [f"data:text/csv;name=a%20b.csv;base64,{data}"])
     assert fitted == [FileValue("a b.csv", "text/csv", content)]
@@ -240,7 +240,7 @@ def test_a_file_is_not_bound_by_the_limit_of_words() -> None:
     assert isinstance(fit([Argument(K.FILE)], [f"data:;base64,{data}"])[0], FileValue)
 
 
-def test_files_are_kept_by_their_content(db: Database, cast: Cast) -> None:
+def test_files_are_stored_by_their_content(db: Database, cast: Cast) -> None:
     kept = db.write_blocking(
         store_files, cast.ada.customer_id, ["a", FileValue("b.csv", "text/csv", b"1,2")]
     )

@@ -48,7 +48,7 @@ def test_it_works(db: Database, cast: Cast, make: Make) -> None:
     assert db.write_blocking(events.for_object, task.id)[-1].kind == "task.changed"
 
 
-def test_each_version_is_kept(db: Database, cast: Cast, make: Make) -> None:
+def test_each_version_is_stored(db: Database, cast: Cast, make: Make) -> None:
     task = make(name="one")
     patch(db, cast.ada, task.id, name="two")
     first, second = (db.write_blocking(task_snapshot, task.id, n) for n in (1, 2))
@@ -94,7 +94,7 @@ def test_a_record_can_be_sent_back_with_one_name_changed(
         put(db, cast.ada, task.id, **{**before, "host_id": third.id, "hostname": "web-1"})
 
 
-def test_the_timeout_has_a_door_of_its_own(db: Database, cast: Cast, make: Make) -> None:
+def test_the_timeout_has_its_own_route(db: Database, cast: Cast, make: Make) -> None:
     task = make(timeout=5_000)
     for send in (put, patch):
         with pytest.raises(Invalid, match="/api/task/{id}/timeout") as refusal:
@@ -183,14 +183,16 @@ def test_bad_input_changes_nothing(
     assert db.write_blocking(lambda tx: tx.value("select max(version) from files")) == 1
 
 
-def test_a_replacement_must_be_whole(db: Database, cast: Cast, host: HostRow, make: Make) -> None:
+def test_a_replacement_must_be_complete(
+    db: Database, cast: Cast, host: HostRow, make: Make
+) -> None:
     task = make()
     for fields in ({}, {"name": "x"}, {"name": "x", "host_id": host.id}):
         with pytest.raises(Invalid):
             put(db, cast.ada, task.id, **fields)
 
 
-def test_a_deleted_task_is_gone_and_its_key_dead(
+def test_a_deleted_task_is_not_found_and_its_key_is_invalid(
     db: Database, keys: Keyring, cast: Cast, make: Make
 ) -> None:
     task = make()

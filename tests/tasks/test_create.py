@@ -111,7 +111,7 @@ def test_approvers_are_resolved_to_members(db: Database, keys: Keyring, cast: Ca
         {"type": "scraper", "url": "https://example.com/health"},
     ],
 )
-def test_every_type_can_be_made(make: Make, fields: dict[str, Any]) -> None:
+def test_every_type_can_be_created(make: Make, fields: dict[str, Any]) -> None:
     assert make(**fields).type == fields["type"]
 
 

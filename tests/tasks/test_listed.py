@@ -60,7 +60,7 @@ def test_only_managers_see_who_else_is_named(db: Database, cast: Cast, make: Mak
         assert to_record(view, actor, acl).acl == expected  # type: ignore[attr-defined]
 
 
-def test_a_total_counts_only_what_may_be_seen(db: Database, cast: Cast, make: Make) -> None:
+def test_a_total_counts_only_visible_tasks(db: Database, cast: Cast, make: Make) -> None:
     make(name="one", acl=["uma@acme.test"])
     make(name="two", acl=["uma@acme.test"])
     make(name="three")

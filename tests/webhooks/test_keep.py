@@ -42,7 +42,7 @@ def test_it_works(db: Database, make: Make, dial: Dial) -> None:
     assert len(kept(db, busy.id)) == store.MAX_DELIVERIES
 
 
-def test_large_ones_are_kept_for_a_shorter_while(
+def test_large_deliveries_have_a_shorter_retention(
     db: Database, make: Make, dial: Dial, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "MAX_BYTES", 1_000)
@@ -84,7 +84,7 @@ def test_headers_are_bounded() -> None:
 
 
 @pytest.mark.parametrize("raw", [b"\xff\xfe", b"a\x00b", b"\xed\xa0\x80"])
-def test_a_body_that_is_no_text_can_be_kept(
+def test_a_body_that_is_not_text_can_be_stored(
     db: Database, make: Make, dial: Dial, raw: bytes
 ) -> None:
     hook = make()

@@ -95,7 +95,7 @@ def test_what_goes_beyond_the_definitions_is_ignored(values: list[Written], coun
 
 
 @given(VALUES.filter(lambda one: not one.compact.startswith("[")))
-def test_whatever_is_no_array_counts_as_an_array_of_one(value: Written) -> None:
+def test_a_value_that_is_not_an_array_counts_as_an_array_of_one(value: Written) -> None:
     assert given_to(1, JSON, value.source.encode()) == [value.argument]
 
 
@@ -120,7 +120,7 @@ def test_a_key_that_occurs_twice_is_refused(items: dict[str, Written], data: st.
 
 
 @pytest.mark.parametrize("half", ["\\ud800", "\\uDC00", "\\ud83d\\u0041", "a\\udfffb"])
-def test_half_of_a_pair_is_refused_wherever_it_stands(half: str) -> None:
+def test_an_unpaired_surrogate_is_refused_everywhere(half: str) -> None:
     for raw in (f'["{half}"]', f'[{{"{half}": 1}}]', f'[[["{half}"]]]', f'"{half}"'):
         with pytest.raises(Invalid) as refusal:
             payload.elements(JSON, raw.encode())

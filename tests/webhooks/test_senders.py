@@ -162,7 +162,7 @@ def test_the_bytes_are_signed_not_the_text() -> None:
         ("hmac-sha256", '{"id": "evt_1"}', None),
     ],
 )
-def test_the_id_of_a_delivery_stands_in_the_signed_body(
+def test_the_id_of_a_delivery_is_in_the_signed_body(
     kind: str, body: str, found: str | None
 ) -> None:
     assert senders.delivery_id(kind, {}, [json_text.parse(body)]) == found
@@ -172,7 +172,7 @@ def test_the_id_of_a_delivery_stands_in_the_signed_body(
     "payload",
     [[], ["evt"], [{}], [{"id": 5}], [{"id": ""}], [{"id": "x" * 256}], [{"id": "a"}, {"id": "b"}]],
 )
-def test_without_an_id_the_signature_tells_calls_apart(payload: list[Any]) -> None:
+def test_without_an_id_the_signature_distinguishes_calls(payload: list[Any]) -> None:
     one = senders.delivery_id("stripe", {"stripe-signature": RIGHT}, payload)
     other = senders.delivery_id("stripe", {"stripe-signature": f"{RIGHT} "}, payload)
     assert one and other and one != other

@@ -135,7 +135,7 @@ def test_a_step_that_is_canceled_and_not_handled_fails_it(yard: Yard) -> None:
     sound(yard)
 
 
-def test_an_approval_holds_no_worker_and_hands_on_what_it_was_given(yard: Yard) -> None:
+def test_an_approval_uses_no_slot_and_passes_its_values_on(yard: Yard) -> None:
     tasks = {
         "b": {"type": "approval", "approvers": ["max@acme.test"]},
         "c": {"task_arguments": TWO},

@@ -27,7 +27,7 @@ def test_before_anything_ran(yard: Yard) -> None:
     assert yard.kinds(job.id) == ["created", "cancel_requested", "started", "finished"]
 
 
-def test_it_is_over_when_the_last_script_is_gone(yard: Yard) -> None:
+def test_it_ends_when_the_last_script_ends(yard: Yard) -> None:
     job = yard.run(yard.flow("a-b:always"))
     (claimed,) = yard.claim()
     yard.cancel(job)
@@ -69,7 +69,7 @@ def test_it_ends_the_waiting_for_a_lost_job(yard: Yard) -> None:
     assert yard.stands(job.id) == "terminated/canceled"
 
 
-def test_a_task_that_cannot_be_cancelled_refuses_for_the_whole(yard: Yard) -> None:
+def test_a_task_that_cannot_be_cancelled_refuses_for_the_workflow(yard: Yard) -> None:
     flow = yard.flow("a-b", tasks={"a": {"cancellable": False}}, acl=["uma@acme.test"])
     job = yard.run(flow)
     with pytest.raises(Forbidden, match="cannot be canceled"):

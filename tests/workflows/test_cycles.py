@@ -127,7 +127,7 @@ def test_each_visit_tries_again_by_itself(yard: Yard) -> None:
     assert [step.tries for step in yard.taken(job.id) if step.node_id == "a"] == [1, 1]
 
 
-def test_an_approval_asks_anew_each_time(yard: Yard) -> None:
+def test_an_approval_is_requested_again_each_time(yard: Yard) -> None:
     """And each yes is about what is there then."""
     job = yard.run(yard.flow("a-b b-c c-a:again*2", tasks={"b": ASK}))
     asked = []

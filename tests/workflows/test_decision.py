@@ -121,7 +121,9 @@ def _goes(one: Visit, source: str, on: str) -> bool:
 
 
 @given(plans(), st.data())
-def test_ends_that_are_taken_together_start_the_same_nodes(plan: Plan, data: st.DataObject) -> None:
+def test_ends_that_are_processed_together_start_the_same_nodes(
+    plan: Plan, data: st.DataObject
+) -> None:
     """A server that was away finds many ends at once."""
     graph = graph_of(plan)
     how = {name: data.draw(st.sampled_from(ENDS)) for name in plan.nodes}
@@ -138,7 +140,7 @@ def test_ends_that_are_taken_together_start_the_same_nodes(plan: Plan, data: st.
 
 
 @given(st.booleans(), st.data())
-def test_what_a_restart_keeps_stands_by_itself(circles: bool, data: st.DataObject) -> None:
+def test_the_steps_that_a_restart_keeps_are_consistent(circles: bool, data: st.DataObject) -> None:
     """Kept steps could have begun from kept steps alone, and nothing bad is among them."""
     plan = data.draw(plans(circles=circles))
     graph, (walk, mine) = graph_of(plan), played(plan, data)

@@ -77,7 +77,7 @@ def test_each_fault_names_its_field(graph: Graph, field: str, message: str) -> N
     assert message in fault.message
 
 
-def test_the_start_must_be_told_unless_it_is_plain() -> None:
+def test_the_start_must_be_named_unless_it_is_clear() -> None:
     two = drawn(["a", "b", "c"], ("a", "c"), ("b", "c"))
     assert start_of(two, "") == ""
     assert [fault.field for fault in faults_of(two, "")] == ["start"]

@@ -200,7 +200,7 @@ def test_who_may_not_run_it_alone_may_not_run_it_within(yard: Yard) -> None:
     assert refused.value.code == "may_not_run"
 
 
-def test_whoever_may_cancel_the_outer_one_cancels_the_inner_one(yard: Yard) -> None:
+def test_cancelling_the_outer_workflow_cancels_the_inner_one(yard: Yard) -> None:
     inner = yard.flow("p")
     outer = yard.flow("a", flows={"a": inner})
     yard.db.write_blocking(replace_acl, yard.cast.ada, "workflow", outer.id, ["uma@acme.test"])

@@ -65,7 +65,7 @@ def test_a_kill_before_each_commit_loses_and_doubles_nothing(yard: Yard) -> None
     sound(yard)
 
 
-def test_ends_that_came_while_no_server_looked_are_all_taken(yard: Yard) -> None:
+def test_ends_while_no_server_ran_are_all_processed(yard: Yard) -> None:
     job = yard.run(yard.flow(DIAMOND, joins="e"))
     yard.ends("a")
     for name in "bcd":

@@ -148,7 +148,7 @@ def test_older_graphs_have_events_between_the_tasks() -> None:
     assert found.edges == [Edge("pull", "ship", "failure")]
 
 
-def test_tasks_of_one_name_are_told_apart() -> None:
+def test_tasks_of_the_same_name_are_distinguished() -> None:
     tasks = [script("u1", "same"), script("u2", "same"), script("u3", "same")]
     found = format.read(flow(tasks=tasks))
     assert [n.id for n in found.nodes.values()] == ["same", "same 2", "same 3"]
