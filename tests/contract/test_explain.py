@@ -47,7 +47,7 @@ async def test_one_member_and_other_things(world: World, ada: Client) -> None:
     for user in ("vic", "VIC@acme.test", world.cast.vic.user_id):
         (one,) = (await ada.get(f"{target}&user={user}")).json["members"]
         assert (one["username"], one["sees"], one["runs"]) == ("vic", True, False)
-        assert "everybody sees it" in one["why"]
+        assert "everyone sees it" in one["why"]
     assert (await ada.get(f"{target}&user=nobody")).code == "member_not_found"
 
 

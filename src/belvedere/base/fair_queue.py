@@ -20,11 +20,11 @@ class LaneFull(Exception):
 class LaneLimits(Protocol):
     @property
     def places(self) -> int:
-        """Calls at once."""
+        """How many calls may run at the same time."""
 
     @property
     def share(self) -> int:
-        """Calls of one organization at once."""
+        """How many calls of one organization may run at the same time."""
 
     @property
     def queue(self) -> int:

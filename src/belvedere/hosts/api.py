@@ -162,7 +162,7 @@ ROUTES: tuple[Route, ...] = (
         "/host/{id}",
         "admin",
         delete,
-        "Delete a host; its agent is shut out and what waits for it expires",
+        "Delete a host; its agent loses access and its waiting jobs expire",
         answer=HostRecord,
         from_interface=False,
     ),

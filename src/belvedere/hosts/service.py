@@ -183,7 +183,7 @@ def _free_name(tx: Tx, host: HostRow, hostname: str) -> str:
     name = model.hostname(hostname)
     holder = store.find_by_name(tx, host.customer_id, name)
     if holder is not None and holder.id != host.id:
-        raise Conflict(f"There is already a host named {name!r} already.", code="hostname_taken")
+        raise Conflict(f"There is already a host named {name!r}.", code="hostname_taken")
     return name
 
 

@@ -125,7 +125,7 @@ def _why(member: Actor, acl: list[str], by: list[str], *, is_open: bool) -> str:
     if member.sees_all:
         return f"The level {member.level} sees everything. {named}"
     if not acl:
-        rule = "everybody sees it" if is_open else "only managers and above see it"
+        rule = "everyone sees it" if is_open else "only managers and above see it"
         return f"The ACL is empty: {rule}."
     return (
         f"{named} The level viewer cannot run anything."

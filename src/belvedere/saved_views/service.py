@@ -86,7 +86,7 @@ def _locked(tx: Tx, actor: Actor, view_id: str) -> ViewRow:
     if row is None or (row.user_id != actor.user_id and not row.shared):
         raise NotFound("There is no such view.", code="view_not_found")
     if row.user_id != actor.user_id and not actor.level.reaches(Level.MANAGER):
-        raise Forbidden("This view belongs to somebody else; save your own.", code="not_your_view")
+        raise Forbidden("This view belongs to another member; save your own.", code="not_your_view")
     require(actor, Level.VIEWER)
     return row
 

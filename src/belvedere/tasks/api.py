@@ -163,7 +163,7 @@ ROUTES: tuple[Route, ...] = (
         "/task/{id}",
         "admin",
         delete,
-        "Delete a task; what waits for it expires",
+        "Delete a task; its waiting jobs expire",
         answer=TaskRecord,
         codes=("task_in_use", "follows_definition"),
     ),

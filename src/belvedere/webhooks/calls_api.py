@@ -239,7 +239,7 @@ ROUTES: tuple[Route, ...] = (
         "/webhook/{id}/trigger/signed",
         "anonymous",
         trigger_signed,
-        "The same, authorized by a signature that the secret made",
+        "The same, authorized by a signature with the webhook's secret",
         False,
         admit_signed,
     ),

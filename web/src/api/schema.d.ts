@@ -18,7 +18,7 @@ export interface paths {
         get: operations["get_approval_link"];
         put?: never;
         /**
-         * Decide as the link says, once
+         * Vote with an approval link
          * @description Level: anonymous.
          */
         post: operations["post_approval_link"];
@@ -336,13 +336,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Redirect to a provider to sign in, or ask first
+         * Redirect to a provider to sign in, or show a confirmation page
          * @description Level: anonymous.
          */
         get: operations["get_oidc_id_begin"];
         put?: never;
         /**
-         * Redirect to a provider after the question
+         * Redirect to a provider after the confirmation page
          * @description Level: anonymous.
          */
         post: operations["post_oidc_id_begin"];
@@ -400,7 +400,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The database answers.
+         * Whether the database is available.
          * @description Level: anonymous.
          */
         get: operations["get_ready"];
@@ -584,7 +584,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who did what, newest first
+         * List the audit log, newest first
          * @description Level: admin.
          */
         get: operations["get_api_audit"];
@@ -1723,7 +1723,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a host; its agent is shut out and what waits for it expires
+         * Delete a host; its agent loses access and its waiting jobs expire
          * @description Level: admin.
          */
         delete: operations["delete_host_id"];
@@ -1992,25 +1992,25 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show the ACL of a indicator
+         * Show the ACL of an indicator
          * @description Level: manager.
          */
         get: operations["get_indicator_id_acl"];
         /**
-         * Replace the ACL of a indicator
+         * Replace the ACL of an indicator
          * @description Level: manager.
          */
         put: operations["put_indicator_id_acl"];
         post?: never;
         /**
-         * Empty the ACL of a indicator
+         * Empty the ACL of an indicator
          * @description Level: manager.
          */
         delete: operations["delete_indicator_id_acl"];
         options?: never;
         head?: never;
         /**
-         * Add to the ACL of a indicator, or remove from it
+         * Add to the ACL of an indicator, or remove from it
          * @description Level: manager.
          */
         patch: operations["patch_indicator_id_acl"];
@@ -2208,7 +2208,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Jobs, newest first, at most 1,000. For a TheEye agent: its work.
+         * List jobs, newest first, at most 1,000. For a TheEye agent: its next jobs
          * @description Level: viewer.
          */
         get: operations["get_job"];
@@ -2255,7 +2255,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete the history of ended jobs.
+         * Delete the history of finished jobs.
          * @description Level: admin.
          */
         delete: operations["delete_job_finished"];
@@ -2416,7 +2416,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The files that the job left.
+         * List the files of the job.
          * @description Level: viewer.
          */
         get: operations["get_job_id_files"];
@@ -3959,7 +3959,7 @@ export interface paths {
         put: operations["put_task_id"];
         post?: never;
         /**
-         * Delete a task; what waits for it expires
+         * Delete a task; its waiting jobs expire
          * @description Level: admin.
          */
         delete: operations["delete_task_id"];
@@ -4426,7 +4426,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The same, authorized by a signature that the secret made
+         * The same, authorized by a signature with the webhook's secret
          * @description Level: anonymous.
          */
         post: operations["post_webhook_id_trigger_signed"];
@@ -13056,7 +13056,7 @@ export interface operations {
                 count?: string;
                 /** @description 1: also task, task_arguments_values, output, result.log, attempts */
                 "include[field]"?: string;
-                /** @description a text in the name, the id, or the name or e-mail of who started it */
+                /** @description text in the name, the id, or the name or e-mail of the person who started it */
                 q?: string;
                 /** @description count up to this number: X-Total-Count, and X-Total-More if there are more */
                 count_most?: string;
@@ -13195,7 +13195,7 @@ export interface operations {
             query?: {
                 /** @description Task or Workflow */
                 type?: string;
-                /** @description only this task's or workflow's */
+                /** @description only jobs of this task or workflow */
                 id?: string;
                 /** @description the organization's name */
                 customer?: string;

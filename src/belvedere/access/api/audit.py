@@ -124,7 +124,7 @@ ROUTES = (
         "/api/audit",
         "admin",
         list_audit,
-        "Who did what, newest first",
+        "List the audit log, newest first",
         answer=list[records.AuditRecord],
         from_interface=False,
         query=(("limit", "1 to 1000, default 100"), *_FILTERS),

@@ -74,14 +74,17 @@ def acl_routes(object: str, path: str, find: Find) -> tuple[Route, ...]:
             await request.services.db.write(replace_acl, request.actor, request.path["id"], [])
         )
 
+    article = "an" if object[0] in "aeiou" else "a"
     return (
-        Route("GET", path, "manager", show, f"Show the ACL of a {object}", answer=AclRecord),
+        Route(
+            "GET", path, "manager", show, f"Show the ACL of {article} {object}", answer=AclRecord
+        ),
         Route(
             "PUT",
             path,
             "manager",
             replace,
-            f"Replace the ACL of a {object}",
+            f"Replace the ACL of {article} {object}",
             body=AclBody,
             answer=AclRecord,
         ),
@@ -90,11 +93,18 @@ def acl_routes(object: str, path: str, find: Find) -> tuple[Route, ...]:
             path,
             "manager",
             change,
-            f"Add to the ACL of a {object}, or remove from it",
+            f"Add to the ACL of {article} {object}, or remove from it",
             body=AclBody,
             answer=AclRecord,
         ),
-        Route("DELETE", path, "manager", clear, f"Empty the ACL of a {object}", answer=AclRecord),
+        Route(
+            "DELETE",
+            path,
+            "manager",
+            clear,
+            f"Empty the ACL of {article} {object}",
+            answer=AclRecord,
+        ),
     )
 
 

@@ -213,7 +213,7 @@ def _lock_current(tx: Tx, actor: Actor, member_id: str) -> Member:
 def _check_below(actor: Actor, member: Member) -> None:
     if Level(member.level).reaches(actor.level):
         raise Forbidden(
-            f"Your level is {actor.level}. Only somebody with a higher level than {member.level},"
+            f"Your level is {actor.level}. Only a member with a higher level than {member.level},"
             " or the server's operator, can change this member.",
             code="above_own_level",
         )

@@ -79,7 +79,7 @@ def show_host(host: Record) -> None:
             ("address", host["ip"]),
             ("system", f"{host['os_name']} {host['os_version']}".strip()),
             ("agent", host["agent_version"]),
-            ("jobs at once", host["slots"]),
+            ("concurrent jobs", host["slots"]),
             ("tags", host["tags"]),
             ("created", time_words.when(host["creation_date"])),
         )

@@ -156,7 +156,7 @@ def show_monitor(monitor: Record) -> None:
             ("paused until", time_words.when(monitor["paused_until"])),
             ("notifications", monitor["alerts"]),
             ("muted until", time_words.when(monitor["muted_until"])),
-            ("who may see it", monitor["acl"] or "everybody"),
+            ("who may see it", monitor["acl"] or "everyone"),
             ("version", monitor["version"]),
         )
     )
@@ -164,8 +164,8 @@ def show_monitor(monitor: Record) -> None:
 
 def show_history(history: Record) -> None:
     uptime = "no checks" if history["uptime"] is None else f"{history['uptime']:g} %"
-    known = f"data for {history['known']:g} % of the time"
-    print(f"Uptime {uptime} of {history['checks']} checks; {known}.")
+    coverage = f"data for {history['known']:g} % of the time"
+    print(f"Uptime {uptime} of {history['checks']} checks; {coverage}.")
     rendering.table(
         ("at", "checks", "up", "measured*"),
         (

@@ -65,5 +65,5 @@ _REFUSALS = ("link_gone", "wrong_lifecycle", "approval_void")
 
 ROUTES: tuple[Route, ...] = (
     _route("GET", show, "Show the page of an approval link; it decides nothing", ("link_gone",)),
-    _route("POST", decide, "Decide as the link says, once", _REFUSALS),
+    _route("POST", decide, "Vote with an approval link", _REFUSALS),
 )

@@ -83,7 +83,7 @@ ROUTES = (
         "/job/{id}/files",
         "viewer",
         list_files,
-        "The files that the job left.",
+        "List the files of the job.",
         answer=list[ArtifactRecord],
         from_interface=False,
     ),

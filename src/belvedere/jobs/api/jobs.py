@@ -185,8 +185,11 @@ def _delete(path: str, handler: Handler, summary: str, query: Any = ()) -> Route
     return Route("DELETE", path, "admin", handler, summary, answer=dict[str, int], query=query)
 
 
-_NARROW = (("type", "Task or Workflow"), ("id", "only this task's or workflow's"))
-_TEXT = ("q", "a text in the name, the id, or the name or e-mail of who started it")
+_NARROW = (("type", "Task or Workflow"), ("id", "only jobs of this task or workflow"))
+_TEXT = (
+    "q",
+    "text in the name, the id, or the name or e-mail of the person who started it",
+)
 _COUNT_MOST = (
     "count_most",
     "count up to this number: X-Total-Count, and X-Total-More if there are more",
@@ -201,7 +204,7 @@ ROUTES: tuple[Route, ...] = (
         "/job",
         "viewer",
         list_jobs,
-        "Jobs, newest first, at most 1,000. For a TheEye agent: its work.",
+        "List jobs, newest first, at most 1,000. For a TheEye agent: its next jobs",
         answer=list[JobRecord] | LegacyJobs,
         codes=("not_registered",),
         query=(
@@ -251,6 +254,6 @@ ROUTES: tuple[Route, ...] = (
         Restart,
         ("wrong_lifecycle", *create.RUN_CODES),
     ),
-    _delete("/job/finished", delete_finished, "Delete the history of ended jobs.", _NARROW),
+    _delete("/job/finished", delete_finished, "Delete the history of finished jobs.", _NARROW),
     _delete("/task/{id}/job", delete_of_task, "Delete this task's history."),
 )

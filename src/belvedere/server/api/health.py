@@ -48,7 +48,7 @@ async def health(request: Request[None]) -> Health:
 
 
 async def ready(request: Request[None]) -> Readiness:
-    """The database answers and accepts writes."""
+    """Whether the database is available and accepts writes."""
     if not request.services.settings.ready:
         raise Unauthenticated("The readiness check is disabled on this server (BELVEDERE_READY).")
     # Anonymous requests share one write, however many there are.
@@ -107,7 +107,7 @@ def plain_route(path: str, handler: Any, summary: str, answer: Any, media: str =
 ROUTES = (
     plain_route("/-/health", health, "The server runs.", Health),
     replace(plain_route("/api/status", health, "The server runs.", Health), from_interface=True),
-    plain_route("/-/ready", ready, "The database answers.", Readiness),
+    plain_route("/-/ready", ready, "Whether the database is available.", Readiness),
     plain_route("/-/openapi.json", description, "This interface as OpenAPI 3.1.", dict[str, Any]),
     plain_route("/-/docs", docs, "This interface as a page.", bytes, "text/html"),
 )
