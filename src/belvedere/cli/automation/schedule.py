@@ -265,7 +265,7 @@ COMMANDS = (
     Command(
         "edit",
         edit,
-        "Change a schedule. Fields that you do not give are unchanged.",
+        "Change a schedule. Fields that you omit are unchanged.",
         "belvedere schedule edit backup --repeat '0 4 * * *'",
         _confirmation("Schedule {} is changed."),
         options=(

@@ -186,7 +186,7 @@ COMMANDS = (
     Command(
         "edit",
         edit,
-        "Change a task. Fields that you do not give are unchanged.",
+        "Change a task. Fields that you omit are unchanged.",
         "belvedere task edit deploy --script deploy.sh",
         _confirmation("Task {} is changed."),
         options=(

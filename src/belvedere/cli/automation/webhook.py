@@ -253,7 +253,7 @@ COMMANDS = (
     Command(
         "edit",
         edit,
-        "Change a webhook. Fields that you do not give are unchanged.",
+        "Change a webhook. Fields that you omit are unchanged.",
         "belvedere webhook edit push --attach smoke-test",
         _confirmation("Webhook {} is changed."),
         options=(

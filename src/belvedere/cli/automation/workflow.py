@@ -178,7 +178,7 @@ COMMANDS = (
     Command(
         "edit",
         edit,
-        "Change a workflow. Fields that you do not give are unchanged.",
+        "Change a workflow. Fields that you omit are unchanged.",
         "belvedere workflow edit release --from release.json",
         _confirmation("Workflow {} is changed."),
         options=(

@@ -237,7 +237,7 @@ COMMANDS = (
     Command(
         "edit",
         edit,
-        "Change a monitor. Fields that you do not give are unchanged.",
+        "Change a monitor. Fields that you omit are unchanged.",
         "belvedere monitor edit shop --every 30s",
         _confirmation("Monitor {} is changed."),
         options=(

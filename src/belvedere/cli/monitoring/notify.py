@@ -228,7 +228,7 @@ COMMANDS = (
     Command(
         "edit",
         edit,
-        "Change a channel. Fields that you do not give are unchanged.",
+        "Change a channel. Fields that you omit are unchanged.",
         "belvedere notify edit ops --disable",
         _confirmation("Channel {} is changed."),
         options=(
@@ -284,7 +284,7 @@ COMMANDS = (
     Command(
         "rule-edit",
         rule_edit,
-        "Change a rule. Fields that you do not give are unchanged.",
+        "Change a rule. Fields that you omit are unchanged.",
         "belvedere notify rule-edit nights --kind monitor.failure --group 5m",
         _confirmation("Rule {} is changed."),
         options=(
