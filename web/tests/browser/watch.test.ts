@@ -120,7 +120,7 @@ describe('indicators', () => {
     await page.getByRole('link', { name: 'Edit' }).click()
     await page.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await page.getByText('Made by hand is deleted').waitFor()
+    await page.getByText('Made by hand was deleted').waitFor()
   })
 
   test('on a phone a long value leaves the name its place', async () => {
