@@ -29,11 +29,11 @@ def check(url: str) -> str:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        return "This is no address."
+        return "This is not a valid address."
     if not host or any(c <= " " for c in url):
         return f"Must be an address such as https://example.com/hook, at most {MAX_URL} characters."
     if parts.username is not None or parts.password is not None:
-        return "Leave the password out of the address; calls are signed instead."
+        return "Remove the password from the address; calls are signed instead."
     return ""
 
 
@@ -58,7 +58,7 @@ def post(request: EgressRequest) -> EgressResult:
         connection.close()
     if 200 <= status < 300:
         return EgressResult()
-    return EgressResult(f"The receiver answered {status}.", for_good=status == 410)
+    return EgressResult(f"The receiver responded with {status}.", for_good=status == 410)
 
 
 def fetch(request: EgressRequest) -> EgressResult:

@@ -71,7 +71,8 @@ def move(tx: Tx, name: str, event: Event) -> None:
 
 
 def backlog(tx: Tx, name: str, kinds: frozenset[str]) -> tuple[bool, bool]:
-    """Whether anything waits, and whether the cursor lags behind what is none of its business."""
+    """Whether there are events to process, and whether the cursor lags behind events of other
+    kinds."""
     xid, at = position(tx, name) or BEGINNING
     return bool(_next_events(tx, xid, at, kinds, 1)), newest(tx)[1] - int(at) > SLACK
 

@@ -29,7 +29,8 @@ FILES = Listable(
 )
 
 
-# How exact the time of the last use is: uploads of the same content rarely wait for each other.
+# The precision of the time of the last use, so that uploads of the same content rarely wait for
+# each other.
 NOTE_EVERY: Millis = HOUR
 
 
