@@ -31,6 +31,16 @@ def services(db: Database, keys: Keyring) -> Services:
 
 
 @dataclass
+class HandlerReply:
+    """A reply as a client reads it: `body` is JSON of any shape, or bytes."""
+
+    body: Any
+    status: int
+    headers: dict[str, str]
+    media_type: str
+
+
+@dataclass
 class Caller:
     """One feature's routes, ready to be asked."""
 
@@ -48,7 +58,7 @@ class Caller:
         body: Any = None,
         raw: bytes = b"",
         headers: dict[str, str] | None = None,
-    ) -> Reply:
+    ) -> HandlerReply:
         """The reply with its body as a client would read it."""
         route = next(one for one in self.routes if (one.method, one.path) == (method, path))
         request: AnyRequest = Request(
@@ -64,9 +74,10 @@ class Caller:
         )
         answer = await route.handler(request)
         reply = answer if isinstance(answer, Reply) else Reply(answer)
+        body = reply.body
         if reply.media_type == "application/json":
-            reply.body = msgspec.json.decode(msgspec.json.encode(reply.body))
-        return reply
+            body = msgspec.json.decode(msgspec.json.encode(body))
+        return HandlerReply(body, reply.status, reply.headers, reply.media_type)
 
 
 def _checked(route: Route, body: Any) -> Any:

@@ -3,9 +3,11 @@
 import os
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from belvedere.base.errors import Invalid
+
+T = TypeVar("T")
 
 
 def default_data() -> Path:
@@ -13,7 +15,7 @@ def default_data() -> Path:
     return Path(base) / "belvedere"
 
 
-def _setting(default: Any, env: str, about: str, *, is_secret: bool = False) -> Any:
+def _setting(default: T, env: str, about: str, *, is_secret: bool = False) -> T:
     metadata = {"env": env, "about": about, "is_secret": is_secret}
     return field(default=default, metadata=metadata)
 
@@ -150,7 +152,7 @@ def load(options: dict[str, Any], environ: dict[str, str] | None = None) -> Sett
     return Settings(**values)
 
 
-def _typed(env: str, text: str, default: Any) -> Any:
+def _typed(env: str, text: str, default: object) -> bool | int | str:
     if isinstance(default, bool):
         return text.lower() not in ("", "0", "false", "no", "off")
     if isinstance(default, int):

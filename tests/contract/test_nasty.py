@@ -141,13 +141,20 @@ async def test_it_works(fuzz: Fuzz) -> None:
     assert not fuzz.faults, "\n".join(fuzz.faults.values())
 
 
+def _fields_of(body: object) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """None where the body is any JSON."""
+    if isinstance(body, type) and issubclass(body, msgspec.Struct):
+        return msgspec.structs.fields(body)
+    return ()
+
+
 @pytest.mark.limit(120)
 async def test_fields_of_bodies(fuzz: Fuzz) -> None:
     # Doors that share a body share its checks: one of them is enough.
     reading = {route.body: route for route in ROUTES if route.body is not None}
     for route in reading.values():
         target, good = fuzz.target(route, principal_for(route)), fuzz.body(route)
-        for field in msgspec.structs.fields(route.body) if route.body is not Any else ():
+        for field in _fields_of(route.body):
             for value in VALUES:
                 await fuzz.ask(route, target, {**good, field.encode_name: value})
         for value in VALUES:

@@ -12,7 +12,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from belvedere.base.errors import Unavailable
 from belvedere.db import Database, Tx
-from belvedere.db.postgres.database import LIVENESS, Postgres
+from belvedere.db.postgres.connection import LIVENESS
+from belvedere.db.postgres.database import Postgres
 from belvedere.rest.error_format import headers_of
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)

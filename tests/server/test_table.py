@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -176,6 +177,7 @@ def test_a_route_cannot_be_declared_twice() -> None:
 def test_only_our_own_routes_refuse_unknown_fields() -> None:
     for route in ROUTES:
         if route.body not in (None, Any):
+            assert isinstance(route.body, type) and issubclass(route.body, msgspec.Struct)
             forbids = route.body.__struct_config__.forbid_unknown_fields
             assert forbids is not route.from_interface, f"{route.method} {route.path}"
 

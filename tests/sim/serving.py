@@ -125,7 +125,7 @@ class ServerProcess(Process):
 
     async def _serve(self, end: End, token: str) -> None:
         wire = ServerWire(end)
-        app = SimpleNamespace(runtime=self.runtime, address=lambda *_: "192.0.2.8")
+        app: Any = SimpleNamespace(runtime=self.runtime, address=lambda *_: "192.0.2.8")
         scope = {
             "raw_path": endpoint.PATH,
             "headers": [(b"authorization", f"Bearer {token}".encode())],

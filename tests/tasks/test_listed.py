@@ -57,7 +57,7 @@ def test_only_managers_see_who_else_is_named(db: Database, cast: Cast, make: Mak
     task = make(acl=["uma@acme.test", "vic@acme.test"])
     for actor, expected in ((cast.max, ["uma@acme.test", "vic@acme.test"]), (cast.uma, [])):
         view, acl = db.write_blocking(service.show, actor, task.id)
-        assert to_record(view, actor, acl).acl == expected  # type: ignore[attr-defined]
+        assert to_record(view, actor, acl).acl == expected
 
 
 def test_a_total_counts_only_visible_tasks(db: Database, cast: Cast, make: Make) -> None:

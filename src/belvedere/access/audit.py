@@ -157,7 +157,7 @@ def to_listing(filters: AuditFilter, limit: int) -> Listing:
     )
 
 
-def without_secrets(value: Any) -> Any:
+def without_secrets(value: object) -> object:
     """The same value, without fields with secret names, and with our own credentials masked."""
     if isinstance(value, dict):
         return {

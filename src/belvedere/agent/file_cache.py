@@ -20,6 +20,7 @@ class Download:
     """A file that is being downloaded."""
 
     file: BinaryIO
+    # The type of hash objects has no public name.
     digest: Any = field(default_factory=sha256)
 
 

@@ -64,14 +64,14 @@ def _blob(raw: dict[str, Any]) -> protocol.BlobArgument:
 
 # Reads all fields of a message type in one call: a report has fourteen.
 _READ = {
-    message_type: attrgetter(*message_type.__slots__)
+    message_type: (message_type.__slots__, attrgetter(*message_type.__slots__))
     for message_type in (protocol.Entry, protocol.Report, protocol.Sample, *get_args(FromAgent))
 }
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    message_type = type(value)
-    return dict(zip(message_type.__slots__, _READ[message_type](value), strict=True))
+def _fields(value: object) -> dict[str, Any]:
+    names, read = _READ[type(value)]
+    return dict(zip(names, read(value), strict=True))
 
 
 _to_json = writer(_fields)

@@ -137,7 +137,7 @@ class Tx(Protocol):
         ...
 
 
-BatchOperation = Callable[[Tx, list[Item]], list[R | Exception]]
+BatchOperation = Callable[[Tx, list[Item]], Sequence[R | Exception]]
 
 
 class Database(Protocol):
@@ -170,9 +170,7 @@ class Database(Protocol):
         """A read of a row or a few, so short that it may run on the loop itself."""
         ...
 
-    def write_batched(
-        self, operation: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
-    ) -> "asyncio.Future[R]":
+    def write_batched(self, operation: BatchOperation[Item, R], item: Item) -> "asyncio.Future[R]":
         """Run a batch operation on this item together with other waiting items of the same one."""
         ...
 

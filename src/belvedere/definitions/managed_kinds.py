@@ -26,7 +26,7 @@ from belvedere.monitors.config.redaction import redact, reject_masks, restore_re
 from belvedere.tasks import bodies as task_given
 from belvedere.tasks import service as tasks
 from belvedere.tasks import store as task_store
-from belvedere.tasks.bodies import ScriptBody, TaskBody
+from belvedere.tasks.bodies import TaskBody, script_in
 from belvedere.tasks.definition import validation as task_definition
 from belvedere.tasks.definition.validation import invalid_task
 from belvedere.tasks.model import TaskSpec, Type, mask_arguments
@@ -132,8 +132,8 @@ class ManagedTasks:
 def _with_stored_script(tx: Tx, actor: Actor, body: Body, task: TaskBody, old: Body | None) -> Body:
     """A script that comes with the definition is stored once for all hosts."""
     stored = {name: value for name, value in body.items() if name not in ("script", *HOST_FIELDS)}
-    inline = task.script if isinstance(task.script, ScriptBody) else None
-    named = task.script_id or (inline.id or inline.also_id if inline else task.script)
+    inline, inside = script_in(task)
+    named = task.script_id or inside
     if inline is not None and inline.is_inline:
         content = content_of(inline.source, inline.data)
         change = FileChange(filename=inline.filename, content=content, kind="Script")

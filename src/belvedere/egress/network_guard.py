@@ -86,7 +86,7 @@ class Guard:
 
         sys.addaudithook(hook)
 
-    def check_address(self, address: Any) -> None:
+    def check_address(self, address: object) -> None:
         if address is None:
             # The socket is already connected.
             return

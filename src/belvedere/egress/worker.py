@@ -123,6 +123,7 @@ def _plugin(request: EgressRequest) -> tuple[Any, str]:
         secure_logging=True,
     )
     with _capture_warnings() as log_lines:
+        # Apprise takes an address or a dict of settings, and has no types for either.
         target: Any = _to_person(request) if request.to else request.url
         plugin = Apprise.instantiate(target, asset=asset, suppress_exceptions=True)
     return plugin, log_lines[0] if log_lines and plugin is None else ""

@@ -125,7 +125,7 @@ def columns_in(body: IndicatorBody) -> dict[str, Any]:
     return columns
 
 
-def write(row: IndicatorRow, columns: dict[str, Any], value: Any) -> None:
+def write(row: IndicatorRow, columns: dict[str, Any], value: object) -> None:
     """Put validated columns and a value into a row; the value None keeps the old one."""
     type_before = row.type
     for column, content in columns.items():

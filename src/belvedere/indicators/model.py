@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any
 
 import msgspec
 
@@ -185,7 +184,7 @@ def clamp_percent(number: float) -> float:
     return min(100.0, max(0.0, number))
 
 
-def write_value(row: IndicatorRow, value: Any) -> None:
+def write_value(row: IndicatorRow, value: object) -> None:
     """Put a value into a row; raises Invalid if it does not fit the type."""
     if row.type in _TEXT_ENCODERS:
         row.text_value, row.number_value = _TEXT_ENCODERS[row.type](value), None
@@ -193,7 +192,7 @@ def write_value(row: IndicatorRow, value: Any) -> None:
         row.text_value, row.number_value = None, _number(row.type, value)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if not isinstance(value, str):
         raise text_fields.invalid_field(
             "value", "Must be a string: the indicator has the type text."
@@ -201,7 +200,7 @@ def _text(value: Any) -> str:
     return text_fields.prose("value", value, most=MAX_TEXT)
 
 
-def _file(value: Any) -> str:
+def _file(value: object) -> str:
     if not isinstance(value, str):
         raise text_fields.invalid_field(
             "value", "Must be a string: a text, or the id of a stored file."
@@ -210,7 +209,7 @@ def _file(value: Any) -> str:
 
 
 # Types whose value is stored as text, and the function that makes that text.
-_TEXT_ENCODERS: dict[str, Callable[[Any], str]] = {
+_TEXT_ENCODERS: dict[str, Callable[[object], str]] = {
     IndicatorType.TEXT: _text,
     IndicatorType.CHART: chart.encode_chart,
     IndicatorType.HTML: html.sanitize,
@@ -218,7 +217,7 @@ _TEXT_ENCODERS: dict[str, Callable[[Any], str]] = {
 }
 
 
-def _number(type: str, value: Any) -> float:
+def _number(type: str, value: object) -> float:
     if isinstance(value, str) and len(value) <= 64 and _NUMBER.fullmatch(value):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -24,7 +24,7 @@ class _Edit(msgspec.Struct):
     """A change: columns, a value, an ACL; None for what stays the same."""
 
     columns: dict[str, Any]
-    value: Any
+    value: object
     acl: list[str] | None
     # A push renews the value even if it is the same.
     is_push: bool

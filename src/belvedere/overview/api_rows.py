@@ -31,7 +31,7 @@ def _list_handler(
 _SKIP = ("skip", "skip this many rows, in any sort order")
 
 
-def _rows_route(noun: str, handler: Handler, line: Any, ranked: bool = False) -> Route:
+def _rows_route(noun: str, handler: Handler, answer: object, ranked: bool = False) -> Route:
     rank = (("sort[rank]", "1: failures first"),) if ranked else ()
     return Route(
         "GET",
@@ -40,7 +40,7 @@ def _rows_route(noun: str, handler: Handler, line: Any, ranked: bool = False) ->
         handler,
         f"List {noun} as rows of a page, at most 200",
         style="plain",
-        answer=list[line],
+        answer=answer,
         from_interface=False,
         query=(*pagination.QUERY, _SKIP, *rank),
     )
@@ -48,17 +48,24 @@ def _rows_route(noun: str, handler: Handler, line: Any, ranked: bool = False) ->
 
 ROUTES: tuple[Route, ...] = (
     _rows_route(
-        "monitors", _list_handler(monitors.listable, monitors.list_page), MonitorLine, ranked=True
+        "monitors",
+        _list_handler(monitors.listable, monitors.list_page),
+        list[MonitorLine],
+        ranked=True,
     ),
-    _rows_route("tasks", _list_handler(tasks.listable_tasks, tasks.list_tasks), TaskLine),
+    _rows_route("tasks", _list_handler(tasks.listable_tasks, tasks.list_tasks), list[TaskLine]),
     _rows_route(
-        "workflows", _list_handler(tasks.listable_workflows, tasks.list_workflows), WorkflowLine
+        "workflows",
+        _list_handler(tasks.listable_workflows, tasks.list_workflows),
+        list[WorkflowLine],
     ),
-    _rows_route("hosts", _list_handler(hosts.listable, hosts.list_page), HostLine, ranked=True),
+    _rows_route(
+        "hosts", _list_handler(hosts.listable, hosts.list_page), list[HostLine], ranked=True
+    ),
     _rows_route(
         "indicators",
         _list_handler(indicators.listable, indicators.list_page),
-        IndicatorLine,
+        list[IndicatorLine],
         ranked=True,
     ),
 )

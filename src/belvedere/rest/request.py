@@ -22,7 +22,7 @@ _thread = ThreadPoolExecutor(1, "bodies")
 # As ASGI defines them.
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class HttpRequest(msgspec.Struct):

@@ -9,13 +9,15 @@ import msgspec
 from belvedere.base.text.json_text import MAX_ELEMENTS
 
 # Levels are strings here, because `access` is above this package; a test of the table checks them.
+# (name, description) of query parameters.
+QueryTable = Sequence[tuple[str, str]]
 ANONYMOUS, AGENT = "anonymous", "agent"
 
 
 class Reply(msgspec.Struct):
     """A response that is not just status 200 with a JSON record."""
 
-    body: Any = None
+    body: object = None
     status: int = 200
     headers: dict[str, str] = {}
     # Set for anything that is not JSON: then `body` is bytes, text or an async iterator of bytes.
@@ -32,13 +34,15 @@ class Route:
     path: str
     # any level name of access, or "agent"
     level: str
-    handler: Callable[[Any], Awaitable[Any]]
+    # Its parameter is `Request[body]`; tests/architecture/test_handlers.py compares them.
+    handler: Callable[[Any], Awaitable[object]]
     summary: str
     # both: /x?customer=c and /c/x. plain: no organization in the address (sign-in, /-/…).
     style: str = "both"
-    # The msgspec.Struct that checks the body; None: no body is read.
-    body: Any = None
-    answer: Any = None
+    # The types of body and response, as msgspec reads them: a Struct, `list[X]`, `X | Y`. None: no
+    # body is read.
+    body: object = None
+    answer: object = None
     # Error codes of this route besides 400, 401, 403, 404.
     codes: Sequence[str] = ()
     # Statuses besides 200 (or 201): a wait that timed out, a part of a text.
@@ -67,7 +71,7 @@ class Route:
     # Tokens are not accepted: the operation needs a person. (A token may only revoke itself.)
     people: bool = False
     # Query parameters worth documenting: (name, description).
-    query: Sequence[tuple[str, str]] = field(default=())
+    query: QueryTable = field(default=())
 
 
-Handler = Callable[[Any], Awaitable[Any]]
+Handler = Callable[[Any], Awaitable[object]]

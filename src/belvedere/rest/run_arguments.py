@@ -4,7 +4,7 @@ All three produce the same `RunArguments`, so that a job does not depend on the 
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -12,6 +12,7 @@ from belvedere.base.errors import BadMediaType, Fault, Invalid
 from belvedere.rest import fields
 from belvedere.rest.bodies import file_contents
 
+T = TypeVar("T")
 Query = Mapping[str, list[str]]
 
 MAX_FIELDS = fields.MAX_FIELDS
@@ -35,7 +36,7 @@ class RunArguments(msgspec.Struct, frozen=True):
     # The other members of a JSON object or form: lifecycle, notify, …
     rest: dict[str, Any] = {}
     # The whole body when it was JSON; a one-argument task may take it as its argument.
-    body: Any = None
+    body: object = None
 
 
 def read(content_type: str, raw: bytes, query: Query) -> RunArguments:
@@ -54,7 +55,7 @@ def read(content_type: str, raw: bytes, query: Query) -> RunArguments:
     )
 
 
-def _merge(name: str, body_value: Any, query_value: Any) -> Any:
+def _merge(name: str, body_value: T | None, query_value: T | None) -> T | None:
     if body_value is not None and query_value is not None and body_value != query_value:
         raise _invalid(
             name, f"{name} differs between the body and the query; send it once.", "disagree"
@@ -99,7 +100,7 @@ def _charset(parameters: str) -> str:
     return "utf-8"
 
 
-def _from_json(body: Any) -> RunArguments:
+def _from_json(body: object) -> RunArguments:
     if isinstance(body, list):
         return RunArguments(arguments=_check_count(body), body=body)
     if not isinstance(body, dict):
@@ -160,7 +161,7 @@ def _single(name: str, parameters: Query) -> str | None:
     return values[0]
 
 
-def _optional_text(name: str, value: Any) -> str | None:
+def _optional_text(name: str, value: object) -> str | None:
     if value is None:
         return None
     # `Number` is a subclass of str.

@@ -9,7 +9,6 @@ import socket as sockets
 import ssl
 import sys
 from collections.abc import Callable
-from typing import Any
 
 from belvedere.base import log_format
 from belvedere.base.errors import Refused
@@ -155,10 +154,12 @@ async def _flush_records(runtime: ServerRuntime) -> None:
             log.exception("collected records could not be stored at shutdown")
 
 
-def _start_agent(runtime: ServerRuntime, app: Any) -> "list[asyncio.Task[None]]":
+def _start_agent(runtime: ServerRuntime, app: object) -> "list[asyncio.Task[None]]":
     # Imported only here: a server without an agent does not need it.
     from belvedere.server.agents import local_agent
 
+    # uvicorn accepts other kinds of applications as well; ours is in its configuration.
+    assert isinstance(app, App)
     tasks = [asyncio.create_task(local_agent.keep_running(app))]
     if not runtime.settings.scripts_user:
         place = scripts_user.installation(runtime.settings)

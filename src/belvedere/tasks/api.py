@@ -26,7 +26,7 @@ class TimeoutBody(msgspec.Struct, forbid_unknown_fields=True):
     timeout: Millis | None
 
 
-def _record(request: AnyRequest, task_view: service.TaskWithAcl) -> msgspec.Struct:
+def _record(request: AnyRequest, task_view: service.TaskWithAcl) -> TaskRecord:
     view, acl = task_view
     return to_record(view, request.actor, acl)
 
@@ -44,13 +44,13 @@ async def list_tasks(request: Request[None]) -> Reply:
     return pagination.page_reply(request, listing, records, total)
 
 
-async def show(request: Request[None]) -> msgspec.Struct:
+async def show(request: Request[None]) -> TaskRecord:
     return _record(
         request, await request.services.db.read(service.show, request.actor, request.path["id"])
     )
 
 
-async def create(request: Request[TaskBody]) -> msgspec.Struct:
+async def create(request: Request[TaskBody]) -> TaskRecord:
     await _prepare_patterns(request)
     view = await request.services.db.write(
         service.create, request.services.keyring, request.actor, request.body
@@ -58,11 +58,11 @@ async def create(request: Request[TaskBody]) -> msgspec.Struct:
     return _record(request, view)
 
 
-async def replace(request: Request[TaskBody]) -> msgspec.Struct:
+async def replace(request: Request[TaskBody]) -> TaskRecord:
     return await _change(request, is_replacement=True)
 
 
-async def change(request: Request[TaskBody]) -> msgspec.Struct:
+async def change(request: Request[TaskBody]) -> TaskRecord:
     return await _change(request, is_replacement=False)
 
 
@@ -72,7 +72,7 @@ async def _prepare_patterns(request: AnyRequest) -> None:
         await matcher.prepare(pattern_texts(arguments))
 
 
-async def _change(request: AnyRequest, *, is_replacement: bool) -> msgspec.Struct:
+async def _change(request: AnyRequest, *, is_replacement: bool) -> TaskRecord:
     await _prepare_patterns(request)
     changed = await request.services.db.write(
         service.change,
@@ -85,7 +85,7 @@ async def _change(request: AnyRequest, *, is_replacement: bool) -> msgspec.Struc
     return _record(request, changed)
 
 
-async def set_timeout(request: Request[TimeoutBody]) -> msgspec.Struct:
+async def set_timeout(request: Request[TimeoutBody]) -> TaskRecord:
     changed = await request.services.db.write(
         service.set_timeout,
         request.actor,
@@ -96,7 +96,7 @@ async def set_timeout(request: Request[TimeoutBody]) -> msgspec.Struct:
     return _record(request, changed)
 
 
-async def delete(request: Request[None]) -> msgspec.Struct:
+async def delete(request: Request[None]) -> TaskRecord:
     return _record(
         request, await request.services.db.write(service.delete, request.actor, request.path["id"])
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import msgspec
 from msgspec import UNSET
@@ -17,7 +17,7 @@ from belvedere.files import service as files
 from belvedere.files import store as file_rows
 from belvedere.files.uploads import content_of
 from belvedere.hosts import store as host_rows
-from belvedere.tasks.bodies import HostBody, ScriptBody
+from belvedere.tasks.bodies import HostBody, ScriptBody, TaskBody, script_in
 from belvedere.tasks.definition import validation
 from belvedere.tasks.definition.validation import invalid_task
 from belvedere.tasks.model import TaskSpec, Type
@@ -36,7 +36,7 @@ class Binding:
     keeps_current: bool = False
 
 
-def resolve(binding: Binding, body: Any, spec: TaskSpec) -> TaskSpec:
+def resolve(binding: Binding, body: TaskBody, spec: TaskSpec) -> TaskSpec:
     """The validated definition, with ids for everything that it names."""
     spec = msgspec.structs.replace(
         spec,
@@ -63,7 +63,7 @@ def _missing_bindings(spec: TaskSpec) -> list[Fault]:
     return faults
 
 
-def _host(binding: Binding, body: Any) -> str | None:
+def _host(binding: Binding, body: TaskBody) -> str | None:
     """The host's id, from host_id, hostname or a nested record."""
     inside = body.host.id or body.host.also_id if isinstance(body.host, HostBody) else body.host
     named = {body.host_id or None, inside or None, _host_by_name(binding, body.hostname)}
@@ -86,10 +86,9 @@ def _host_by_name(binding: Binding, hostname: str | None) -> str | None:
     return host.id
 
 
-def _script(binding: Binding, body: Any) -> str | None:
+def _script(binding: Binding, body: TaskBody) -> str | None:
     """The id of the stored file that the body names, or of one created from its inline script."""
-    inline = body.script if isinstance(body.script, ScriptBody) else None
-    inside = inline.id or inline.also_id if inline else body.script
+    inline, inside = script_in(body)
     chosen = _choose_id(binding, "script_id", {body.script_id or None, inside or None})
     if chosen is not None and chosen != _current_id(binding, "script_id"):
         _must_exist("script_id", "There is no such file.", file_rows.find, binding, chosen)
@@ -126,7 +125,13 @@ def _current_id(binding: Binding, field: str) -> str | None:
     return None if binding.current is None else getattr(binding.current, field)
 
 
-def _must_exist(field: str, message: str, find: Any, binding: Binding, object_id: str) -> None:
+class _Find(Protocol):
+    """Locks and returns the row of an organization, or raises NotFound."""
+
+    def __call__(self, tx: Tx, customer_id: str, object_id: str, /, *, lock: bool) -> object: ...
+
+
+def _must_exist(field: str, message: str, find: _Find, binding: Binding, object_id: str) -> None:
     if not is_id(object_id):
         raise invalid_task([Fault(field, message)])
     try:

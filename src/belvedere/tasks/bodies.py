@@ -1,14 +1,14 @@
 """A task as clients send it: any part of the definition, with the field names of the interface."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from belvedere.base.errors import Fault
 from belvedere.tasks.definition.validation import invalid_task
-from belvedere.tasks.model import MASK, Argument, TaskSpec
+from belvedere.tasks.model import MASK, Argument, TaskSpec, Type
 from belvedere.triggers.service import EventBody
 
 # Null is a value of these fields; for all others it means the same as leaving them out.
@@ -47,31 +47,55 @@ class _OtherBodyFields(msgspec.Struct, kw_only=True):
     triggers: list[str | EventBody] | None = None
 
 
-# Every field of the definition (tasks/model.py), each optional.
-TaskBody: Any = msgspec.defstruct(
-    "TaskBody",
-    [
-        (
-            field.name,
-            field.type | None | UnsetType,
-            msgspec.field(name=field.encode_name, default=UNSET),
-        )
-        for field in msgspec.structs.fields(TaskSpec)
-    ],
-    bases=(_OtherBodyFields,),
-    kw_only=True,
-    module=__name__,
-    namespace={"__doc__": "A task's definition, or any part of it."},
-)
+if TYPE_CHECKING:
+
+    class TaskBody(_OtherBodyFields, kw_only=True):
+        """The fields that code uses by name; `definition_fields` returns all of them."""
+
+        name: str | None | UnsetType = UNSET
+        type: Type | None | UnsetType = UNSET
+        host_id: str | None | UnsetType = UNSET
+        script_id: str | None | UnsetType = UNSET
+        description: str | None | UnsetType = UNSET
+        tags: list[str] | None | UnsetType = UNSET
+        approvers: list[str] | None | UnsetType = UNSET
+        task_arguments: list[Argument] | None | UnsetType = UNSET
+        timeout: int | None | UnsetType = UNSET
+
+else:
+    # Every field of the definition, each optional: one list of fields, in tasks/model.py.
+    TaskBody = msgspec.defstruct(
+        "TaskBody",
+        [
+            (
+                field.name,
+                field.type | None | UnsetType,
+                msgspec.field(name=field.encode_name, default=UNSET),
+            )
+            for field in msgspec.structs.fields(TaskSpec)
+        ],
+        bases=(_OtherBodyFields,),
+        kw_only=True,
+        module=__name__,
+        namespace={"__doc__": "A task's definition, or any part of it."},
+    )
 
 
-def definition_fields(body: Any) -> dict[str, Any]:
+def definition_fields(body: TaskBody) -> dict[str, Any]:
     """The fields of the definition that the body contains."""
     return {
         name: value
         for name in TaskSpec.__struct_fields__
         if (value := getattr(body, name)) is not UNSET and (value is not None or name in NULLABLE)
     }
+
+
+def script_in(body: TaskBody) -> tuple[ScriptBody | None, str | None]:
+    """The script inside the body, and the id by which it names a stored one."""
+    script = body.script
+    if isinstance(script, ScriptBody):
+        return script, script.id or script.also_id
+    return None, script
 
 
 def raw_patterns(fields: dict[str, Any]) -> Iterator[str]:

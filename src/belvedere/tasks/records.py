@@ -1,6 +1,6 @@
 """A task as the interface shows it."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -64,18 +64,24 @@ def _field(field: msgspec.structs.FieldInfo) -> tuple[str, Any, Any]:
     return field.name, field.type, msgspec.field(name=field.encode_name)
 
 
-# The fields of the definition, those of other types left out.
-TaskRecord: Any = msgspec.defstruct(
-    "TaskRecord",
-    [_field(field) for field in msgspec.structs.fields(TaskSpec)],
-    bases=(_OtherRecordFields,),
-    kw_only=True,
-    module=__name__,
-    namespace={"__doc__": "A task. Fields that belong to other types are left out."},
-)
+if TYPE_CHECKING:
+
+    class TaskRecord(_OtherRecordFields):
+        """A task, for the type checker without the fields of the definition."""
+
+else:
+    # The fields of the definition, those of other types left out.
+    TaskRecord = msgspec.defstruct(
+        "TaskRecord",
+        [_field(field) for field in msgspec.structs.fields(TaskSpec)],
+        bases=(_OtherRecordFields,),
+        kw_only=True,
+        module=__name__,
+        namespace={"__doc__": "A task. Fields that belong to other types are left out."},
+    )
 
 
-def to_record(view: TaskView, actor: Actor, acl: list[str]) -> msgspec.Struct:
+def to_record(view: TaskView, actor: Actor, acl: list[str]) -> TaskRecord:
     spec = shown_spec(decode(view.spec))
     values = {
         name: getattr(spec, name)
@@ -85,7 +91,7 @@ def to_record(view: TaskView, actor: Actor, acl: list[str]) -> msgspec.Struct:
     if spec.env and not actor.runs_all:
         # Environments often contain credentials: show them only to people who can edit the task.
         values["env"] = {}
-    task_record: msgspec.Struct = TaskRecord(
+    return TaskRecord(
         id=view.id,
         kind=KIND_NAMES[spec.type],
         hostname=view.hostname or "",
@@ -101,7 +107,6 @@ def to_record(view: TaskView, actor: Actor, acl: list[str]) -> msgspec.Struct:
         **_bound(view, spec),
         **values,
     )
-    return task_record
 
 
 def _schedule(line: ScheduleLine) -> ScheduleInTask:

@@ -16,6 +16,7 @@ from belvedere.hosts import managed_objects
 from belvedere.rest.listing import Listing
 from belvedere.tasks import bindings, bodies, store
 from belvedere.tasks.bindings import Binding
+from belvedere.tasks.bodies import TaskBody
 from belvedere.tasks.definition import masking, validation
 from belvedere.tasks.model import MASK, TaskSpec, decode
 from belvedere.tasks.store import TaskRow, TaskView
@@ -25,7 +26,7 @@ TaskWithAcl = tuple[TaskView, list[str]]
 
 
 def create(
-    tx: Tx, keys: Keyring, actor: Actor, body: Any, *, refuses_masks: bool = True
+    tx: Tx, keys: Keyring, actor: Actor, body: TaskBody, *, refuses_masks: bool = True
 ) -> TaskWithAcl:
     """Create a task with its first version, secret key and ACL. Recipes, whose import reports
     masks, and older definitions may contain masks."""
@@ -55,7 +56,7 @@ def change(
     tx: Tx,
     actor: Actor,
     task_id: str,
-    body: Any,
+    body: TaskBody,
     if_match: int | None = None,
     *,
     is_replacement: bool,

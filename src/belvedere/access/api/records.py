@@ -109,6 +109,7 @@ class AuditRecord(msgspec.Struct):
     action: str
     object: str
     object_id: str
+    # JSON of any shape: what the audit stored of the object.
     before: Any
     after: Any
 

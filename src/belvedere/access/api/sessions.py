@@ -4,7 +4,6 @@ import base64
 import binascii
 import logging
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -170,7 +169,7 @@ def login_reply(request: AnyRequest, result: LoginResult) -> Reply:
     return Reply(body, headers={"set-cookie": session_cookie(request, session, result.token)})
 
 
-async def reply_with_new_token(request: AnyRequest, body: Any) -> Reply:
+async def reply_with_new_token(request: AnyRequest, body: object) -> Reply:
     """The response with a new token in the cookie, so that a copy of the old cookie becomes
     invalid. Programs that send the token themselves do not get a new one."""
     reply, secure = Reply(body), is_secure(request)

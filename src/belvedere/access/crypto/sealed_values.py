@@ -7,7 +7,7 @@ without keys (`tx.sealer` is None: tools that only read) writes clear text and r
 
 import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
@@ -81,7 +81,7 @@ def open_values(sealer: Sealer | None, customer_id: str, values: Sequence[Any]) 
     ]
 
 
-def is_value(value: Any) -> bool:
+def is_value(value: object) -> TypeGuard[dict[str, str]]:
     return isinstance(value, dict) and value.keys() == {NAME} and isinstance(value[NAME], str)
 
 

@@ -21,6 +21,7 @@ from belvedere.protocol import FromAgent
 class AgentSocket(asyncio.Protocol):
     """Sends and receives frames. Every call after the end raises ConnectionClosed."""
 
+    # The transport is that of the event loop (asyncio or uvloop), or one of a test.
     def __init__(self, transport: Any, options: dict[str, Any]) -> None:
         self._loop = asyncio.get_running_loop()
         self._transport = transport

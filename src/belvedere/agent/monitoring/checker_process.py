@@ -176,6 +176,7 @@ class CheckerChild(asyncio.SubprocessProtocol):
         loop = asyncio.get_running_loop()
         self._receive = receive
         self._lines = wire.JsonLines()
+        # Set before any other call; the class is that of the event loop (asyncio or uvloop).
         self._transport: Any = None
         # By the monotonic clock.
         self.heard_at = monotonic()

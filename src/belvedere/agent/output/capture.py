@@ -70,6 +70,7 @@ class OutputCapture:
         # Bytes that the script wrote.
         self.taken = 0
         self._held = bytearray()
+        # Of either SHA-256; the type of hash objects has no public name.
         self._hash: Any = None
         self._is_quick = False
         self._last = b""

@@ -3,7 +3,8 @@
 import json
 import math
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from belvedere.base.errors import Invalid
 
@@ -34,7 +35,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _no_constant(word: str) -> Any:
+def _no_constant(word: str) -> NoReturn:
     raise Invalid(f"{word} is not JSON.", code="malformed_json")
 
 
@@ -53,7 +54,9 @@ def _parse_int(text: str) -> int:
     return int(text)
 
 
-def _decoder(parse_float: Any, parse_int: Any) -> json.JSONDecoder:
+def _decoder(
+    parse_float: Callable[[str], object], parse_int: Callable[[str], object]
+) -> json.JSONDecoder:
     return json.JSONDecoder(
         object_pairs_hook=_no_duplicates,
         parse_constant=_no_constant,
@@ -76,7 +79,7 @@ def _decode(decoder: json.JSONDecoder, text: str) -> Any:
     return value if end == len(text) else decoder.decode(text)
 
 
-def check_depth(text: str, value: Any) -> None:
+def check_depth(text: str, value: object) -> None:
     """Refuse values nested deeper than MAX_DEPTH; most bodies need no walk to decide it."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
@@ -144,7 +147,7 @@ def parse(body: bytes | str, *, exact: bool = True, max_elements: int = MAX_ELEM
         raise Invalid("The JSON is nested too deeply.", code="malformed_json") from None
 
 
-def compact(value: Any) -> str:
+def compact(value: object) -> str:
     """Compact JSON text; each `Number` keeps its notation."""
     if isinstance(value, Number):
         return str(value)

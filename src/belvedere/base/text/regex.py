@@ -13,9 +13,15 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection
 from functools import lru_cache
 from re import _constants as sre  # type: ignore[attr-defined]
-from typing import Any
 
-from belvedere.base.text.regex_syntax import merge_ranges, parse_pattern, unsupported_syntax
+from belvedere.base.text.regex_syntax import (
+    Operand,
+    PatternItems,
+    PatternTree,
+    merge_ranges,
+    parse_pattern,
+    unsupported_syntax,
+)
 
 MAX_TEXT = 1_000
 
@@ -23,7 +29,7 @@ Accepts = Callable[[str], bool]
 # Gets the letters before and after a position in the text; "" at the ends of the text.
 Anchor = Callable[[str, str], bool]
 
-CATEGORIES: dict[Any, Accepts] = {
+CATEGORIES: dict[int, Accepts] = {
     sre.CATEGORY_DIGIT: str.isdecimal,
     sre.CATEGORY_NOT_DIGIT: lambda c: not c.isdecimal(),
     sre.CATEGORY_SPACE: str.isspace,
@@ -37,7 +43,7 @@ def _is_word(letter: str) -> bool:
     return letter != "" and (letter.isalnum() or letter == "_")
 
 
-_ANCHORS: dict[Any, Anchor] = {
+_ANCHORS: dict[int, Anchor] = {
     sre.AT_BEGINNING: lambda before, after: before == "",
     sre.AT_BEGINNING_STRING: lambda before, after: before == "",
     sre.AT_END: lambda before, after: after == "",
@@ -110,12 +116,12 @@ class Pattern:
         self.next.append(list(followers))
         return len(self.next) - 1
 
-    def _sequence(self, items: Any, then: int) -> int:
+    def _sequence(self, items: PatternItems, then: int) -> int:
         for op, value in reversed(list(items)):
             then = self._item(op, value, then)
         return then
 
-    def _item(self, op: Any, value: Any, then: int) -> int:
+    def _item(self, op: int, value: Operand, then: int) -> int:
         if op in (sre.LITERAL, sre.NOT_LITERAL, sre.ANY, sre.IN):
             if op is not sre.IN:
                 return self._state(then, accepts=self._build_function(op, value))
@@ -133,7 +139,7 @@ class Pattern:
             return self._repeat(minimum, maximum, items, then)
         raise unsupported_syntax(op)
 
-    def _repeat(self, minimum: int, maximum: int, items: Any, then: int) -> int:
+    def _repeat(self, minimum: int, maximum: int, items: PatternItems, then: int) -> int:
         if maximum is sre.MAXREPEAT:
             loop = self._state(then)
             self.next[loop].append(self._sequence(items, loop))
@@ -146,7 +152,7 @@ class Pattern:
             then = self._sequence(items, then)
         return then
 
-    def _build_function(self, op: Any, value: Any) -> Accepts:
+    def _build_function(self, op: int, value: Operand) -> Accepts:
         if op is sre.ANY:
             return (lambda c: True) if self._dot_all else (lambda c: c != "\n")
         exact = _set_function(value) if op is sre.IN else _set_function([(sre.LITERAL, value)])
@@ -157,7 +163,7 @@ class Pattern:
         return (lambda c: not exact(c)) if is_not else exact
 
 
-def _literal(tree: Any) -> str | None:
+def _literal(tree: PatternTree) -> str | None:
     """The text of a pattern that consists of plain characters only."""
     if tree.state.flags & (re.IGNORECASE | re.DOTALL) or any(
         op is not sre.LITERAL for op, _ in tree
@@ -166,7 +172,7 @@ def _literal(tree: Any) -> str | None:
     return "".join(chr(value) for _, value in tree)
 
 
-def _set_function(items: Any) -> Accepts:
+def _set_function(items: PatternItems) -> Accepts:
     """Whether a letter is in a set: one look-up for any number of members."""
     codes = frozenset(value for op, value in items if op is sre.LITERAL)
     ranges = merge_ranges(value for op, value in items if op is sre.RANGE)

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 # The parser of the standard library is private since `sre_parse` was deprecated (Python 3.11), and
 # no public one reads the same syntax: RE2 accepts other patterns and does not show its tree, and
@@ -11,9 +11,27 @@ from collections.abc import Iterable, Sequence
 # message when a Python version changes what is used here.
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
-from typing import Any
+from typing import Any, Protocol
 
 from belvedere.base.errors import Invalid
+
+# What an operator of the tree applies to: a code, a range, a set, or parts of the tree. Only the
+# operator says which, and the parser of the standard library has no types.
+Operand = Any
+PatternItems = Iterable[tuple[int, Operand]]
+
+
+class _ParserState(Protocol):
+    flags: int
+
+
+class PatternTree(Protocol):
+    """The syntax tree of a pattern: pairs of an operator and its operand."""
+
+    state: _ParserState
+
+    def __iter__(self) -> Iterator[tuple[int, Operand]]: ...
+
 
 # Characters of a pattern.
 MAX_PATTERN = 1_000
@@ -38,7 +56,7 @@ _NAMES = {
 _ADVICE = "List the allowed texts as alternatives (a|b), or check the rest in the script"
 
 
-def parse_pattern(text: str) -> Any:
+def parse_pattern(text: str) -> PatternTree:
     """The syntax tree of a pattern; raises Invalid if it is malformed or too large."""
     if len(text) > MAX_PATTERN:
         raise invalid_pattern(f"it is longer than {MAX_PATTERN} characters")
@@ -55,17 +73,18 @@ def parse_pattern(text: str) -> Any:
     return tree
 
 
-def count_states(tree: Any) -> int:
+def count_states(tree: PatternItems) -> int:
     """The number of states of a pattern."""
     return _size(tree, 0)[0] + 1
 
 
-def _tree(text: str) -> Any:
+def _tree(text: str) -> PatternTree:
     try:
         with warnings.catch_warnings():
             # Warnings about sets whose meaning may change in a later Python do not help the user.
             warnings.simplefilter("ignore", FutureWarning)
-            return _parser.parse(text)
+            tree: PatternTree = _parser.parse(text)
+            return tree
     except (re.error, OverflowError) as fault:
         raise invalid_pattern(str(fault)) from None
     except RecursionError:
@@ -75,7 +94,7 @@ def _tree(text: str) -> Any:
 _TOO_DEEP = f"it has more than {MAX_NESTING} levels of nested groups and repetitions"
 
 
-def _size(items: Any, depth: int) -> tuple[int, int]:
+def _size(items: PatternItems, depth: int) -> tuple[int, int]:
     """States and steps of a sequence, without expanding it."""
     if depth > MAX_NESTING:
         raise invalid_pattern(_TOO_DEEP)
@@ -86,7 +105,7 @@ def _size(items: Any, depth: int) -> tuple[int, int]:
     return states, steps + 1
 
 
-def _size_of(op: Any, value: Any, depth: int) -> tuple[int, int]:
+def _size_of(op: int, value: Operand, depth: int) -> tuple[int, int]:
     if op in _CHARACTERS:
         return 1, 1
     if op is sre.BRANCH:
@@ -118,7 +137,7 @@ def merge_ranges(ranges: Iterable[tuple[int, int]]) -> Sequence[tuple[int, int]]
     return joined
 
 
-def unsupported_syntax(op: Any) -> Invalid:
+def unsupported_syntax(op: int) -> Invalid:
     name = _NAMES.get(str(op), "something")
     return invalid_pattern(f"it uses {name}, which cannot be matched in a bounded time. {_ADVICE}")
 

@@ -175,7 +175,7 @@ def _replace(request: Mapping[str, Any], hide: Hide) -> dict[str, Any]:
     return fields
 
 
-def _header(name: str, value: Any, hide: Hide) -> Any:
+def _header(name: str, value: object, hide: Hide) -> object:
     if not isinstance(value, str):
         return value
     return hide(name, value) if is_credential(name) else replace_in_text(value, hide)
@@ -193,7 +193,7 @@ def _body(body: str, hide: Hide) -> str:
     return hide("", body) if _NAMED.search(body) else replace_in_text(body, hide)
 
 
-def _json(body: str) -> Any:
+def _json(body: str) -> object:
     """The object or list of a JSON body; None for any other text."""
     if not body.lstrip().startswith(("{", "[")):
         return None
@@ -203,7 +203,7 @@ def _json(body: str) -> Any:
         return None
 
 
-def _replace_in_json(value: Any, hide: Hide, *, is_hidden: bool = False) -> Any:
+def _replace_in_json(value: object, hide: Hide, *, is_hidden: bool = False) -> object:
     if isinstance(value, dict):
         return {
             key: _replace_in_json(item, hide, is_hidden=is_hidden or is_credential(key))
@@ -251,7 +251,7 @@ def _restore_headers(headers: Mapping[str, Any], old: Mapping[str, Any]) -> dict
     }
 
 
-def _restore_header(name: str, value: Any, old: Any) -> Any:
+def _restore_header(name: str, value: object, old: object) -> object:
     if not isinstance(value, str) or not isinstance(old, str):
         return value
     if is_credential(name):
@@ -275,7 +275,7 @@ def _restore_body(body: str, old: str) -> str:
     return body
 
 
-def _restore_json(content: Any, old: Any) -> Any:
+def _restore_json(content: object, old: object) -> object:
     """JSON with the old values in the same positions in place of masks."""
     if isinstance(content, dict) and isinstance(old, dict):
         return {key: _restore_json(item, old.get(key)) for key, item in content.items()}

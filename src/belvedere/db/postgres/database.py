@@ -5,18 +5,22 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from belvedere.base.clock import Clock, SharedClock
 from belvedere.base.errors import Unavailable
 from belvedere.db.commit_hooks import run_after_commit
-from belvedere.db.interface import Row, Sealer, Tx
-from belvedere.db.postgres.connection import PostgresConnection
+from belvedere.db.interface import BatchOperation, Row, Sealer, Tx
+from belvedere.db.postgres.connection import (
+    ANSWER_S,
+    STATEMENT_S,
+    PostgresConnection,
+    open_connection,
+)
 from belvedere.db.postgres.deadlines import Deadline
 from belvedere.db.postgres.timeline import Record, Timeline
 from belvedere.db.postgres.transaction import DIALECT, PostgresTx
@@ -26,6 +30,9 @@ from belvedere.db.signals import Signal
 P = ParamSpec("P")
 R = TypeVar("R")
 Item = TypeVar("Item")
+
+# The result or the error of each item, and the transactions in which they ran.
+BatchResult = tuple[list[R | Exception], list[PostgresTx]]
 
 RETRYABLE = (
     psycopg.errors.UniqueViolation,
@@ -37,23 +44,8 @@ BROKEN = psycopg.Error
 THREADS = 8
 BATCH = 128
 CHANNEL = "belvedere"
-# PostgreSQL cancels a statement that takes longer. A database that does not even report that is
-# given up a little later. With the pause, callers get a 503 within ten seconds.
-STATEMENT_S = 6
-ANSWER_S = 8.0
 # After a failure, no new connection for this time: callers must not queue behind time-outs.
 PAUSE_S = 1.0
-# Settings that detect a lost server; those in the URL have precedence.
-LIVENESS: dict[str, str | int] = {
-    "connect_timeout": 3,
-    "keepalives_idle": 5,
-    "keepalives_interval": 2,
-    "keepalives_count": 3,
-    "tcp_user_timeout": int(ANSWER_S * 1_000),
-    # A standby accepts connections, but no writes.
-    "target_session_attrs": "read-write",
-}
-
 NO_RESPONSE = "The database does not respond; try again shortly."
 
 log = logging.getLogger("belvedere.db")
@@ -89,14 +81,15 @@ def _commit(connection: PostgresConnection) -> None:
         ) from fault
 
 
-class _Batcher:
+class _Batcher(Generic[Item, R]):
     """Items of one batch operation that wait to share a transaction."""
 
-    __slots__ = ("busy", "items")
+    __slots__ = ("busy", "items", "operation")
 
-    def __init__(self) -> None:
+    def __init__(self, operation: BatchOperation[Item, R]) -> None:
+        self.operation = operation
         self.busy = 0
-        self.items: list[tuple[Any, asyncio.Future[Any]]] = []
+        self.items: list[tuple[Item, asyncio.Future[R]]] = []
 
 
 class Postgres:
@@ -122,24 +115,11 @@ class Postgres:
         # Idle connections. The one used last is reused first: the caches of its process are warm.
         self._idle: list[PostgresConnection] = []
         self._opened: list[psycopg.Connection[Row]] = []
-        self._batchers: dict[Any, _Batcher] = {}
+        self._batchers: dict[Callable[..., Any], _Batcher[Any, Any]] = {}
         self._version_cache: dict[Any, Any] = {}
 
     def connect(self, *, autocommit: bool = False) -> psycopg.Connection[Row]:
-        chosen = conninfo_to_dict(self.url)
-        missing = {name: value for name, value in LIVENESS.items() if name not in chosen}
-        connection = psycopg.connect(
-            make_conninfo(self.url, **missing),
-            autocommit=autocommit,
-            application_name="belvedere",
-            options=f"-c timezone=UTC -c statement_timeout={STATEMENT_S}s -c synchronous_commit=on"
-            " -c idle_in_transaction_session_timeout=30s"
-            # Statements have the same plan for every value; planning again costs more.
-            " -c plan_cache_mode=force_generic_plan -c jit=off"
-            # A plan is made when a statement is first used, perhaps on an empty table, and kept
-            # while the table grows: it must not be a sequential scan.
-            " -c enable_seqscan=off",
-        )
+        connection = open_connection(self.url, autocommit=autocommit)
         self._opened = [opened for opened in self._opened if not opened.closed] + [connection]
         return connection
 
@@ -274,42 +254,43 @@ class Postgres:
     ) -> R:
         self.deadline.start()
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, lambda: self._read(operation, a, k))
+        return await loop.run_in_executor(self._threads, lambda: self._read(operation, *a, **k))
 
     async def search(
         self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
     ) -> R:
         self.deadline.start()
         loop = asyncio.get_running_loop()
-        work = loop.run_in_executor(self._searchers, lambda: self._read(operation, a, k))
+        work = loop.run_in_executor(self._searchers, lambda: self._read(operation, *a, **k))
         try:
-            result: R = await work
+            return await work
         except Unavailable as refusal:
             if isinstance(refusal.__cause__, psycopg.errors.QueryCanceled):
                 raise search_timeout() from refusal
             raise
-        return result
 
-    def _read(self, operation: Any, args: Any, kwargs: Any) -> Any:
+    def _read(self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         """Without a transaction: at this isolation level it would only add begin and commit."""
         try:
-            return self._read_once(operation, args, kwargs)
+            return self._read_once(operation, *a, **k)
         except psycopg.errors.QueryCanceled as fault:
             raise _unavailable(fault) from fault
         except psycopg.OperationalError:
             # An idle connection may have been lost; a read can simply be repeated.
             pass
         try:
-            return self._read_once(operation, args, kwargs)
+            return self._read_once(operation, *a, **k)
         except psycopg.OperationalError as fault:
             raise _unavailable(fault) from fault
 
-    def _read_once(self, operation: Any, args: Any, kwargs: Any) -> Any:
+    def _read_once(
+        self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
+    ) -> R:
         connection = self._acquire()
         try:
             self._sync_clock(connection)
             tx = PostgresTx(connection, self.clock(), self._version_cache, self.sealer)
-            return operation(tx, *args, **kwargs)
+            return operation(tx, *a, **k)
         finally:
             connection.rollback()
             self._release(connection)
@@ -326,33 +307,32 @@ class Postgres:
         self._publish(tx)
         return result
 
-    def write_batched(
-        self, operation: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
-    ) -> asyncio.Future[R]:
+    def write_batched(self, operation: BatchOperation[Item, R], item: Item) -> asyncio.Future[R]:
         loop = asyncio.get_running_loop()
-        batcher = self._batchers.setdefault(operation, _Batcher())
+        batcher: _Batcher[Item, R] = self._batchers.setdefault(operation, _Batcher(operation))
         future: asyncio.Future[R] = loop.create_future()
         batcher.items.append((item, future))
         if not batcher.busy:
             batcher.busy = 1
-            loop.call_soon(self._start_batch, loop, operation, batcher)
+            loop.call_soon(self._start_batch, loop, batcher)
         return future
 
-    def _start_batch(
-        self, loop: asyncio.AbstractEventLoop, operation: Any, batcher: _Batcher
-    ) -> None:
+    def _start_batch(self, loop: asyncio.AbstractEventLoop, batcher: _Batcher[Item, R]) -> None:
         batch, batcher.items = batcher.items[:BATCH], batcher.items[BATCH:]
         if not batch:
             batcher.busy = 0
             return
-        work = self._threads.submit(self._run_batch, operation, [item for item, _ in batch])
-        work.add_done_callback(
-            lambda done: loop.call_soon_threadsafe(
-                self._end_batch, loop, operation, batcher, batch, done
-            )
-        )
 
-    def _run_batch(self, operation: Any, items: list[Any]) -> tuple[list[Any], list[PostgresTx]]:
+        def run() -> BatchResult[R]:
+            return self._run_batch(batcher.operation, [item for item, _ in batch])
+
+        def end(done: Future[BatchResult[R]]) -> None:
+            self._end_batch(loop, batcher, batch, done)
+
+        work = self._threads.submit(run)
+        work.add_done_callback(lambda done: loop.call_soon_threadsafe(end, done))
+
+    def _run_batch(self, operation: BatchOperation[Item, R], items: list[Item]) -> BatchResult[R]:
         try:
             results, tx = self._transact(lambda tx: list(operation(tx, items)), before_commit=True)
             return results, [tx]
@@ -369,15 +349,18 @@ class Postgres:
     def _end_batch(
         self,
         loop: asyncio.AbstractEventLoop,
-        operation: Any,
-        batcher: _Batcher,
-        batch: list[Any],
-        done: Any,
+        batcher: _Batcher[Item, R],
+        batch: list[tuple[Item, asyncio.Future[R]]],
+        done: Future[BatchResult[R]],
     ) -> None:
         # Start the next batch first: its round trips overlap with the responses of this one.
-        self._start_batch(loop, operation, batcher)
+        self._start_batch(loop, batcher)
         fault = done.exception()
-        results, txs = ([fault] * len(batch), []) if fault is not None else done.result()
+        results: Sequence[R | BaseException]
+        if fault is not None:
+            results, txs = [fault] * len(batch), list[PostgresTx]()
+        else:
+            results, txs = done.result()
         # Orders are sent before responses: a host needs more time than the caller's next step.
         for tx in txs:
             self._publish(tx)

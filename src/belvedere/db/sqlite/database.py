@@ -14,7 +14,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -24,7 +24,7 @@ import apsw
 from belvedere.base.clock import Clock, wall
 from belvedere.base.errors import Unavailable
 from belvedere.db.commit_hooks import run_after_commit
-from belvedere.db.interface import Sealer, Tx
+from belvedere.db.interface import BatchOperation, Sealer, Tx
 from belvedere.db.search_lane import MAX_SEARCH_S, SEARCH_THREADS
 from belvedere.db.signals import Signal
 from belvedere.db.sqlite.time_limit import limit_time
@@ -93,24 +93,22 @@ class Sqlite:
     async def write(
         self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
     ) -> R:
-        return await self._enqueue(operation, a, k, is_batched=False)  # type: ignore[no-any-return]
+        future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
+        self._enqueue(PendingWrite(operation, a, k, False, future))
+        return await future
 
-    def write_batched(
-        self, operation: Callable[[Tx, list[Item]], Sequence[R | Exception]], item: Item
-    ) -> asyncio.Future[R]:
-        return self._enqueue(operation, item, None, is_batched=True)
+    def write_batched(self, operation: BatchOperation[Item, R], item: Item) -> asyncio.Future[R]:
+        future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
+        self._enqueue(PendingWrite(operation, (item,), {}, True, future))
+        return future
 
-    def _enqueue(
-        self, operation: Any, args: Any, kwargs: Any, *, is_batched: bool
-    ) -> asyncio.Future[Any]:
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Any] = loop.create_future()
-        self._queue.append(PendingWrite(operation, args, kwargs, is_batched, future))
+    def _enqueue(self, pending: PendingWrite) -> None:
+        self._queue.append(pending)
         if not self._busy:
             self._busy = True
             # One iteration of the loop later, so that requests read in this one share the batch.
+            loop = pending.future.get_loop()
             loop.call_soon(self._run_batch, loop)
-        return future
 
     def _run_batch(self, loop: asyncio.AbstractEventLoop) -> None:
         batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
@@ -210,7 +208,7 @@ class Sqlite:
         if not first.is_batched:
             first.set_outcome(first.operation(tx, *first.args, **first.kwargs), None)
             return
-        results = first.operation(tx, [pending.args for pending in members])
+        results = first.operation(tx, [pending.args[0] for pending in members])
         for pending, result in zip(members, results, strict=True):
             is_fault = isinstance(result, Exception)
             pending.set_outcome(None if is_fault else result, result if is_fault else None)
@@ -306,15 +304,14 @@ class Sqlite:
         self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
     ) -> R:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, lambda: self._read(operation, a, k))
+        return await loop.run_in_executor(self._readers, lambda: self._read(operation, *a, **k))
 
     async def search(
         self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs
     ) -> R:
         def search() -> R:
             with limit_time(self._reader(), MAX_SEARCH_S):
-                result: R = self._read(operation, a, k)
-                return result
+                return self._read(operation, *a, **k)
 
         return await asyncio.get_running_loop().run_in_executor(self._searchers, search)
 
@@ -324,10 +321,10 @@ class Sqlite:
         # Reading a few rows takes less time than waking a thread. Between two writes the writer's
         # connection is used: recently written pages are in its cache.
         connection = self._reader() if self._busy else self._writer
-        return self._read_on(connection, operation, a, k)  # type: ignore[no-any-return]
+        return self._read_on(connection, operation, *a, **k)
 
-    def _read(self, operation: Any, args: Any, kwargs: Any) -> Any:
-        return self._read_on(self._reader(), operation, args, kwargs)
+    def _read(self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+        return self._read_on(self._reader(), operation, *a, **k)
 
     def _reader(self) -> apsw.Connection:
         """The connection of this thread."""
@@ -337,14 +334,17 @@ class Sqlite:
             self._opened.append(connection)
         return connection
 
-    def _read_on(self, connection: apsw.Connection, operation: Any, args: Any, kwargs: Any) -> Any:
+    def _read_on(
+        self,
+        connection: apsw.Connection,
+        operation: Callable[Concatenate[Tx, P], R],
+        *a: P.args,
+        **k: P.kwargs,
+    ) -> R:
         connection.execute("begin")
         try:
-            return operation(
-                SqliteTx(connection, self.clock(), self._version_cache, self.sealer),
-                *args,
-                **kwargs,
-            )
+            tx = SqliteTx(connection, self.clock(), self._version_cache, self.sealer)
+            return operation(tx, *a, **k)
         finally:
             connection.execute("rollback")
 

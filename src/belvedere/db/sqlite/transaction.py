@@ -1,7 +1,8 @@
 """A transaction on SQLite, the pieces of SQL in which it differs, and the operations that wait to
 share one."""
 
-from collections.abc import Callable, Iterator, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import apsw
@@ -107,22 +108,29 @@ class SqliteTx:
 
 
 class PendingWrite:
-    """A queued plain operation, or one item of a batch operation."""
+    """A queued plain operation, or one item of a batch operation. What the operation returns is
+    checked where it is queued: its future has the same type."""
 
     __slots__ = ("args", "error", "future", "is_batched", "kwargs", "result", "operation")
 
     def __init__(
-        self, operation: Callable[..., Any], args: Any, kwargs: Any, is_batched: bool, future: Any
+        self,
+        operation: Callable[..., Any],
+        # Of a batch operation: the item.
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+        is_batched: bool,
+        future: asyncio.Future[Any],
     ) -> None:
         self.operation = operation
         self.args = args
         self.kwargs = kwargs
         self.is_batched = is_batched
         self.future = future
-        self.result: Any = None
+        self.result: object = None
         self.error: BaseException | None = None
 
-    def set_outcome(self, result: Any, error: BaseException | None) -> None:
+    def set_outcome(self, result: object, error: BaseException | None) -> None:
         """Set the outcome. The operation may run again; the last outcome counts."""
         self.result = result
         self.error = error
@@ -131,7 +139,7 @@ class PendingWrite:
 def group_writes(batch: list[PendingWrite]) -> list[list[PendingWrite]]:
     """Plain operations one by one, then the items of each batch operation together."""
     plain = [[pending] for pending in batch if not pending.is_batched]
-    sets: dict[Any, list[PendingWrite]] = {}
+    sets: dict[Callable[..., Any], list[PendingWrite]] = {}
     for pending in batch:
         if pending.is_batched:
             sets.setdefault(pending.operation, []).append(pending)

@@ -4,14 +4,13 @@ Mail scanners follow links, so a GET must never be a vote.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from belvedere.access.credentials import one_time_links
 from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import AnyRequest, Request
 from belvedere.jobs.approvals import links, page
 from belvedere.jobs.approvals.links import ApprovalQuestion
-from belvedere.rest.route import Reply, Route
+from belvedere.rest.route import Handler, Reply, Route
 
 HTML = "text/html"
 
@@ -46,7 +45,7 @@ def _page(
     return Reply(render(question), headers=page.HEADERS, media_type=f"{HTML}; charset=utf-8")
 
 
-def _route(method: str, handler: Any, summary: str, codes: tuple[str, ...]) -> Route:
+def _route(method: str, handler: Handler, summary: str, codes: tuple[str, ...]) -> Route:
     return Route(
         method,
         "/-/approval/{link}",

@@ -1,11 +1,11 @@
 """Artifacts of jobs over HTTP."""
 
 from collections.abc import AsyncIterator
-from typing import Any
 from urllib.parse import quote
 
 import msgspec
 
+from belvedere.access.actor import Actor
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.services import Services
 from belvedere.base.errors import NotFound
@@ -44,7 +44,7 @@ async def _artifacts(request: AnyRequest) -> list[Artifact]:
     return rows
 
 
-def _fence(tx: Tx, actor: Any, job_id: str) -> int:
+def _fence(tx: Tx, actor: Actor, job_id: str) -> int:
     return permissions.require_visible(tx, actor, job_id).fence
 
 

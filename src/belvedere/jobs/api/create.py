@@ -88,17 +88,17 @@ async def _run_by_secret(request: AnyRequest, arguments: RunArguments, task_id: 
     )
 
 
-def _customer(tx: Any, name: str | None, task_id: str) -> tuple[str, str] | None:
+def _customer(tx: Tx, name: str | None, task_id: str) -> tuple[str, str] | None:
     """The named organization, else that of the task."""
     if name is not None:
         customer = service.by_name(tx, name)
         return (customer.id, customer.name) if customer is not None and customer.enabled else None
-    row: tuple[str, str] | None = tx.row(
+    row = tx.row(
         "select c.id, c.name from customers c join tasks t on t.customer_id = c.id"
         " where t.id = ? and c.enabled = 1",
         task_id,
     )
-    return row
+    return None if row is None else (row[0], row[1])
 
 
 async def _run(

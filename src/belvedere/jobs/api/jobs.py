@@ -1,12 +1,14 @@
 """Jobs over HTTP: reading and changing them; jobs/api/create.py has the ways to run a task."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec
 
 import msgspec
 
-from belvedere.access.actor import Level
+from belvedere.access.actor import Actor, Level
 from belvedere.access.request import AnyRequest, Request
 from belvedere.base.errors import Invalid
+from belvedere.db import Tx
 from belvedere.jobs.api import create, list_pages, run_requests
 from belvedere.jobs.api.create import JobServices
 from belvedere.jobs.approvals import votes
@@ -18,7 +20,9 @@ from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest import query as values
-from belvedere.rest.route import Handler, Reply, Route
+from belvedere.rest.route import Handler, QueryTable, Reply, Route
+
+P = ParamSpec("P")
 
 MAX_COUNTED = 100_000
 
@@ -117,8 +121,13 @@ async def resolve(request: Request[Resolve]) -> JobRecord:
     return await _apply(request, actions.resolve, request.body.outcome, request.body.note)
 
 
-async def _apply(request: AnyRequest, operation: Any, *args: Any) -> JobRecord:
-    await request.services.db.write(operation, request.actor, request.path["id"], *args)
+async def _apply(
+    request: AnyRequest,
+    operation: Callable[Concatenate[Tx, Actor, str, P], object],
+    *a: P.args,
+    **k: P.kwargs,
+) -> JobRecord:
+    await request.services.db.write(operation, request.actor, request.path["id"], *a, **k)
     return await show(request)
 
 
@@ -158,7 +167,7 @@ def _change_route(
     level: str,
     handler: Handler,
     summary: str,
-    body: Any = None,
+    body: object = None,
     codes: tuple[str, ...] = ("wrong_lifecycle",),
     *,
     from_interface: bool = True,
@@ -177,11 +186,11 @@ def _change_route(
     )
 
 
-def _read(path: str, level: str, handler: Handler, summary: str, answer: Any) -> Route:
+def _read(path: str, level: str, handler: Handler, summary: str, answer: object) -> Route:
     return Route("GET", path, level, handler, summary, answer=answer)
 
 
-def _delete(path: str, handler: Handler, summary: str, query: Any = ()) -> Route:
+def _delete(path: str, handler: Handler, summary: str, query: QueryTable = ()) -> Route:
     return Route("DELETE", path, "admin", handler, summary, answer=dict[str, int], query=query)
 
 

@@ -16,7 +16,7 @@ from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest import query as values
 from belvedere.rest.listing import Condition, Listing
-from belvedere.rest.route import Handler, Reply, Route
+from belvedere.rest.route import Handler, QueryTable, Reply, Route
 
 
 async def list_running(request: Request[None]) -> Reply:
@@ -80,7 +80,7 @@ def is_set(request: AnyRequest, name: str) -> bool:
     return name in request.query and (request.first(name) or "").lower() not in ("false", "0")
 
 
-def _parsed(output: Any, index: int) -> Any:
+def _parsed(output: object, index: int) -> object:
     """One value of the output, decoded where it is JSON."""
     if not isinstance(output, list) or not 0 <= index < len(output):
         return None
@@ -100,7 +100,9 @@ _RESULT = (
 )
 
 
-def _read(path: str, handler: Handler, summary: str, answer: Any, query: Any = ()) -> Route:
+def _read(
+    path: str, handler: Handler, summary: str, answer: object, query: QueryTable = ()
+) -> Route:
     return Route("GET", path, "viewer", handler, summary, answer=answer, query=query)
 
 

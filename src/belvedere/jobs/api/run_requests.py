@@ -11,6 +11,7 @@ from belvedere.access.actor import Actor, Level
 from belvedere.access.limits.rate_limits import AttemptKind
 from belvedere.access.request import AnyRequest
 from belvedere.base.errors import Forbidden, Invalid
+from belvedere.db import Tx
 from belvedere.jobs.api import request_size
 from belvedere.jobs.api import wait as waiting
 from belvedere.jobs.api.request_size import TakesFile
@@ -152,5 +153,5 @@ async def add_log(request: AnyRequest, record: JobRecord, job_id: str) -> None:
     result["log"] = tail.decode("utf-8", "replace")
 
 
-def _fence(tx: Any, customer_id: str, job_id: str) -> int:
+def _fence(tx: Tx, customer_id: str, job_id: str) -> int:
     return find(tx, customer_id, job_id).fence

@@ -1,7 +1,7 @@
 """The verdict on a script: lifecycle, state, trigger name and output. Pure."""
 
 import json
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 
@@ -63,11 +63,11 @@ def parse_last_line(lastline: str) -> ParsedLastLine:
         return ParsedLastLine()
 
 
-def _refuse_constant(word: str) -> Any:
+def _refuse_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
 
 
-def _from_json(value: Any) -> ParsedLastLine:
+def _from_json(value: list[Any] | dict[str, Any]) -> ParsedLastLine:
     if isinstance(value, list):
         return ParsedLastLine(output=strings(value))
     word, event = value.get("state"), value.get("event_name")

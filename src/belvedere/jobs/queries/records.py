@@ -87,6 +87,7 @@ class JobRecord(msgspec.Struct):
     expires_at: str
     task: TaskInJob | None | UnsetType = UNSET
     task_arguments_values: list[Any] | UnsetType = UNSET
+    # JSON of any shape, as the script wrote it.
     output: Any = UNSET
     result: dict[str, Any] | UnsetType = UNSET
     # For an approval: what runs after it.

@@ -1,5 +1,6 @@
 """Nested monitors under the path that TheEye uses for them."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from belvedere.access import Actor
@@ -11,7 +12,7 @@ from belvedere.monitors.api.records import MonitorRecord
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.model import MonitorType
 from belvedere.rest import pagination
-from belvedere.rest.route import Handler, Reply, Route
+from belvedere.rest.route import Reply, Route
 
 PATH = "/monitor/nested"
 
@@ -38,11 +39,12 @@ async def delete(request: Request[None]) -> MonitorRecord:
     return await _call_for_nested(request, monitors.delete)
 
 
-async def _call_for_nested(request: AnyRequest, handler: Handler) -> MonitorRecord:
+async def _call_for_nested(
+    request: AnyRequest, handler: Callable[[AnyRequest], Awaitable[MonitorRecord]]
+) -> MonitorRecord:
     """Under this path, monitors of other types do not exist."""
     await request.services.db.read(_require_nested, request.actor, request.path["id"])
-    record: MonitorRecord = await handler(request)
-    return record
+    return await handler(request)
 
 
 def _require_nested(tx: Tx, actor: Actor, monitor_id: str) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
@@ -82,7 +81,7 @@ def rank(expression: str, ranks: Mapping[str, int]) -> str:
     return f"(case {expression} {cases} else {len(ranks)} end)"
 
 
-def rounded(value: Any) -> float | None:
+def rounded(value: float | None) -> float | None:
     return None if value is None else round(float(value), 4)
 
 

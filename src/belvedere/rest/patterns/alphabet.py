@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from functools import cache
 from re import IGNORECASE
 from re import _constants as sre  # type: ignore[attr-defined]
-from typing import Any
 
 from belvedere.base.text.regex import CATEGORIES
+from belvedere.base.text.regex_syntax import Operand, PatternItems, PatternTree
 
 ASCII = 128
 # Ranges with letters of each kind; one represents all that the pattern does not name.
@@ -32,7 +32,7 @@ class TooManyLetters(Exception):
 class Alphabet:
     """Maps letters to bytes, and sets of the pattern to sets of bytes."""
 
-    def __init__(self, tree: Any) -> None:
+    def __init__(self, tree: PatternTree) -> None:
         self._ignore_case = bool(tree.state.flags & IGNORECASE)
         named = self._named_letters(tree)
         samples = [_sample(kind, named) for kind in _KINDS]
@@ -41,7 +41,7 @@ class Alphabet:
         self._named_bytes = {
             letter: ASCII + len(_KINDS) + n for n, letter in enumerate(sorted(named))
         }
-        self._categories: dict[Any, set[int]] = {}
+        self._categories: dict[int, set[int]] = {}
         self._case_variants = self._build_case_variants() if self._ignore_case else {}
 
     def encoded(self, text: str) -> bytes:
@@ -49,7 +49,7 @@ class Alphabet:
             return text.encode()
         return bytes(map(self._byte, text))
 
-    def members(self, items: Any) -> set[int]:
+    def members(self, items: PatternItems) -> set[int]:
         """The bytes of a set, without its negation."""
         members: set[int] = set()
         for op, value in items:
@@ -61,7 +61,7 @@ class Alphabet:
             return {other for byte in members for other in self._case_variants.get(byte, ())}
         return members
 
-    def _named_letters(self, tree: Any) -> set[str]:
+    def _named_letters(self, tree: PatternItems) -> set[str]:
         letters: set[str] = set()
         for low, high in _ranges(tree):
             if high - max(low, ASCII) >= MAX_NAMED:
@@ -81,7 +81,7 @@ class Alphabet:
         for code in range(max(low, ASCII), high + 1):
             yield self._named_bytes[chr(code)]
 
-    def _in_category(self, category: Any) -> set[int]:
+    def _in_category(self, category: int) -> set[int]:
         if category not in self._categories:
             test = CATEGORIES[category]
             members = {n for n, letter in enumerate(self._letters) if letter and test(letter)}
@@ -98,7 +98,7 @@ class Alphabet:
         return bytes_by_letter
 
 
-def parts_of(items: Any) -> Iterator[tuple[Any, Any]]:
+def parts_of(items: PatternItems) -> Iterator[tuple[int, Operand]]:
     """Every letter, range and category that a pattern names."""
     for op, value in items:
         if op is sre.IN:
@@ -114,7 +114,7 @@ def parts_of(items: Any) -> Iterator[tuple[Any, Any]]:
             yield op, value
 
 
-def _ranges(tree: Any) -> Iterator[tuple[int, int]]:
+def _ranges(tree: PatternItems) -> Iterator[tuple[int, int]]:
     for op, value in parts_of(tree):
         if op is sre.RANGE:
             yield value

@@ -3,13 +3,18 @@
 from collections.abc import Callable, Iterable
 from re import DOTALL, IGNORECASE
 from re import _constants as sre  # type: ignore[attr-defined]
-from typing import Any
 
-from belvedere.base.text.regex_syntax import invalid_pattern, merge_ranges
+from belvedere.base.text.regex_syntax import (
+    Operand,
+    PatternItems,
+    PatternTree,
+    invalid_pattern,
+    merge_ranges,
+)
 from belvedere.rest.patterns.alphabet import Alphabet, parts_of
 
 # A character, a set or an anchor of the pattern as RE2 writes it.
-Write = Callable[[Any, Any], str]
+Write = Callable[[int, Operand], str]
 
 # Sets with \w, \d or \s in a pattern over Unicode: RE2 reads a thousand ranges for each.
 MAX_UNICODE_SETS = 20
@@ -38,33 +43,33 @@ _CATEGORIES = {
 }
 
 
-def by_byte(tree: Any, alphabet: Alphabet) -> bytes:
+def by_byte(tree: PatternTree, alphabet: Alphabet) -> bytes:
     """Over the bytes of the alphabet, for RE2 in Latin-1."""
 
-    def write(op: Any, value: Any) -> str:
+    def write(op: int, value: Operand) -> str:
         members = alphabet.members(value if op is sre.IN else [(sre.LITERAL, value)])
         return _set(merge_ranges((n, n) for n in members), is_not=_is_not(op, value))
 
     return _sequence(tree, _with_any(write, tree)).encode("ascii")
 
 
-def by_letter(tree: Any) -> bytes:
+def by_letter(tree: PatternTree) -> bytes:
     """Over Unicode, for RE2 in UTF-8."""
     _check_sets(tree)
     flags = "(?i)" if tree.state.flags & IGNORECASE else ""
     return f"{flags}{_sequence(tree, _with_any(_unicode, tree))}".encode()
 
 
-def _with_any(write: Write, tree: Any) -> Write:
+def _with_any(write: Write, tree: PatternTree) -> Write:
     everything = r"(?s:.)" if tree.state.flags & DOTALL else r"[^\n]"
     return lambda op, value: everything if op is sre.ANY else write(op, value)
 
 
-def _sequence(items: Any, write: Write) -> str:
+def _sequence(items: PatternItems, write: Write) -> str:
     return "".join(_item(op, value, write) for op, value in items)
 
 
-def _item(op: Any, value: Any, write: Write) -> str:
+def _item(op: int, value: Operand, write: Write) -> str:
     if op is sre.AT:
         return _ANCHORS[value]
     if op is sre.BRANCH:
@@ -78,7 +83,7 @@ def _item(op: Any, value: Any, write: Write) -> str:
     return write(op, value)
 
 
-def _unicode(op: Any, value: Any) -> str:
+def _unicode(op: int, value: Operand) -> str:
     if op is not sre.IN:
         return _set([(value, value)], is_not=op is sre.NOT_LITERAL)
     items = [item for item in value if item[0] is not sre.NEGATE]
@@ -94,7 +99,7 @@ def _unicode(op: Any, value: Any) -> str:
     return _set(merge_ranges(ranges), more, is_not=_is_not(op, value))
 
 
-def _check_sets(tree: Any) -> None:
+def _check_sets(tree: PatternItems) -> None:
     categories = sum(op is sre.CATEGORY for op, _ in parts_of(tree))
     if categories > MAX_UNICODE_SETS:
         raise invalid_pattern(
@@ -102,7 +107,7 @@ def _check_sets(tree: Any) -> None:
         )
 
 
-def _is_not(op: Any, value: Any) -> bool:
+def _is_not(op: int, value: Operand) -> bool:
     return op is sre.NOT_LITERAL or (op is sre.IN and value[0][0] is sre.NEGATE)
 
 

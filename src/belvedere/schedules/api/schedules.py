@@ -1,11 +1,14 @@
 """Schedules over HTTP."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec
 
 import msgspec
 
+from belvedere.access import Actor
 from belvedere.access.request import AnyRequest, Request, heavy_read
 from belvedere.access.searches import run_search
+from belvedere.db import Tx
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination, query
 from belvedere.rest.route import Reply, Route
@@ -15,7 +18,9 @@ from belvedere.schedules.api.preview import FireRecord
 from belvedere.schedules.api.records import RemovedRecord, RunRecord, ScheduleRecord
 from belvedere.schedules.bodies import PauseBody, PreviewBody, ScheduleBody
 from belvedere.schedules.service import ScheduleView
-from belvedere.schedules.targets import ScheduleServices
+from belvedere.schedules.targets import ScheduleServices, Targets
+
+P = ParamSpec("P")
 
 
 class StartBody(msgspec.Struct):
@@ -57,15 +62,16 @@ async def _read(request: AnyRequest) -> ScheduleView:
     return view
 
 
-async def _write(request: AnyRequest, operation: Any, *arguments: Any) -> ScheduleView:
-    view: ScheduleView = await request.services.db.write(
-        operation,
-        request.services.of(ScheduleServices).targets,
-        request.actor,
-        request.path["id"],
-        *arguments,
+async def _write(
+    request: AnyRequest,
+    operation: Callable[Concatenate[Tx, Targets, Actor, str, P], ScheduleView],
+    *a: P.args,
+    **k: P.kwargs,
+) -> ScheduleView:
+    targets = request.services.of(ScheduleServices).targets
+    return await request.services.db.write(
+        operation, targets, request.actor, request.path["id"], *a, **k
     )
-    return view
 
 
 async def change(request: Request[ScheduleBody]) -> ScheduleRecord:

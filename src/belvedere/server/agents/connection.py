@@ -32,6 +32,7 @@ from belvedere.protocol import (
     WatchAgain,
     Welcome,
 )
+from belvedere.rest.request import Send
 from belvedere.server.agents import message_limits as limits
 from belvedere.server.agents import queries
 from belvedere.server.agents.message_limits import CloseConnection, check_numbers
@@ -49,7 +50,7 @@ BEAT_MS = 10_000
 # Nobody waits for an acknowledgement: it is sent with the next order or after this time, which is
 # still before the keeper syncs the end of a job that the server might not have.
 ACK_S = 0.01
-SHAPES: dict[str, Any] = {
+SHAPES: dict[str, type] = {
     "hello": Hello,
     "started": Started,
     "ended": Ended,
@@ -67,7 +68,7 @@ class AgentConnection:
         self,
         runtime: ServerRuntime,
         actor: Actor,
-        send: Any,
+        send: Send,
         send_now: Callable[[list[FromServer]], bool] | None = None,
     ) -> None:
         self.runtime = runtime
@@ -206,13 +207,13 @@ class AgentConnection:
             else:
                 self._receive(msgspec.convert(raw, shape))
 
-    def _log_unknown(self, kind: Any) -> None:
+    def _log_unknown(self, kind: object) -> None:
         """Once per connection, so that a repeated message does not fill the log."""
         if not self._has_logged_unknown:
             self._has_logged_unknown = True
             log.warning("agent sent an unknown message host=%s kind=%.40r", self.host_id, kind)
 
-    def _receive(self, message: Any) -> None:
+    def _receive(self, message: object) -> None:
         match message:
             case Ended():
                 self._receive_end(message)

@@ -6,7 +6,7 @@ import logging
 import struct
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Protocol
 
 import msgspec
 
@@ -15,10 +15,12 @@ from belvedere.access.actor import Actor, Level
 from belvedere.base.errors import Conflict, Refused, TooMany, Unavailable
 from belvedere.db.signals import checks_changed, jobs_canceled
 from belvedere.jobs.lifecycle import claim
-from belvedere.protocol import Hello, Refusal
+from belvedere.protocol import FromServer, Hello, Refusal
+from belvedere.rest.request import Receive, Scope, Send
 from belvedere.server.agents.connection import AgentConnection, messages_in
 from belvedere.server.agents.message_limits import CloseConnection
 from belvedere.server.http import authentication
+from belvedere.server.runtime import ServerRuntime
 
 log = logging.getLogger("belvedere.agents")
 PATH = b"/-/agent"
@@ -32,7 +34,24 @@ SILENCE_S = 30.0
 REFUSAL_S = 1.0
 
 
-async def serve(app: Any, scope: Any, receive: Any, send: Any) -> None:
+class AgentApp(Protocol):
+    """What the endpoint uses of the application."""
+
+    @property
+    def runtime(self) -> ServerRuntime: ...
+
+    def address(self, scope: Scope, headers: dict[bytes, bytes], /) -> str: ...
+
+
+class DirectSocket(Protocol):
+    """A socket that also sends and delivers frames without ASGI."""
+
+    def send_now(self, messages: list[FromServer], /) -> bool: ...
+
+    def deliver_to(self, handler: Callable[[str | bytes], None] | None, /) -> None: ...
+
+
+async def serve(app: AgentApp, scope: Scope, receive: Receive, send: Send) -> None:
     """One connection, from handshake to close."""
     await receive()
     if scope["raw_path"] != PATH:
@@ -50,7 +69,12 @@ async def serve(app: Any, scope: Any, receive: Any, send: Any) -> None:
 
 
 async def _serve(
-    app: Any, scope: Any, receive: Any, send: Any, actor: Actor, on_hello: Callable[[], None]
+    app: AgentApp,
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    actor: Actor,
+    on_hello: Callable[[], None],
 ) -> None:
     try:
         await _run_connection(app, scope, receive, send, actor, on_hello)
@@ -87,7 +111,7 @@ def _reason(fault: Exception) -> tuple[int, str]:
     return 1011, "internal error; reconnect"
 
 
-async def _refuse(send: Any, code: int, reason: str) -> None:
+async def _refuse(send: Send, code: int, reason: str) -> None:
     # The socket may be closed already; then nobody reads the reason.
     with contextlib.suppress(Exception):
         async with asyncio.timeout(REFUSAL_S):
@@ -96,12 +120,12 @@ async def _refuse(send: Any, code: int, reason: str) -> None:
     await _close(send, code, reason)
 
 
-async def _close(send: Any, code: int, reason: str) -> None:
+async def _close(send: Send, code: int, reason: str) -> None:
     with contextlib.suppress(Exception):
         await send({"type": "websocket.close", "code": code, "reason": reason[:100]})
 
 
-async def _authenticate(app: Any, scope: Any) -> Actor:
+async def _authenticate(app: AgentApp, scope: Scope) -> Actor:
     """The host of the connection, before the handshake is answered."""
     headers = dict(scope["headers"])
     address = app.address(scope, headers)
@@ -114,11 +138,11 @@ async def _authenticate(app: Any, scope: Any) -> Actor:
     return msgspec.structs.replace(actor, address=address)
 
 
-async def _actor(app: Any, headers: dict[bytes, bytes]) -> Actor:
+async def _actor(app: AgentApp, headers: dict[bytes, bytes]) -> Actor:
     token = authentication.bearer(headers)
     if token is None or b"origin" in headers:
         raise CloseConnection(4401, "Agents send Authorization: Bearer <agent token>.")
-    actor: Actor = await app.runtime.credentials.actor(token, app.runtime.clock())
+    actor = await app.runtime.credentials.actor(token, app.runtime.clock())
     if actor.level is not Level.AGENT:
         raise CloseConnection(
             4403, "This endpoint needs an agent's credential; enrol the host first."
@@ -127,10 +151,15 @@ async def _actor(app: Any, headers: dict[bytes, bytes]) -> Actor:
 
 
 async def _run_connection(
-    app: Any, scope: Any, receive: Any, send: Any, actor: Actor, on_hello: Callable[[], None]
+    app: AgentApp,
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    actor: Actor,
+    on_hello: Callable[[], None],
 ) -> None:
     runtime = app.runtime
-    socket = scope.get("extensions", {}).get("agent_socket")
+    socket: DirectSocket | None = scope.get("extensions", {}).get("agent_socket")
     send_now = None if socket is None else socket.send_now
     connection = AgentConnection(runtime, actor, send, send_now)
     frame = await asyncio.wait_for(_frame(receive), HELLO_S)
@@ -181,13 +210,13 @@ async def _run_connection(
         log.info("agent disconnected host=%s session=%s", connection.host_id, connection.session)
 
 
-def _handle_frame(runtime: Any, connection: AgentConnection, frame: str | bytes) -> None:
+def _handle_frame(runtime: ServerRuntime, connection: AgentConnection, frame: str | bytes) -> None:
     connection.last_frame_at = asyncio.get_running_loop().time()
     runtime.agents.record_seen(connection, runtime.clock())
     connection.receive(frame)
 
 
-async def _read(handle: Callable[[str | bytes], None], receive: Any) -> None:
+async def _read(handle: Callable[[str | bytes], None], receive: Receive) -> None:
     """Frames that the socket does not deliver directly, until the connection ends."""
     while (frame := await _frame(receive)) is not None:
         handle(frame)
@@ -202,7 +231,7 @@ async def _watch_silence(connection: AgentConnection) -> None:
     raise TimeoutError
 
 
-async def _frame(receive: Any) -> str | bytes | None:
+async def _frame(receive: Receive) -> str | bytes | None:
     message = await receive()
     if message["type"] == "websocket.disconnect":
         return None

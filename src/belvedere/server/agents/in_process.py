@@ -4,7 +4,7 @@ A message is delivered at once, converted as JSON would convert it: the ends sha
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,6 +12,8 @@ import msgspec
 from websockets.frames import Close
 
 from belvedere.agent.connection.websocket import closed_error
+from belvedere.protocol import FromAgent
+from belvedere.rest.request import Receive, Scope, Send
 from belvedere.server.agents.endpoint import PATH
 from belvedere.server.transport.interface import DISCONNECT, Disconnected
 
@@ -20,13 +22,14 @@ encode = msgspec.json.Encoder().encode
 DISCONNECT_S = 2.0
 HERE = ("127.0.0.1", 0)
 
+AsgiApp = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 # Text, bytes, or messages as plain JSON values.
 Frame = Any
 FrameHandler = Callable[[Frame], None]
 
 
 @asynccontextmanager
-async def connect(app: Any, token: str) -> AsyncIterator["InProcessAgentSocket"]:
+async def connect(app: AsgiApp, token: str) -> AsyncIterator["InProcessAgentSocket"]:
     """The agent's connection, by the same endpoint and with the same credential as any other."""
     server = InProcessServerSocket()
     agent = server.agent
@@ -90,7 +93,7 @@ class InProcessAgentSocket:
         if self.is_over:
             raise closed_error(self._close_frame)
 
-    def send_messages(self, messages: Any) -> None:
+    def send_messages(self, messages: Sequence[FromAgent]) -> None:
         self._server.deliver(msgspec.to_builtins(messages))
 
     def send(self, frame: bytes) -> None:
@@ -161,7 +164,7 @@ class InProcessServerSocket:
             case "websocket.close":
                 self.agent.end(Close(message["code"], message.get("reason", "")))
 
-    def send_now(self, messages: Any) -> bool:
+    def send_now(self, messages: Sequence[object]) -> bool:
         """Deliver the messages at once; False when the agent has disconnected."""
         if self.agent.is_over:
             return False

@@ -1,7 +1,6 @@
 """Monitors on a connection: the configuration is sent, samples are received."""
 
 import asyncio
-from typing import Any
 
 import msgspec
 
@@ -10,6 +9,7 @@ from belvedere.monitors import agent_config
 from belvedere.monitors.agent_config import ListPosition
 from belvedere.monitors.evaluation import samples
 from belvedere.protocol import Noted, Samples, Watch
+from belvedere.rest.request import Send
 from belvedere.server.agents.message_limits import (
     MAX_BATCHES,
     MAX_WAITING,
@@ -28,7 +28,7 @@ encode = msgspec.json.Encoder().encode
 class MonitorSync:
     """Sends one agent its configuration, and stores its samples in order."""
 
-    def __init__(self, connection: AgentPeer, send: Any) -> None:
+    def __init__(self, connection: AgentPeer, send: Send) -> None:
         self._connection = connection
         # Waits while the agent does not read. Each list, part or change is a separate frame.
         self._send = send

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -21,6 +20,7 @@ from belvedere.jobs.model import APPROVAL
 from belvedere.rest.route import Reply, Route
 from belvedere.server.api.event_backlog import MAX_BACKLOG, Backlog
 from belvedere.server.http import authentication
+from belvedere.server.runtime import ServerRuntime, runtime_of
 
 log = logging.getLogger("belvedere.events")
 
@@ -41,7 +41,7 @@ TOPICS = frozenset(kind.partition(".")[0] for kind in KINDS)
 class _Reader(msgspec.Struct):
     """The reader of a stream, and the credential of its request."""
 
-    runtime: Any
+    runtime: ServerRuntime
     actor: Actor
     token: str
     # Objects whose events are sent; empty: all.
@@ -56,7 +56,7 @@ async def follow(request: Request[None]) -> Reply:
     newest = await request.services.db.read_inline(events.newest)
     is_known = cursor is not None and await request.services.db.read_inline(_holds, cursor, newest)
     start = cursor if cursor is not None and is_known else newest
-    reader = _Reader(request.services, request.actor, token, _topics(request.first("topics")))
+    reader = _Reader(runtime_of(request), request.actor, token, _topics(request.first("topics")))
     body = _live(reader, start, is_new=cursor is not None and not is_known)
     return Reply(body, headers={"x-accel-buffering": "no"}, media_type="text/event-stream")
 

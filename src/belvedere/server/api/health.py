@@ -11,7 +11,7 @@ from belvedere.access.request import AnyRequest, Request
 from belvedere.base.clock import iso
 from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx, installation
-from belvedere.rest.route import Reply, Route
+from belvedere.rest.route import Handler, Reply, Route
 from belvedere.server.http import docs_page, openapi
 from belvedere.server.http.routing import Router
 from belvedere.server.runtime import runtime_of
@@ -90,7 +90,9 @@ async def docs(request: Request[None]) -> Reply:
     return Reply(page, headers=headers, media_type="text/html; charset=utf-8")
 
 
-def plain_route(path: str, handler: Any, summary: str, answer: Any, media: str = "") -> Route:
+def plain_route(
+    path: str, handler: Handler, summary: str, answer: object, media: str = ""
+) -> Route:
     return Route(
         "GET",
         path,

@@ -1,10 +1,9 @@
 """`/ui/`: the page and the files of the console. Addresses below it are routed by the console."""
 
 import re
-from typing import Any
 
 from belvedere.access.request import AnyRequest
-from belvedere.rest.route import Reply, Route
+from belvedere.rest.route import Handler, Reply, Route
 from belvedere.server.console.assets import HASHED, AssetFile, Copy, etag_of
 from belvedere.server.runtime import runtime_of
 
@@ -88,12 +87,12 @@ def _unless_cached(
 
 
 def _answer(
-    data: Any, status: int, media_type: str, headers: dict[str, str] | None = None
+    data: str | bytes, status: int, media_type: str, headers: dict[str, str] | None = None
 ) -> Reply:
     return Reply(data, status, {"content-security-policy": POLICY, **(headers or {})}, media_type)
 
 
-def _page(path: str, handler: Any, summary: str) -> Route:
+def _page(path: str, handler: Handler, summary: str) -> Route:
     return Route("GET", path, "anonymous", handler, summary, style="plain", from_interface=False)
 
 

@@ -138,7 +138,7 @@ def _bodies(host_id: str, owners: list[str]) -> list[Any]:
 
 def _script(
     host_id: str, name: str, description: str, filename: str, source: str, **more: Any
-) -> Any:
+) -> TaskBody:
     return TaskBody(
         name=name,
         type=Type.SCRIPT,

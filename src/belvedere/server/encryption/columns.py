@@ -93,8 +93,8 @@ def _clean_audit(tx: Tx, text: str, row: Row) -> str:
     cleaned = request_masking.mask(fields)
     if isinstance(fields.get("config"), dict):
         cleaned["config"] = request_masking.mask(fields["config"])
-    cleaned = audit.without_secrets(redaction.redact(cleaned))
-    return text if cleaned == fields else msgspec.json.encode(cleaned).decode()
+    stored = audit.without_secrets(redaction.redact(cleaned))
+    return text if stored == fields else msgspec.json.encode(stored).decode()
 
 
 def _seal_values(tx: Tx, text: str, row: Row) -> str:

@@ -4,6 +4,8 @@ import itertools
 import logging
 import secrets
 import time
+from collections.abc import Awaitable, Callable
+from types import AsyncGeneratorType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +16,7 @@ from belvedere.access.request import AnyRequest, Request
 from belvedere.access.signin import cookies
 from belvedere.base.errors import Refused, Unauthenticated
 from belvedere.rest import error_format
-from belvedere.rest.request import off_loop
+from belvedere.rest.request import Receive, Scope, Send, off_loop
 from belvedere.rest.route import Reply, Route
 from belvedere.server.http import authentication, bodies, responses
 from belvedere.server.http.routing import RouteMatch, Router
@@ -45,6 +47,9 @@ EMPTY = frozenset({204, 304})
 SLOW_S = 2.0
 
 
+AgentEndpoint = Callable[["App", Scope, Receive, Send], Awaitable[None]]
+
+
 class App:
     """The ASGI application over the runtime and its route table."""
 
@@ -52,7 +57,7 @@ class App:
         self,
         runtime: ServerRuntime,
         router: Router,
-        agents: Any = None,
+        agents: AgentEndpoint | None = None,
         respond: Respond = plain.respond,
     ) -> None:
         self.runtime = runtime
@@ -67,13 +72,13 @@ class App:
         self._number = itertools.count(1)
         self._mark = secrets.token_hex(4)
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             await self._serve(scope, receive, send)
         elif scope["type"] == "websocket" and self.agents is not None:
             await self.agents(self, scope, receive, send)
 
-    async def _serve(self, scope: Any, receive: Any, send: Any) -> None:
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         began = time.perf_counter()
         request_id = f"{self._mark}{next(self._number):08x}"
         headers = dict(scope["headers"])
@@ -102,7 +107,7 @@ class App:
         self._log_access(scope["method"], template, reply.status, took, request_id)
 
     async def _answer(
-        self, match: RouteMatch, scope: Any, receive: Any, headers: dict[bytes, bytes]
+        self, match: RouteMatch, scope: Scope, receive: Receive, headers: dict[bytes, bytes]
     ) -> Reply:
         route = match.route
         query = bodies.query_of(scope["query_string"])
@@ -141,7 +146,7 @@ class App:
             authentication.check_customer(request.actor, request.customer)
 
     async def _actor(
-        self, route: Route, scope: Any, headers: dict[bytes, bytes], query: dict[str, list[str]]
+        self, route: Route, scope: Scope, headers: dict[bytes, bytes], query: dict[str, list[str]]
     ) -> Actor:
         address = self.address(scope, headers)
         if route.level == Level.ANONYMOUS:
@@ -156,7 +161,7 @@ class App:
         authentication.check_level(actor, route)
         return msgspec.structs.replace(actor, address=address)
 
-    def address(self, scope: Any, headers: dict[bytes, bytes]) -> str:
+    def address(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
         """The client's address: the peer, or the forwarded address of a trusted proxy."""
         peer: str = scope["client"][0] if scope.get("client") else "local"
         if self._proxies.trusts(peer):
@@ -165,14 +170,14 @@ class App:
             self._proxies.record(peer)
         return peer
 
-    def _apply_forwarded_scheme(self, scope: Any, headers: dict[bytes, bytes]) -> None:
+    def _apply_forwarded_scheme(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         """Behind a trusted proxy, the scheme is the one that the browser used."""
         scheme = headers.get(b"x-forwarded-proto")
         peer = (scope.get("client") or ("",))[0]
         if scheme in (b"http", b"https") and self._proxies.trusts(peer):
             scope["scheme"] = scheme.decode()
 
-    def _preflight(self, scope: Any) -> Reply:
+    def _preflight(self, scope: Scope) -> Reply:
         allowed = self.router.methods(scope["raw_path"])
         return Reply(
             status=204,
@@ -185,8 +190,10 @@ class App:
             },
         )
 
-    async def _send(self, reply: Reply, head: dict[bytes, bytes], receive: Any, send: Any) -> None:
-        if hasattr(reply.body, "__aiter__"):
+    async def _send(
+        self, reply: Reply, head: dict[bytes, bytes], receive: Receive, send: Send
+    ) -> None:
+        if isinstance(reply.body, AsyncGeneratorType):
             await send(_start(reply.status, head))
             await responses.stream(reply.body, receive, send, self.runtime.stopping)
             return
@@ -231,8 +238,14 @@ def _start(status: int, head: dict[bytes, bytes]) -> dict[str, Any]:
 def _bytes_of(reply: Reply) -> bytes:
     if reply.media_type == "application/json":
         return encode(reply.body)
-    return reply.body.encode() if isinstance(reply.body, str) else reply.body or b""
+    body = reply.body
+    if isinstance(body, str):
+        return body.encode()
+    if body is None:
+        return b""
+    assert isinstance(body, bytes), f"a reply of {reply.media_type} is text or bytes"
+    return body
 
 
-def _reply(answer: Any) -> Reply:
+def _reply(answer: object) -> Reply:
     return answer if isinstance(answer, Reply) else Reply(answer)

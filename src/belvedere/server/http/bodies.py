@@ -7,13 +7,14 @@ import msgspec
 from belvedere.base.errors import BadMediaType, Fault, Invalid, TooLarge
 from belvedere.base.text import json_text
 from belvedere.rest import fields
+from belvedere.rest.request import Receive
 from belvedere.rest.route import Route
 
 JSON = b"application/json"
 FORM = b"application/x-www-form-urlencoded"
 
 
-async def read(receive: Any, headers: dict[bytes, bytes], limit: int) -> bytes:
+async def read(receive: Receive, headers: dict[bytes, bytes], limit: int) -> bytes:
     """The complete body; refused as soon as it exceeds the limit."""
     length = headers.get(b"content-length", b"0")
     if length.isdigit() and int(length) > limit:
@@ -59,7 +60,7 @@ def parse(route: Route, raw: bytes, headers: dict[bytes, bytes]) -> tuple[Any, s
     return convert(value, route.body, from_interface=route.from_interface), _customer(value)
 
 
-def _customer(value: Any) -> str | None:
+def _customer(value: object) -> str | None:
     customer = value.get("customer") if isinstance(value, dict) else None
     if customer is not None and not isinstance(customer, str):
         fault = Fault("customer", "Use the organization's name.")
@@ -67,7 +68,7 @@ def _customer(value: Any) -> str | None:
     return customer
 
 
-def convert(value: Any, shape: Any, *, from_interface: bool) -> Any:
+def convert(value: object, shape: object, *, from_interface: bool) -> Any:
     """Validate a JSON value against a type; numbers may be strings."""
     if isinstance(value, dict):
         value = {name: item for name, item in value.items() if name not in ("access_token",)}

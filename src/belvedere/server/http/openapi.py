@@ -78,14 +78,15 @@ def _short(name: str) -> str:
     return f"{modules[0].capitalize()}{modules[-1]}" if modules else name
 
 
-def _with_short_names(schema: Any) -> Any:
+def _with_short_names(schema: object) -> object:
     if isinstance(schema, list):
         return [_with_short_names(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     renamed = {name: _with_short_names(item) for name, item in schema.items()}
-    if isinstance(renamed.get("$ref"), str):
-        renamed["$ref"] = _NAMED + _short(renamed["$ref"].removeprefix(_NAMED))
+    reference = renamed.get("$ref")
+    if isinstance(reference, str):
+        renamed["$ref"] = _NAMED + _short(reference.removeprefix(_NAMED))
     return renamed
 
 
@@ -98,7 +99,7 @@ def _shapes(routes: tuple[Route, ...]) -> list[Any]:
     return list(shapes.values())
 
 
-def _key(shape: Any) -> str:
+def _key(shape: object) -> str:
     return str(shape)
 
 

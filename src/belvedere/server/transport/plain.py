@@ -5,7 +5,6 @@ own classes cannot stop a server. The limits of `connections.py` and `http_proto
 apply: put a proxy in front that has its own.
 """
 
-from collections.abc import MutableMapping
 from functools import partial
 from typing import Any
 
@@ -53,7 +52,7 @@ class _Handshake:
         self._send = send
         self._is_answered = False
 
-    async def __call__(self, message: MutableMapping[str, Any]) -> None:
+    async def __call__(self, message: dict[str, Any]) -> None:
         is_refusal = message["type"] == "websocket.close" and not self._is_answered
         self._is_answered = True
         if is_refusal:

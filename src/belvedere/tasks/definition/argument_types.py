@@ -7,7 +7,6 @@ import mimetypes
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
 from urllib.parse import unquote
 
 import msgspec
@@ -37,17 +36,17 @@ class InvalidArgument(Exception):
 
 
 Value = str | FileValue
-Check = Callable[[Argument, str, Any], Value]
+Check = Callable[[Argument, str, object], Value]
 
 
-def convert(definition: Argument, value: Any) -> Value:
+def convert(definition: Argument, value: object) -> Value:
     """The value as the script gets it; raises InvalidArgument if it is not allowed."""
     as_text = text_of(value)
     check = CHECKS[definition.type]
     return check(definition, as_text, value)
 
 
-def text_of(value: Any) -> str:
+def text_of(value: object) -> str:
     """A string unchanged, any other value as its JSON text."""
     if isinstance(value, str):
         return str(value)
@@ -63,7 +62,7 @@ def fixed_value(definition: Argument) -> str:
     return "" if definition.value is None else text_of(definition.value)
 
 
-def _text(definition: Argument, as_text: str, value: Any) -> str:
+def _text(definition: Argument, as_text: str, value: object) -> str:
     least, most = definition.charsmin, definition.charsmax
     if least is not None and len(as_text) < least:
         raise InvalidArgument(f"has fewer than {least} characters")
@@ -72,13 +71,13 @@ def _text(definition: Argument, as_text: str, value: Any) -> str:
     return as_text
 
 
-def _boolean(definition: Argument, as_text: str, value: Any) -> str:
+def _boolean(definition: Argument, as_text: str, value: object) -> str:
     if as_text not in ("true", "false"):
         raise InvalidArgument("must be true or false")
     return as_text
 
 
-def _json(definition: Argument, as_text: str, value: Any) -> str:
+def _json(definition: Argument, as_text: str, value: object) -> str:
     try:
         json_text.parse(as_text)
     except Invalid as fault:
@@ -86,7 +85,7 @@ def _json(definition: Argument, as_text: str, value: Any) -> str:
     return as_text
 
 
-def _select(definition: Argument, as_text: str, raw_value: Any) -> str:
+def _select(definition: Argument, as_text: str, raw_value: object) -> str:
     allowed = {text_of(option.id) for option in definition.options}
     chosen = _several(as_text, raw_value) if definition.multiple else [as_text]
     strange = [value for value in chosen if value not in allowed]
@@ -95,12 +94,12 @@ def _select(definition: Argument, as_text: str, raw_value: Any) -> str:
     return json_text.compact(chosen) if definition.multiple else as_text
 
 
-def _remote_options(definition: Argument, as_text: str, value: Any) -> str:
+def _remote_options(definition: Argument, as_text: str, value: object) -> str:
     """Not checked: only the form knows the options, because the server does not fetch them."""
     return json_text.compact(_several(as_text, value)) if definition.multiple else as_text
 
 
-def _several(as_text: str, raw_value: Any) -> Sequence[str]:
+def _several(as_text: str, raw_value: object) -> Sequence[str]:
     """A list of choices, or its JSON text; a single choice counts as a list of one."""
     values = raw_value
     if isinstance(raw_value, str):
@@ -113,7 +112,7 @@ def _several(as_text: str, raw_value: Any) -> Sequence[str]:
     return [text_of(value) for value in values]
 
 
-def _date(definition: Argument, as_text: str, value: Any) -> str:
+def _date(definition: Argument, as_text: str, value: object) -> str:
     try:
         datetime.fromisoformat(as_text)
     except ValueError:
@@ -121,13 +120,13 @@ def _date(definition: Argument, as_text: str, value: Any) -> str:
     return as_text
 
 
-def _email(definition: Argument, as_text: str, value: Any) -> str:
+def _email(definition: Argument, as_text: str, value: object) -> str:
     if not _EMAIL.fullmatch(as_text):
         raise InvalidArgument("is not an e-mail address")
     return as_text
 
 
-def _regexp(definition: Argument, as_text: str, value: Any) -> str:
+def _regexp(definition: Argument, as_text: str, value: object) -> str:
     if len(as_text) > matcher.MAX_TEXT:
         raise InvalidArgument(f"has more than {matcher.MAX_TEXT} characters")
     try:
@@ -142,7 +141,7 @@ def _regexp(definition: Argument, as_text: str, value: Any) -> str:
     return _text(definition, as_text, value)
 
 
-def _file(definition: Argument, as_text: str, value: Any) -> FileValue:
+def _file(definition: Argument, as_text: str, value: object) -> FileValue:
     """A data URL: `data:text/plain;name=a.txt;base64,SGk=`."""
     start = as_text.find(",") + 1
     head = as_text[: max(0, start - 1)]

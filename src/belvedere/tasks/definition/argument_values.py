@@ -106,7 +106,7 @@ def _by_index(definitions: Sequence[Argument], values: Sequence[Any]) -> list[An
     return padded[: len(definitions)]
 
 
-def _fit_one(definition: Argument, value: Any, by_index: bool) -> Value:
+def _fit_one(definition: Argument, value: object, by_index: bool) -> Value:
     if definition.type is ArgumentKind.FIXED:
         return _checked(fixed_value(definition))
     if value is _NOTHING:

@@ -254,7 +254,7 @@ def _options(options: Sequence[Option]) -> Faults:
         yield from _try("options", text_fields.prose, "options", text, most=1_024)
 
 
-def _json(field: str, value: Any) -> Faults:
+def _json(field: str, value: object) -> Faults:
     """Any JSON value, within the size limit and without characters that a database rejects."""
     try:
         text = argument_types.text_of(value)

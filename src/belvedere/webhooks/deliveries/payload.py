@@ -30,7 +30,7 @@ def elements(content_type: str, raw: bytes) -> list[Any]:
     raise BadMediaType(f"{kind} cannot be read here; send {JSON}.")
 
 
-def _as_list(value: Any) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 

@@ -42,16 +42,15 @@ class RecipeBody(msgspec.Struct):
     hostname: str | None = None
 
 
-# Any: `TaskRecord` is made at run time, so that mypy does not know its type.
-Imported: Any = msgspec.defstruct(
-    "Imported",
-    [("workflow", WorkflowRecord | None), ("tasks", list[TaskRecord]), ("notes", list[str])],
-    module=__name__,
-    namespace={"__doc__": "What an import created, and notes on what to check."},
-)
+class Imported(msgspec.Struct):
+    """What an import created, and notes on what to check."""
+
+    workflow: WorkflowRecord | None
+    tasks: list[TaskRecord]
+    notes: list[str]
 
 
-async def import_task(request: Request[None]) -> msgspec.Struct:
+async def import_task(request: Request[None]) -> TaskRecord:
     result = await _import(request)
     if result.workflow is not None:
         raise Invalid("This is the recipe of a workflow; import it with POST /workflows/import.")
@@ -59,14 +58,13 @@ async def import_task(request: Request[None]) -> msgspec.Struct:
     return task_record(view, request.actor, acl)
 
 
-async def import_recipe(request: Request[None]) -> msgspec.Struct:
+async def import_recipe(request: Request[None]) -> Imported:
     result = await _import(request)
-    response: msgspec.Struct = Imported(
+    return Imported(
         None if result.workflow is None else to_record(result.workflow, request.actor),
         [task_record(view, request.actor, acl) for view, acl in result.tasks],
         result.notes,
     )
-    return response
 
 
 async def _import(request: AnyRequest) -> ImportResult:

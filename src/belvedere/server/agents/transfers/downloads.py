@@ -1,11 +1,10 @@
 """Sends scripts and file arguments to an agent: one at a time, as fast as it reads."""
 
-from typing import Any
-
 import msgspec
 
 from belvedere import files
 from belvedere.protocol import CHUNK, Missing, pack_blob
+from belvedere.rest.request import Send
 from belvedere.server.agents import queries
 from belvedere.server.agents.message_limits import AgentPeer, CloseConnection
 
@@ -18,7 +17,7 @@ encode = msgspec.json.Encoder().encode
 class Downloads:
     """Contents that one agent requested. At most one slice of one content is in memory."""
 
-    def __init__(self, connection: AgentPeer, send: Any) -> None:
+    def __init__(self, connection: AgentPeer, send: Send) -> None:
         self._connection = connection
         # Waits while the agent does not read.
         self._send = send
