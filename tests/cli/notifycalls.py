@@ -62,7 +62,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
     ),
     ("notify edit ops --disable", ("PATCH", _CHANNEL, {}, {"enable": False}), "changed"),
     ("notify remove ops", ("DELETE", _CHANNEL, {}, None), "deleted"),
-    ("notify test ops", ("POST", f"{_CHANNEL}/test", {}, None), "was accepted"),
+    ("notify test ops", ("POST", f"{_CHANNEL}/test", {}, None), "was sent"),
     ("notify secret ops", ("GET", f"{_CHANNEL}/credentials", {}, None), "5ec2e7"),
     ("notify secret ops --rotate", ("POST", f"{_CHANNEL}/credentials/rotate", {}, None), "5ec"),
     ("notify rules", ("GET", "/notify/rule", {}, None), "22:00-07:00 UTC"),

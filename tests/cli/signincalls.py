@@ -13,7 +13,7 @@ FOUND: dict[str, Any] = {
     "enabled": True,
     "callback": "https://belvedere.example/-/oidc/callback",
 }
-CUSTOMER = {"name": "acme", "providers_only": True}
+CUSTOMER = {"name": "acme", "providers_only": True, "history": {"count": 5_000, "days": 90}}
 STANDING = {"enabled": True, "since": None, "recovery_codes": 7, "required": True}
 WAITING = "/api/session/invitation"
 OFFER: dict[str, Any] = {
@@ -29,6 +29,12 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
         ("PUT", "/api/customer", {}, {"providers_only": True}),
         "only through a provider",
     ),
+    (
+        "organization history --jobs 5000",
+        ("PUT", "/api/customer", {}, {"history": {"count": 5_000}}),
+        "acme keep 5,000 ended jobs, for 90 days",
+    ),
+    ("organization history", ("GET", "/api/customer", {}, None), "5,000 ended jobs"),
     ("member invitations", ("GET", WAITING, {}, None), "active with another account"),
     (
         "member accept globex",
@@ -53,6 +59,7 @@ CALLS: list[tuple[str, tuple[str, str, dict[str, str], Any], str]] = [
 ANSWERS: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/api/auth/second-factor", STANDING),
     ("PUT", "/api/customer", CUSTOMER),
+    ("GET", "/api/customer", CUSTOMER),
     ("GET", WAITING, [OFFER]),
     ("POST", WAITING, OFFER),
     ("DELETE", f"{WAITING}/{OFFER['id']}", OFFER),

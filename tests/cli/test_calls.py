@@ -654,9 +654,12 @@ def test_a_definition_can_come_from_standard_input(
 def test_a_secret_that_the_sender_chose_stands_on_no_command_line(
     belvedere: Belvedere, server: FakeServer, text: str
 ) -> None:
-    ran = belvedere("webhook", "credentials", "push", "--secret-file", "-", stdin=text)
-    assert (ran.status, server.asked[-1].path) == (0, f"{WEBHOOK}/credentials/rotate")
-    assert server.asked[-1].body == {"overlap": 0, "secret": "whsec_1234567890"}
+    for output in ([], ["--json"]):
+        words = ["webhook", "credentials", "push", "--secret-file", "-", *output]
+        ran = belvedere(*words, stdin=text)
+        assert (ran.status, server.asked[-1].path) == (0, f"{WEBHOOK}/credentials/rotate")
+        assert server.asked[-1].body == {"overlap": 0, "secret": "whsec_1234567890"}
+        assert ran.out and "whsec" not in ran.out + ran.err and "/secret/" not in ran.out
     missing = belvedere("webhook", "credentials", "push", "--secret-file", "/nowhere/at/all")
     assert missing.status == 2
 
@@ -694,6 +697,9 @@ def test_the_first_push_of_a_title_makes_the_indicator(
     ("words", "status", "told"),
     [
         ("task edit deploy", 2, "Nothing to change"),
+        ("task edit deploy --set bogus=1", 2, "A task has no field 'bogus'"),
+        ("task edit deploy --set concurency=1", 2, "did you mean concurrency?"),
+        ("task create x --type dummy --set hisotry={}", 2, "did you mean history?"),
         ("schedule create deploy red", 2, "No time given"),
         ("schedule edit nightly", 2, "Nothing to change"),
         ("schedule preview", 2, "Specify a schedule"),

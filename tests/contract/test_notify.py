@@ -168,10 +168,9 @@ async def test_a_test_message_reports_its_result(ada: Client, pool: FakeEgressPo
     assert "Test message for the channel ops" in pool.sent[0].title
     pool.results = [EgressResult("The receiver responded with 500.")]
     bad = (await ada.post(f"{target}/test")).json
-    assert (bad["state"], bad["tries"][0]["fault"]) == (
-        "waiting",
-        "The receiver responded with 500.",
-    )
+    # It is not tried again: a test that arrives hours later would confuse people.
+    assert (bad["state"], bad["tries"][0]["fault"]) == ("dead", "The receiver responded with 500.")
+    assert bad["tries"][0]["hint"].startswith("The receiver has an error of its own.")
     await ada.patch(target, {"enable": False})
     refused = await ada.post(f"{target}/test")
     assert (refused.status, refused.code) == (409, "channel_disabled")

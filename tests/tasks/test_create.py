@@ -39,7 +39,7 @@ def test_it_works(db: Database, cast: Cast, host: HostRow, make: Make) -> None:
     assert found["task_arguments"][0]["label"] == "who"
     assert (found["acl"], found["schedules"], found["triggers"]) == ([], [], [])
     assert (found["version"], found["enable"], found["multitasking"]) == (1, True, True)
-    assert found["history"] == {"count": 1_000, "days": 90}
+    assert found["history"] == {"count": 1_000, "days": 90, "inherited": True}
     assert (found["customer_id"], found["customer_name"]) == (cast.acme.id, "acme")
     assert "url" not in found and "approvers" not in found
 

@@ -7,6 +7,7 @@ from msgspec import UNSET
 
 from belvedere.access import Actor, acl
 from belvedere.access.crypto.keyring import Keyring
+from belvedere.access.customers import history_limits
 from belvedere.base.errors import Conflict, Fault, Invalid, NotFound
 from belvedere.base.text import request_masking
 from belvedere.base.text.request_masking import FIELDS
@@ -29,7 +30,7 @@ from belvedere.tasks import store as task_store
 from belvedere.tasks.bodies import TaskBody, script_in
 from belvedere.tasks.definition import validation as task_definition
 from belvedere.tasks.definition.validation import invalid_task
-from belvedere.tasks.model import TaskSpec, Type, mask_arguments
+from belvedere.tasks.model import History, TaskSpec, Type, mask_arguments
 from belvedere.triggers import service
 
 Body = dict[str, Any]
@@ -78,6 +79,7 @@ class ManagedTasks:
         _reject_host(body)
         task = convert(body, TaskBody)
         fields = task_given.definition_fields(task)
+        task_given.fit_history(fields, History(), history_limits.find(tx, actor.customer_id))
         faults = [
             Fault(n, "This field is required.") for n in ("name", "type") if not fields.get(n)
         ]

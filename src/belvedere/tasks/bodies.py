@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from belvedere.access.customers.history_limits import HistoryLimits
 from belvedere.base.errors import Fault
 from belvedere.tasks.definition.validation import invalid_task
-from belvedere.tasks.model import MASK, Argument, TaskSpec, Type
+from belvedere.tasks.model import DEFAULT_HISTORY, MASK, Argument, History, TaskSpec, Type
 from belvedere.triggers.service import EventBody
 
 # Null is a value of these fields; for all others it means the same as leaving them out.
@@ -34,6 +35,14 @@ class HostBody(msgspec.Struct):
 
     id: str | None = None
     also_id: str | None = msgspec.field(name="_id", default=None)
+
+
+class HistoryBody(msgspec.Struct, forbid_unknown_fields=True):
+    """Limits of the task's own, or any part of them; `inherited`: the organization's default."""
+
+    count: int | None = None
+    days: int | None = None
+    inherited: bool | None = None
 
 
 class _OtherBodyFields(msgspec.Struct, kw_only=True):
@@ -69,7 +78,7 @@ else:
         [
             (
                 field.name,
-                field.type | None | UnsetType,
+                (HistoryBody if field.name == "history" else field.type) | None | UnsetType,
                 msgspec.field(name=field.encode_name, default=UNSET),
             )
             for field in msgspec.structs.fields(TaskSpec)
@@ -88,6 +97,25 @@ def definition_fields(body: TaskBody) -> dict[str, Any]:
         for name in TaskSpec.__struct_fields__
         if (value := getattr(body, name)) is not UNSET and (value is not None or name in NULLABLE)
     }
+
+
+def fit_history(fields: dict[str, Any], old: History, default: HistoryLimits) -> None:
+    """Replace the history of a body by the one that is stored."""
+    body: HistoryBody | None = fields.pop("history", None)
+    if body is None:
+        return
+    before = old.effective(default.count, default.days)
+    count = before.count if body.count is None else body.count
+    days = before.days if body.days is None else body.days
+    if body.count is None and body.days is None:
+        inherits = before.is_inherited if body.inherited is None else body.inherited
+    else:
+        # A record that was sent as it had been shown; other numbers are a change.
+        is_default = (count, days) in ((default.count, default.days), DEFAULT_HISTORY)
+        inherits = body.inherited is True and is_default
+    after = History(inherited=True) if inherits else History(count, days, False)
+    is_same = after.effective(default.count, default.days) == before
+    fields["history"] = old if is_same else after
 
 
 def script_in(body: TaskBody) -> tuple[ScriptBody | None, str | None]:

@@ -78,11 +78,30 @@ class Retry(msgspec.Struct, frozen=True):
     on_lost: bool = False
 
 
+# What an organization keeps that has chosen no default of its own: jobs and days.
+DEFAULT_HISTORY = (1_000, 90)
+
+
 class History(msgspec.Struct, frozen=True):
     """How many finished jobs are retained, and for how long."""
 
-    count: int = 1_000
-    days: int = 90
+    count: int = DEFAULT_HISTORY[0]
+    days: int = DEFAULT_HISTORY[1]
+    # The organization's default counts instead of the numbers. None: stored by an earlier version,
+    # whose own default nobody chose.
+    inherited: bool | None = None
+
+    @property
+    def is_inherited(self) -> bool:
+        if self.inherited is None:
+            return (self.count, self.days) == DEFAULT_HISTORY
+        return self.inherited
+
+    def effective(self, default_count: int, default_days: int) -> "History":
+        """With the numbers that count."""
+        if not self.is_inherited:
+            return History(self.count, self.days, inherited=False)
+        return History(default_count, default_days, inherited=True)
 
 
 class TaskSpec(msgspec.Struct, omit_defaults=True):

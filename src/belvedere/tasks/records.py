@@ -88,6 +88,9 @@ def to_record(view: TaskView, actor: Actor, acl: list[str]) -> TaskRecord:
         for name in TaskSpec.__struct_fields__
         if name not in ONLY or spec.type in ONLY[name]
     }
+    values["history"] = spec.history.effective(
+        view.history_default.count, view.history_default.days
+    )
     if spec.env and not actor.runs_all:
         # Environments often contain credentials: show them only to people who can edit the task.
         values["env"] = {}

@@ -8,6 +8,7 @@ from belvedere import events
 from belvedere.access import Actor, Level, acl_of, audit, may_see, replace_acl, require
 from belvedere.access.credentials import secret_keys
 from belvedere.access.crypto.keyring import Keyring
+from belvedere.access.customers import history_limits
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Conflict, Fault, Invalid, Stale
 from belvedere.base.ids import new_id
@@ -18,7 +19,7 @@ from belvedere.tasks import bindings, bodies, store
 from belvedere.tasks.bindings import Binding
 from belvedere.tasks.bodies import TaskBody
 from belvedere.tasks.definition import masking, validation
-from belvedere.tasks.model import MASK, TaskSpec, decode
+from belvedere.tasks.model import MASK, History, TaskSpec, decode
 from belvedere.tasks.store import TaskRow, TaskView
 from belvedere.triggers import service
 
@@ -37,6 +38,7 @@ def create(
         raise validation.invalid_task(faults)
     if refuses_masks:
         masking.refuse_masks(fields, fields["type"])
+    bodies.fit_history(fields, History(), history_limits.find(tx, actor.customer_id))
     row = _new_row(actor, tx.now)
     row.type = fields["type"].value
     fields["concurrency"] = bodies.concurrency(fields, body.multitasking, None)
@@ -71,6 +73,7 @@ def change(
     fields = bodies.definition_fields(body)
     _refuse_fixed(fields, old)
     base = _base_fields(old, is_replacement)
+    bodies.fit_history(fields, old.history, history_limits.find(tx, actor.customer_id))
     fields["concurrency"] = bodies.concurrency(fields, body.multitasking, base.get("concurrency"))
     if "task_arguments" in fields:
         fields["task_arguments"] = bodies.restore_masked(
@@ -149,7 +152,9 @@ def list_page(tx: Tx, actor: Actor, listing: Listing) -> tuple[list[TaskWithAcl]
     acls = store.acls_of(tx, actor.customer_id, task_ids)
     started_by = service.event_ids_for(tx, actor.customer_id, "task", task_ids)
     schedules = store.schedule_lines(tx, actor.customer_id, task_ids)
+    default = history_limits.find(tx, actor.customer_id)
     for view in views:
+        view.history_default = default
         view.triggers = started_by[view.id]
         view.schedules = schedules[view.id]
     total = store.count(tx, actor, listing) if listing.count else None
@@ -256,6 +261,7 @@ def audit_fields(spec: TaskSpec) -> dict[str, Any]:
 
 def _view_with_acl(tx: Tx, actor: Actor, task_id: str) -> TaskWithAcl:
     view = store.view(tx, actor.customer_id, task_id)
+    view.history_default = history_limits.find(tx, actor.customer_id)
     view.triggers = service.event_ids_for(tx, actor.customer_id, "task", [task_id])[task_id]
     view.schedules = store.schedule_lines(tx, actor.customer_id, [task_id])[task_id]
     return view, acl_of(tx, actor.customer_id, "task", task_id)

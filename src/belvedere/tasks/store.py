@@ -6,6 +6,7 @@ import msgspec
 
 from belvedere.access import Actor, visible_filter
 from belvedere.access.crypto import sealed_values
+from belvedere.access.customers.history_limits import HistoryLimits
 from belvedere.base.clock import Millis
 from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
@@ -84,6 +85,8 @@ class TaskView(TaskRow):
     triggers: list[str] = []
     # Not a column either.
     schedules: list[ScheduleLine] = []
+    # The organization's limits, for tasks without their own; not a column either.
+    history_default: HistoryLimits = HistoryLimits(1_000, 90)
 
 
 class Runnable(msgspec.Struct):

@@ -897,7 +897,7 @@ export interface paths {
          */
         get: operations["get_api_customer"];
         /**
-         * Rename the organization, forbid monitors of private addresses, require a second factor, turn passwords off
+         * Rename the organization, forbid monitors of private addresses, require a second factor, turn passwords off, set how many ended jobs are kept
          * @description Level: owner. People only.
          */
         put: operations["put_api_customer"];
@@ -2278,6 +2278,26 @@ export interface paths {
          * @description Level: admin.
          */
         post: operations["post_job_release"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/job/removed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many ended jobs were removed by retention or by a person, and when the last.
+         * @description Level: viewer.
+         */
+        get: operations["get_job_removed"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -5125,6 +5145,8 @@ export interface components {
          */
         CustomerChange: {
             /** @default null */
+            history?: components["schemas"]["HistoryChange"] | null;
+            /** @default null */
             inner_checks?: boolean | null;
             /** @default null */
             name?: string | null;
@@ -5137,6 +5159,7 @@ export interface components {
         CustomerRecord: {
             creation_date: string;
             enabled: boolean;
+            history: components["schemas"]["HistoryLimits"];
             id: string;
             inner_checks: boolean;
             last_update: string;
@@ -5461,6 +5484,35 @@ export interface components {
             /** @default 1000 */
             count: number;
             /** @default 90 */
+            days: number;
+            /** @default null */
+            inherited: boolean | null;
+        };
+        /**
+         * HistoryBody
+         * @description Limits of the task's own, or any part of them; `inherited`: the organization's default.
+         */
+        HistoryBody: {
+            /** @default null */
+            count?: number | null;
+            /** @default null */
+            days?: number | null;
+            /** @default null */
+            inherited?: boolean | null;
+        };
+        /**
+         * HistoryChange
+         * @description Fields that are left out do not change.
+         */
+        HistoryChange: {
+            /** @default null */
+            count?: number | null;
+            /** @default null */
+            days?: number | null;
+        };
+        /** HistoryLimits */
+        HistoryLimits: {
+            count: number;
             days: number;
         };
         /**
@@ -6990,6 +7042,14 @@ export interface components {
             removed: components["schemas"]["RemovedObject"][];
         };
         /**
+         * RemovedJobs
+         * @description Jobs that retention or a person removed; `last_date` is null if there were none.
+         */
+        RemovedJobs: {
+            count: number;
+            last_date: string | null;
+        };
+        /**
          * RemovedObject
          * @description An object that was deleted.
          */
@@ -7566,7 +7626,7 @@ export interface components {
             headers?: {
                 [key: string]: string;
             } | null;
-            history?: components["schemas"]["History"] | null;
+            history?: components["schemas"]["HistoryBody"] | null;
             /** @default null */
             host?: string | components["schemas"]["HostBody"] | null;
             host_id?: string | null;
@@ -7823,6 +7883,7 @@ export interface components {
         TryRecord: {
             date: string;
             fault: string;
+            hint: string;
         };
         /**
          * Type
@@ -13256,6 +13317,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReleaseResult"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_job_removed: {
+        parameters: {
+            query?: {
+                /** @description only of this task */
+                task?: string;
+                /** @description only of this workflow */
+                workflow?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedJobs"];
                 };
             };
             /** @description Refused. */

@@ -146,8 +146,8 @@ test('keys that follow each other at once all mean the same row', async () => {
 /** Runs in the page: keys faster than it draws, as on a machine that is busy. */
 async function strike(keys: string[]): Promise<void> {
   for (const key of keys) {
-    const told = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })
-    document.activeElement!.dispatchEvent(told)
+    const message = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })
+    document.activeElement!.dispatchEvent(message)
     await new Promise((done) => setTimeout(done))
   }
 }
@@ -167,7 +167,7 @@ test('the history goes only when the word is typed, and only for admins', async 
   await page.getByRole('button', { name: 'Delete finished…' }).click()
   await page.getByRole('menuitem', { name: 'Delete finished…' }).click()
   const dialog = page.getByRole('dialog')
-  const act = dialog.getByRole('button', { name: 'Delete finished…' })
+  const act = dialog.getByRole('button', { name: 'Delete finished jobs' })
   expect(await act.isDisabled()).toBe(true)
   await dialog.getByLabel('Type delete to confirm').fill('delete')
   await act.click()

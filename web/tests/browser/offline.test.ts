@@ -36,7 +36,10 @@ test('an offline host is announced on every page, in the navigation and in the t
     .getByText('1', { exact: true })
     .waitFor()
   await expect.poll(() => page.title()).toMatch(/^\(\d!\) · /)
-  await page.getByRole('region', { name: 'Needs your attention' }).getByText('edge-9 is offline').waitFor()
+  await page
+    .getByRole('region', { name: 'Needs your attention' })
+    .getByText('edge-9 is offline')
+    .waitFor()
   expect(await page.getByText('Nothing needs your attention').count()).toBe(0)
   await page.goto(world.at('/tasks'))
   await banner.waitFor()

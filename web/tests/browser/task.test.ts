@@ -170,10 +170,10 @@ test('a page with unsaved changes is not left by accident', async () => {
   await page.getByLabel('Description').fill('not yet')
   await page.getByRole('link', { name: /^Jobs/ }).click()
   await dialog(page).getByText('Leave without saving?').waitFor()
-  await dialog(page).getByRole('button', { name: 'Cancel' }).click()
+  await dialog(page).getByRole('button', { name: 'Keep editing' }).click()
   expect(page.url()).toContain(task.id)
   await page.getByRole('link', { name: /^Jobs/ }).click()
-  await dialog(page).getByRole('button', { name: 'Leave' }).click()
+  await dialog(page).getByRole('button', { name: 'Discard changes' }).click()
   await page.waitForURL(world.at('/jobs'))
 })
 

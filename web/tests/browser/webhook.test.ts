@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { until, World } from './world'
+import { picture, until, World } from './world'
 
 let world: World
 beforeAll(async () => {
@@ -79,6 +79,48 @@ test('a test that lacks an argument says so before and after it is sent', async 
     .getByText(/is missing/)
     .waitFor()
   await page.locator('.hooks-delivery').getByText('missing_arguments').waitFor()
+})
+
+const KINDS = [
+  { type: 'select', label: 'where', options: [{ id: 'live', label: 'Live' }] },
+  { type: 'boolean', label: 'really' },
+  { type: 'date', label: 'when' },
+  { type: 'email', label: 'who' },
+  { type: 'json', label: 'data' },
+  { type: 'regexp', label: 'version', pattern: 'v[0-9]+[.][0-9]{2}' },
+  { type: 'file', label: 'file' },
+  { type: 'input', label: 'long', charsmin: 12 },
+]
+
+test('Copy gives the real address, and the prefilled payload is accepted', async () => {
+  const task = await world.script('All kinds', '#!/bin/bash\necho "$1"\n', {
+    task_arguments: KINDS.map((kind, order) => ({ ...kind, order })),
+  })
+  const hook = await world.api('POST', '/webhook', { name: 'Kinds', tasks: [task.id] })
+  const page = await world.page(`/webhooks/${hook.id}`)
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  const copied = () => page.evaluate(() => navigator.clipboard.readText())
+  await page.locator('.copy-field code', { hasText: '••••' }).waitFor()
+  await page.getByRole('button', { name: 'Copy: Address' }).click()
+  await expect.poll(copied).toMatch(/trigger\/secret\/[0-9a-f]{64}/)
+  await page.getByRole('button', { name: 'Copy: Copy the address' }).click()
+  await expect.poll(copied).toMatch(/^curl[^•]*secret\/[0-9a-f]{64}[^•]*"live"[^•]*$/)
+  await page.getByRole('cell', { name: 'where' }).waitFor()
+  await picture(page, 'webhook')
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
+  await page.locator('.hooks-delivery').getByText('accepted').waitFor()
+})
+
+test('where the browser has no clipboard, as on plain http, Copy still copies', async () => {
+  const hook = await world.api('POST', '/webhook', { name: 'Plain', signature: 'github' })
+  const page = await world.page(`/webhooks/${hook.id}`)
+  await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+  await page.getByRole('button', { name: 'Copy: Address' }).click()
+  const payload = page.getByRole('textbox', { name: 'Payload' })
+  await payload.click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.press('Control+v')
+  await payload.getByText('/trigger/signed').waitFor()
 })
 
 test('no page sinned', () => {

@@ -4,7 +4,8 @@ import msgspec
 
 from belvedere.access.api import records
 from belvedere.access.api.route_builders import plain_route
-from belvedere.access.customers import service
+from belvedere.access.customers import history_limits, service
+from belvedere.access.customers.history_limits import HistoryChange
 from belvedere.access.request import AnyRequest, Request
 from belvedere.db import Tx
 
@@ -18,6 +19,8 @@ class CustomerChange(msgspec.Struct, forbid_unknown_fields=True):
     second_factor_level: str | None = None
     # True: passwords are off.
     providers_only: bool | None = None
+    # The ended jobs that tasks without limits of their own keep.
+    history: HistoryChange | None = None
 
 
 class HandOver(msgspec.Struct, forbid_unknown_fields=True):
@@ -40,6 +43,8 @@ def _change(tx: Tx, request: AnyRequest) -> service.Customer:
         service.require_second_factor(tx, request.actor, body.second_factor_level)
     if body.providers_only is not None:
         service.use_providers_only(tx, request.actor, body.providers_only)
+    if body.history is not None:
+        history_limits.change(tx, request.actor, body.history)
     if body.name is not None:
         return service.rename(tx, request.actor, body.name, request.services.reserved)
     return service.find(tx, request.actor.customer_id)
@@ -75,7 +80,7 @@ ROUTES = (
         "owner",
         change,
         "Rename the organization, forbid monitors of private addresses, require a second factor,"
-        " turn passwords off",
+        " turn passwords off, set how many ended jobs are kept",
         body=CustomerChange,
         answer=records.CustomerRecord,
         codes=("name_taken", "second_factor_off", "no_other_way"),

@@ -8,6 +8,7 @@ from belvedere.access.actor import Actor, Level
 from belvedere.access.audit import AuditRow
 from belvedere.access.credentials.one_time_links import OneTimeLink
 from belvedere.access.credentials.tokens import Token
+from belvedere.access.customers.history_limits import HistoryLimits
 from belvedere.access.customers.service import Customer
 from belvedere.access.people.memberships import Member
 from belvedere.access.signin.sessions import Session
@@ -97,6 +98,8 @@ class CustomerRecord(msgspec.Struct):
     second_factor_level: str
     # Members sign in through a provider only; passwords are off.
     providers_only: bool
+    # The ended jobs that tasks without limits of their own keep.
+    history: HistoryLimits
 
 
 class AuditRecord(msgspec.Struct):
@@ -190,6 +193,7 @@ def customer(row: Customer) -> CustomerRecord:
         bool(row.inner_checks),
         row.second_factor_level,
         bool(row.providers_only),
+        HistoryLimits(row.history_count, row.history_days),
     )
 
 

@@ -31,6 +31,8 @@ class Customer(msgspec.Struct, frozen=True):
     inner_checks: int
     second_factor_level: str
     providers_only: int
+    history_count: int = 1_000
+    history_days: int = 90
 
 
 class NewCustomer(msgspec.Struct, frozen=True):
@@ -78,7 +80,8 @@ def create_customer(
     name = naming.customer_name(name, reserved)
     customer = Customer(new_id(), name, 1, tx.now, tx.now, 1, "", 0)
     inserted = tx.execute(
-        f"insert into customers ({columns(Customer)}, name_key) values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        f"insert into customers ({columns(Customer)}, name_key)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " on conflict (name_key) do nothing",
         *msgspec.structs.astuple(customer),
         name,
@@ -119,7 +122,7 @@ def rename(tx: Tx, actor: Actor, name: str, reserved: frozenset[str]) -> Custome
     )
     if not changed:
         raise _name_taken(name)
-    _record_change(tx, actor, "rename", "renamed", {"name": before.name}, {"name": name})
+    record_change(tx, actor, "rename", "renamed", {"name": before.name}, {"name": name})
     return find(tx, before.id)
 
 
@@ -137,7 +140,7 @@ def allow_internal_checks(tx: Tx, actor: Actor, allowed: bool) -> Customer:
         before.id,
     )
     old: dict[str, object] = {"inner_checks": not allowed}
-    _record_change(tx, actor, "change", "changed", old, {"inner_checks": allowed})
+    record_change(tx, actor, "change", "changed", old, {"inner_checks": allowed})
     return find(tx, before.id)
 
 
@@ -161,7 +164,7 @@ def require_second_factor(tx: Tx, actor: Actor, level: str) -> Customer:
         before.id,
     )
     old: dict[str, object] = {"second_factor_level": before.second_factor_level}
-    _record_change(tx, actor, "change", "changed", old, {"second_factor_level": required_level})
+    record_change(tx, actor, "change", "changed", old, {"second_factor_level": required_level})
     return find(tx, before.id)
 
 
@@ -187,7 +190,7 @@ def use_providers_only(tx: Tx, actor: Actor, enabled: bool) -> Customer:
     if enabled:
         sessions.revoke_without_provider(tx, before.id)
     old: dict[str, object] = {"providers_only": not enabled}
-    _record_change(tx, actor, "change", "changed", old, {"providers_only": enabled})
+    record_change(tx, actor, "change", "changed", old, {"providers_only": enabled})
     return find(tx, before.id)
 
 
@@ -214,7 +217,7 @@ def disable(tx: Tx, actor: Actor, confirm: str) -> Customer:
         tx.now,
         customer.id,
     )
-    _record_change(tx, actor, "disable", "disabled", {"enabled": True}, {"enabled": False})
+    record_change(tx, actor, "disable", "disabled", {"enabled": True}, {"enabled": False})
     return find(tx, customer.id)
 
 
@@ -224,7 +227,7 @@ def enable(tx: Tx, name: str) -> Customer:
     if customer is None:
         raise _not_found()
     _set_enabled(tx, customer.id, 1)
-    _record_change(
+    record_change(
         tx, operator(customer), "enable", "enabled", {"enabled": False}, {"enabled": True}
     )
     return find(tx, customer.id)
@@ -242,7 +245,7 @@ def hand_over(tx: Tx, actor: Actor, member_id: str) -> memberships.Member:
     if actor.member_id:
         giver = memberships.find(tx, actor.customer_id, actor.member_id)
         member_changes.set_level(tx, actor, giver, Level.ADMIN)
-    _record_change(
+    record_change(
         tx, actor, "hand_over", "handed_over", {"owner": actor.email}, {"owner": heir.email}
     )
     return memberships.find(tx, actor.customer_id, heir.id)
@@ -292,7 +295,7 @@ def clear_purge_mark(tx: Tx, customer_id: str, until: Millis) -> None:
     )
 
 
-def _record_change(
+def record_change(
     tx: Tx,
     actor: Actor,
     action: str,
@@ -300,6 +303,7 @@ def _record_change(
     before: dict[str, object],
     after: dict[str, object],
 ) -> None:
+    """Audit the change, publish it, and make every server read it again."""
     customer_id = actor.customer_id
     audit.record(tx, actor, f"customer.{action}", "customer", customer_id, before, after)
     events.append(tx, customer_id, f"customer.{kind}", customer_id, after)

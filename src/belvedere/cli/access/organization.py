@@ -21,6 +21,21 @@ def passwords(args: Args) -> object:
     return connect(args).put("/api/customer", {"providers_only": args.wanted == "off"})
 
 
+def history(args: Args) -> object:
+    client = connect(args)
+    limits = {"count": args.jobs, "days": args.days}
+    body = {name: value for name, value in limits.items() if value is not None}
+    return client.put("/api/customer", {"history": body}) if body else client.get("/api/customer")
+
+
+def show_history(customer: Record) -> None:
+    limits = customer["history"]
+    print(
+        f"Tasks and workflows of {customer['name']} keep {limits['count']:,} ended jobs, for"
+        f" {limits['days']:,} days. Tasks with limits of their own keep theirs."
+    )
+
+
 def allow_passwords(args: Args) -> object:
     return operator_client.call_operator(args, "/organization/allow-passwords", {"name": args.name})
 
@@ -78,6 +93,17 @@ COMMANDS = (
             _PASSWORD_TEXTS[not customer["providers_only"]].format(customer["name"])
         ),
         options=(option("wanted", choices=("on", "off"), help="off: only through a provider"),),
+    ),
+    Command(
+        "history",
+        history,
+        "Show or set how many ended jobs tasks keep by default. Setting needs the level owner.",
+        "belvedere organization history --jobs 5000 --days 180",
+        show_history,
+        options=(
+            option("--jobs", type=int, metavar="N", help="ended jobs per task or workflow"),
+            option("--days", type=int, metavar="N", help="days after their end"),
+        ),
     ),
     Command(
         "allow-passwords",

@@ -116,6 +116,7 @@ def show_task(task: Record) -> None:
             ("run as", task.get("script_runas")),
             ("arguments", _arguments(task)),
             ("timeout", _timeout(task)),
+            ("history", _history(task.get("history"))),
             ("approvers", task.get("approvers")),
             ("who may run it", task["acl"] or "admins"),
             ("tags", task["tags"]),
@@ -137,6 +138,13 @@ def _arguments(task: Record) -> list[str]:
 def _timeout(task: Record) -> str:
     timeout_ms = task.get("timeout")
     return time_words.span(timeout_ms / 1_000) if timeout_ms else "10 min (default)"
+
+
+def _history(history: Record | None) -> str | None:
+    if history is None:
+        return None
+    text = f"keeps {history['count']:,} jobs, {history['days']:,} days"
+    return f"{text} (the organization's default)" if history.get("inherited") else text
 
 
 def _confirmation(text: str) -> Show:

@@ -1,5 +1,6 @@
 """A task's definition, from options and files."""
 
+import difflib
 import json
 import sys
 from pathlib import Path
@@ -54,10 +55,32 @@ def fields(args: Args) -> Record:
         values["approvers"] = args.approver
     if args.four_eyes:
         values["four_eyes"] = True
-    for text in args.set or ():
-        name, value = _pair(text, "--set")
-        values[name] = _value(value)
-    return values
+    changes = [_pair(text, "--set") for text in args.set or ()]
+    if args.source or changes:
+        _check_names(list(values), [name for name, _ in changes])
+    return values | {name: _value(value) for name, value in changes}
+
+
+def _check_names(in_file: list[str], in_options: list[str]) -> None:
+    """The server ignores unknown fields, as TheEye does; people would not notice a typing error."""
+    # Only here: the server's packages take long to import.
+    import msgspec
+
+    from belvedere.tasks.bodies import TaskBody
+    from belvedere.tasks.records import TaskRecord
+
+    writable = [field.encode_name for field in msgspec.structs.fields(TaskBody)]
+    readable = [field.encode_name for field in msgspec.structs.fields(TaskRecord)]
+    for names, fields in ((in_options, writable), (in_file, [*writable, *readable, "_id"])):
+        for name in names:
+            if name not in fields:
+                raise CommandError(_unknown_name(name, writable), 2)
+
+
+def _unknown_name(name: str, field_names: list[str]) -> str:
+    nearest = difflib.get_close_matches(name, field_names, n=1, cutoff=0.5)
+    hint = f"did you mean {nearest[0]}?" if nearest else "`belvedere task show --json` shows all."
+    return f"A task has no field {name!r}; {hint}"
 
 
 def in_file(path: str) -> Record:

@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from belvedere.cli.framework import lookup, rendering, time_words
+from belvedere.cli.framework import lookup, rendering, terminal, time_words
 from belvedere.cli.framework.command import Args, Command, CommandError, Record, Show, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
@@ -85,6 +85,9 @@ def credentials(args: Args) -> object:
     else:
         secret = client.get(path)
     endpoint = f"{client.server}/{hook['customer_name']}/webhook/{hook['id']}/trigger"
+    if args.secret_file is not None:
+        # The caller knows this secret; a terminal and its log must not show it.
+        return {"id": hook["id"], "name": hook["name"], "signed_url": f"{endpoint}/signed"}
     return {
         **secret,
         "url": f"{endpoint}/secret/{secret['secret']}",
@@ -94,6 +97,8 @@ def credentials(args: Args) -> object:
 
 def _secret(path: str) -> str:
     """From a file or standard input: `ps` would show an argument."""
+    if path == "-" and sys.stdin.isatty():
+        return terminal.secret("Secret: ")
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text()
     except (OSError, UnicodeDecodeError) as fault:
@@ -211,6 +216,14 @@ def show_started(result: Record) -> None:
         print(f"Job {job['id']} is started.")
 
 
+def show_credentials(credentials: Record) -> None:
+    if "url" in credentials:
+        print(credentials["url"])
+    else:
+        print(f"The secret of webhook {credentials['name']} is set. Signed requests go to:")
+        print(credentials["signed_url"])
+
+
 def _confirmation(text: str) -> Show:
     return lambda hook: print(text.format(hook["name"]))
 
@@ -312,14 +325,15 @@ COMMANDS = (
         credentials,
         "Print the address that callers use, including the secret; reading it is audited.",
         "belvedere webhook credentials push --rotate --overlap 1h",
-        lambda credentials: print(credentials["url"]),
+        show_credentials,
         options=(
             WEBHOOK,
             option("--rotate", action="store_true", help="rotate the secret first"),
             option(
                 "--secret-file",
                 metavar="FILE",
-                help="set the secret that Stripe or Slack gave you; - is standard input",
+                help="set the secret that Stripe or Slack gave you, and do not print it; - is "
+                "standard input",
             ),
             option(
                 "--overlap",

@@ -105,9 +105,11 @@ def message(record: Record) -> None:
 def outcome(message: Record) -> None:
     """The result of a test message."""
     if message["state"] == "sent":
-        print("The message was accepted.")
+        print("The test message was sent: the service accepted it.")
     else:
-        print(f"The message was not accepted: {_fault(message)}")
+        print(f"The test message was not sent: {_fault(message)}")
+        if hint := message["tries"][-1].get("hint") if message["tries"] else "":
+            print(hint)
 
 
 def _title(message: Record) -> str:

@@ -12,7 +12,8 @@ from belvedere.db import Tx
 from belvedere.jobs.api import create, list_pages, run_requests
 from belvedere.jobs.api.create import JobServices
 from belvedere.jobs.approvals import votes
-from belvedere.jobs.history import retention
+from belvedere.jobs.history import removed, retention
+from belvedere.jobs.history.removed import RemovedJobs
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.lifecycle.legacy_orders import LegacyJobs
 from belvedere.jobs.queries import details, pages
@@ -149,6 +150,15 @@ async def restart(request: Request[Restart]) -> Reply:
     )
 
 
+async def show_removed(request: Request[None]) -> RemovedJobs:
+    kind = "workflow" if request.first("workflow") else "task" if request.first("task") else ""
+    object_id = request.first("workflow") or request.first("task") or ""
+    totals: RemovedJobs = await request.services.db.read(
+        removed.show, request.actor, kind, object_id
+    )
+    return totals
+
+
 async def delete_finished(request: Request[None]) -> dict[str, int]:
     kind, object_id = request.first("type"), request.first("id")
     count = await retention.delete_history(request.services.db, request.actor, kind, object_id)
@@ -225,6 +235,16 @@ ROUTES: tuple[Route, ...] = (
             ("hostname", "of the agent that asks for work"),
         ),
         also_agent=True,
+    ),
+    Route(
+        "GET",
+        "/job/removed",
+        "viewer",
+        show_removed,
+        "How many ended jobs were removed by retention or by a person, and when the last.",
+        answer=RemovedJobs,
+        query=(("task", "only of this task"), ("workflow", "only of this workflow")),
+        from_interface=False,
     ),
     _read("/job/{id}", "viewer", show, "One job.", JobRecord),
     _read("/job/{id}/lifecycle", "user", lifecycle, "Its lifecycle as plain text.", str),

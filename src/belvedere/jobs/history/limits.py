@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from belvedere import events
+from belvedere.access.customers import history_limits
 from belvedere.base.clock import DAY
 from belvedere.db import Row, Tx, installation
 from belvedere.events import cursors
@@ -146,10 +147,22 @@ def _from_full_walk(tx: Tx) -> tuple[list[str], bool]:
 def _batch_for(tx: Tx, column: str, object_id: str) -> list[str]:
     """One batch of a task, or of a workflow with its steps."""
     if column == "task_id":
-        spec = tx.value("select spec from tasks where id = ?", object_id)
-        return _over_limits(tx, "task_id = ?", object_id, _spec(spec).history)
-    job_ids = _over_limits(tx, f"type = '{WORKFLOW}' and workflow_id = ?", object_id, History())
+        row = tx.row("select spec, customer_id from tasks where id = ?", object_id)
+        assert row is not None, "a task's row outlives its deletion"
+        history = _in_effect(tx, _spec(row[0]).history, row[1])
+        return _over_limits(tx, "task_id = ?", object_id, history)
+    owner = f"type = '{WORKFLOW}' and workflow_id = ?"
+    customer_id = tx.value(f"select customer_id from jobs where {owner} limit 1", object_id)
+    if customer_id is None:
+        return []
+    job_ids = _over_limits(tx, owner, object_id, _in_effect(tx, History(), customer_id))
     return [*job_ids, *_steps_of(tx, job_ids)]
+
+
+def _in_effect(tx: Tx, history: History, customer_id: str) -> History:
+    """Workflows and tasks without limits of their own have those of the organization."""
+    default = history_limits.find(tx, customer_id)
+    return history.effective(default.count, default.days)
 
 
 def _steps_of(tx: Tx, workflow_job_ids: list[str]) -> list[str]:

@@ -13,7 +13,7 @@ from belvedere.db import Database, Tx, installation
 from belvedere.events import cursors
 from belvedere.hosts import restored
 from belvedere.jobs import store
-from belvedere.jobs.history import limits
+from belvedere.jobs.history import limits, removed
 from belvedere.jobs.history.limits import BATCH_SIZE, IS_DELETABLE
 from belvedere.jobs.output import log_store
 from belvedere.tasks.model import History
@@ -94,6 +94,7 @@ def _raise_mark(tx: Tx, customer_id: str) -> None:
 def delete_jobs(tx: Tx, job_ids: list[str]) -> None:
     """Delete jobs with their attempts and events; their logs are deleted later in the log store."""
     ids = store.json_array(job_ids)
+    removed.note(tx, ids)
     _delete_attempts(tx, ids)
     tx.execute(f"delete from late_reports where job_id in {tx.dialect.in_texts}", ids)
     events.delete_for(tx, job_ids)

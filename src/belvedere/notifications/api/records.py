@@ -5,6 +5,7 @@ import msgspec
 from belvedere.access import Actor
 from belvedere.base.clock import SECOND, iso, iso_or_none
 from belvedere.notifications import quiet_hours
+from belvedere.notifications.delivery.message_text import hint_for
 from belvedere.notifications.delivery.messages import DeliveryAttempt, Message
 from belvedere.notifications.inbox import Notification
 from belvedere.notifications.model import ChannelRow, RuleRow, quiet_hours_of
@@ -55,6 +56,8 @@ class TryRecord(msgspec.Struct):
     date: str
     # Empty: it was delivered.
     fault: str
+    # What to change so that it is delivered.
+    hint: str
 
 
 class NoticeRecord(msgspec.Struct):
@@ -179,7 +182,7 @@ def message(row: Message) -> MessageRecord:
         more=row.more,
         attempts=row.attempts,
         tries=[
-            TryRecord(iso(attempt.at), attempt.fault)
+            TryRecord(iso(attempt.at), attempt.fault, hint_for(attempt.fault))
             for attempt in msgspec.json.decode(row.tries, type=list[DeliveryAttempt])
         ],
         due=iso(row.due_at) if row.state == "waiting" else None,

@@ -1,5 +1,6 @@
 """The text of a message, and the JSON that webhook channels post. Pure."""
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -80,3 +81,35 @@ def test_notice(channel_id: str, channel_name: str, now: Millis) -> Notice:
         now,
         text="This channel works.",
     )
+
+
+# What a person can change so that a failed message is delivered, by a pattern of the fault; the
+# first match counts.
+HINTS: tuple[tuple[str, str], ...] = (
+    (r"BELVEDERE_MAIL", "Set BELVEDERE_MAIL on the server, and restart it."),
+    (
+        r"private|loopback|inner network|not allowed",
+        "Add the receiver's network to BELVEDERE_INNER_NETWORKS on the server.",
+    ),
+    (r"certificate", "Check the receiver's certificate, or use an address that has a valid one."),
+    (r"resolve|Name or service not known", "Check the host name in the address."),
+    (
+        r"\b40[13]\b|nauthorized|orbidden|uthenticat|invalid.{0,20}(token|key)",
+        "Check the token, key, user name or password in the address.",
+    ),
+    (r"\b4(04|10)\b|not found", "Check the path, topic, chat or webhook id in the address."),
+    (r"\b429\b|rate limit", "The service limits the number of messages. Try again later."),
+    (r"\b5\d\d\b", "The receiver has an error of its own. Look at its logs, then test again."),
+    (
+        r"in time|longer than|[Rr]efused|could not be called|onnection",
+        "Check host and port in the address, and that this server may connect to them.",
+    ),
+)
+OTHER = "Check the address of the channel. The server's log may have details."
+
+
+def hint_for(fault: str) -> str:
+    """The setting to look at; empty if there is no fault."""
+    if not fault:
+        return ""
+    return next((hint for pattern, hint in HINTS if re.search(pattern, fault)), OTHER)

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from belvedere.access.customers.history_limits import MAX_COUNT, MAX_DAYS
 from belvedere.base.clock import DAY
 from belvedere.base.errors import Fault, Invalid
 from belvedere.base.text.regex_syntax import parse_pattern
@@ -94,8 +95,8 @@ def _numbers(spec: TaskSpec) -> Faults:
         yield from _within("concurrency", spec.concurrency, 1, 10_000)
     yield from _within("grace_time", spec.grace_time, 0, 7 * 24 * 3600)
     yield from _within("expires", spec.expires, 1_000, 365 * DAY)
-    yield from _within("history.count", spec.history.count, 0, 1_000_000)
-    yield from _within("history.days", spec.history.days, 0, 36_500)
+    yield from _within("history.count", spec.history.count, 0, MAX_COUNT)
+    yield from _within("history.days", spec.history.days, 0, MAX_DAYS)
     if spec.retry is not None:
         yield from retry_faults(spec.retry)
 

@@ -147,6 +147,16 @@ export const queuePositionQuery = (job: Job) =>
     enabled: job.lifecycle === 'ready' && job.host_id !== null,
   })
 
+/** How many jobs were removed, of one task or workflow or of all. */
+export const removedJobsQuery = (of: {
+  task?: string | undefined
+  workflow?: string | undefined
+}) =>
+  queryOptions({
+    queryKey: ['job', 'removed', of],
+    queryFn: () => ok(api.GET('/job/removed', { params: { query: untypedQuery(of) } })),
+  })
+
 export const filesQuery = (id: string) =>
   queryOptions({
     queryKey: ['job', id, 'files'],

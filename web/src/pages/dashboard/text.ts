@@ -47,7 +47,7 @@ export const useText = catalogue(
     addHostBody:
       'A host is a machine with an agent. It runs your tasks and checks; each host gets its own monitor.',
     addMonitor: 'Add a monitor',
-    addMonitorBody: 'A web page, a port, a process, a certificate: you are notified when it fails.',
+    addMonitorBody: 'A web page, a port, a process, a certificate: checked all the time.',
     newMonitor: 'New monitor',
     origins: {
       scheduler: 'schedule',
@@ -106,7 +106,7 @@ export const useText = catalogue(
       'Un equipo es una máquina con un agente. Ejecuta tus tareas y comprobaciones; cada equipo tiene su propio monitor.',
     addMonitor: 'Añade un monitor',
     addMonitorBody:
-      'Una página web, un puerto, un proceso, un certificado: recibes un aviso cuando falla.',
+      'Una página web, un puerto, un proceso, un certificado: se comprueba sin parar.',
     newMonitor: 'Nuevo monitor',
     origins: { scheduler: 'horario', trigger_by: 'disparador', secret: 'clave secreta' },
     command: 'orden',

@@ -72,6 +72,7 @@ export const useJobsText = catalogue(
     deleteView: (name: string) => `Delete the view ${name}`,
     viewSaved: 'View saved',
     history: 'Delete finished…',
+    historyAction: 'Delete finished jobs',
     historyTitle: 'Delete the history of jobs?',
     historyBody:
       'Deletes all finished jobs with their logs and results, for everyone. Open jobs and unresolved lost jobs are kept.',
@@ -157,6 +158,7 @@ export const useJobsText = catalogue(
     deleteView: (name: string) => `Borrar la vista ${name}`,
     viewSaved: 'Vista guardada',
     history: 'Borrar terminados…',
+    historyAction: 'Borrar trabajos terminados',
     historyTitle: '¿Borrar el historial de trabajos?',
     historyBody:
       'Borra todos los trabajos terminados con sus registros y resultados, para todos. Los abiertos y los perdidos sin resolver se conservan.',

@@ -148,6 +148,11 @@ export const useText = catalogue(
     retention: 'Retention of finished jobs',
     retentionHelp:
       'Per task, by number and by days; older jobs are deleted in small batches. Running jobs are never deleted.',
+    keepDefault: 'Default for all tasks and workflows',
+    keepCountLabel: 'Ended jobs to keep',
+    keepDaysLabel: 'For days',
+    keepInherited: "the organization's default",
+    keepUseDefault: 'Use default',
     keepCount: 'Jobs',
     keepDays: 'Days',
     task: 'Task',
@@ -308,6 +313,11 @@ export const useText = catalogue(
     retention: 'Retención de los trabajos terminados',
     retentionHelp:
       'Por tarea, por número y por días; lo más antiguo se borra en lotes pequeños. Los trabajos en marcha nunca se borran.',
+    keepDefault: 'Valor para todas las tareas y flujos',
+    keepCountLabel: 'Trabajos terminados que se guardan',
+    keepDaysLabel: 'Durante días',
+    keepInherited: 'el valor de la organización',
+    keepUseDefault: 'Usar el valor general',
     keepCount: 'Trabajos',
     keepDays: 'Días',
     task: 'Tarea',

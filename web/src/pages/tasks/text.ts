@@ -102,7 +102,12 @@ export const useText = catalogue(
     retryBackoff: 'Factor for each further delay',
     retryLost: 'Also when the outcome is unknown',
     history: 'Retention of finished jobs',
-    historyCount: 'At most',
+    historyInherited: (jobs: number, days: number) =>
+      `Keeps ${plural(jobs, 'job', 'jobs')} for ${plural(days, 'day', 'days')}, the organization's default.`,
+    historyOwn: (jobs: number, days: number) =>
+      `Keeps ${plural(jobs, 'job', 'jobs')} for ${plural(days, 'day', 'days')}.`,
+    historyDefault: "Use the organization's default",
+    historyCount: 'Jobs',
     historyDays: 'Days',
     expires: 'Maximum time in the queue (hours)',
     grace: 'Delay of triggered runs (seconds)',
@@ -339,7 +344,12 @@ export const useText = catalogue(
     retryBackoff: 'Factor para cada espera siguiente',
     retryLost: 'También cuando se desconoce el resultado',
     history: 'Retención de los trabajos terminados',
-    historyCount: 'Como mucho',
+    historyInherited: (jobs: number, days: number) =>
+      `Guarda ${plural(jobs, 'trabajo', 'trabajos')} durante ${plural(days, 'día', 'días')}, el valor de la organización.`,
+    historyOwn: (jobs: number, days: number) =>
+      `Guarda ${plural(jobs, 'trabajo', 'trabajos')} durante ${plural(days, 'día', 'días')}.`,
+    historyDefault: 'Usar el valor de la organización',
+    historyCount: 'Trabajos',
     historyDays: 'Días',
     expires: 'Tiempo máximo en la cola (horas)',
     grace: 'Retraso de las ejecuciones disparadas (segundos)',

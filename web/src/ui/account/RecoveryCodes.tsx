@@ -1,5 +1,6 @@
-import { Button, CopyButton, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { catalogue } from '../../lib/i18n'
+import { useCopy } from '../copy/useCopy'
 import { useWords } from '../text'
 
 const useText = catalogue(
@@ -19,6 +20,7 @@ const useText = catalogue(
 export function RecoveryCodes({ codes, onClose }: { codes: string[] | null; onClose: () => void }) {
   const t = useText()
   const w = useWords()
+  const { isCopied, copy } = useCopy()
   return (
     <Modal
       opened={codes !== null}
@@ -37,13 +39,9 @@ export function RecoveryCodes({ codes, onClose }: { codes: string[] | null; onCl
           ))}
         </ul>
         <Group justify="flex-end" gap={8}>
-          <CopyButton value={codes?.join('\n') ?? ''}>
-            {({ copied, copy }) => (
-              <Button variant="default" onClick={copy}>
-                {copied ? w.copied : w.copy}
-              </Button>
-            )}
-          </CopyButton>
+          <Button variant="default" onClick={() => copy(codes?.join('\n') ?? '')}>
+            {isCopied ? w.copied : w.copy}
+          </Button>
           <Button onClick={onClose}>{t.kept}</Button>
         </Group>
       </Stack>

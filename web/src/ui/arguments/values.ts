@@ -22,13 +22,16 @@ export function nameOf(argument: Argument, n: number): string {
 export function firstValues(definitions: Argument[], before: unknown[] = []): unknown[] {
   return definitions.map((argument, n) => {
     if (argument.type === 'fixed') return argument.value
-    if (!argument.masked && !argument.readonly && fits(argument, before[n])) return before[n]
+    if (!argument.masked && !argument.readonly && fitsDefinition(argument, before[n]))
+      return before[n]
     return proposed(argument)
   })
 }
 
-function fits(argument: Argument, value: unknown): boolean {
-  return value !== undefined && value !== '' && !faultOf(argument, value)
+/** Whether the value is one, and the definition allows it. */
+export function fitsDefinition(argument: Argument, value: unknown): boolean {
+  const isBlank = value == null || value === '' || (Array.isArray(value) && value.length === 0)
+  return !isBlank && !faultOf(argument, value)
 }
 
 function proposed(argument: Argument): unknown {

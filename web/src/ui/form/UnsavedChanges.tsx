@@ -22,6 +22,7 @@ export function UnsavedChanges({ when, within }: Props) {
       opened={status === 'blocked'}
       title={w.unsaved}
       action={w.leave}
+      dismiss={w.stay}
       onClose={() => reset?.()}
       onConfirm={() => proceed?.()}
     >

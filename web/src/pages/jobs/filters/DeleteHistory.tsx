@@ -22,7 +22,7 @@ export function DeleteHistory({ opened, onClose }: { opened: boolean; onClose: (
       opened={opened}
       title={t.historyTitle}
       word={t.historyWord}
-      action={t.history}
+      action={t.historyAction}
       busy={purge.isPending}
       onClose={onClose}
       onConfirm={() => purge.mutate()}

@@ -9,6 +9,7 @@ import { usePageTitle } from '../../../app/title'
 import { AppLink } from '../../../ui/AppLink'
 import { EmptyState } from '../../../ui/layout/EmptyState'
 import { QueryResult } from '../../../ui/layout/QueryResult'
+import { RemovedJobs } from '../../../ui/list/RemovedJobs'
 import { JobFilters } from '../filters/JobFilters'
 import { useJobsText } from '../listText'
 import { JobBulkActions } from './JobBulkActions'
@@ -31,6 +32,7 @@ export function JobsPage() {
   // A short page ends where the server's row budget did: the search continues by itself.
   const until = last && last.rows.length < PAGE ? last.until : null
   const onMore = () => !query.isFetchingNextPage && void query.fetchNextPage()
+  const isEnd = !!last && !query.hasNextPage
   useContinued(query, until)
   const selection = useSelection(rows, JSON.stringify(filter))
   return (
@@ -57,8 +59,19 @@ export function JobsPage() {
           )
         }
       </QueryResult>
+      {isEnd && isOnlyAbout(filter) ? (
+        <RemovedJobs task={filter.task} workflow={filter.workflow} />
+      ) : null}
       {until ? <OlderJobs until={until} isBusy={query.isFetchingNextPage} onMore={onMore} /> : null}
     </Paper>
+  )
+}
+
+/** Whether the list shows all jobs, or all of one task or workflow. */
+function isOnlyAbout(filter: JobFilter): boolean {
+  const names = Object.keys(filter)
+  return (
+    names.length === 0 || (names.length === 1 && (names[0] === 'task' || names[0] === 'workflow'))
   )
 }
 

@@ -14,6 +14,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
 import { EditForm } from '../../../ui/form/EditForm'
+import { NotifiedBy } from '../../../ui/notify/NotifiedBy'
 import { ConfigField } from './ConfigField'
 import { COMMON, fieldsOf, needsHost, type Values } from './kinds'
 import { useKindText } from './kindText'
@@ -107,6 +108,16 @@ export function MonitorForm({ kind, values, errors, onChange, onSubmit, self, ch
             value={values.maintenance as MaintenanceWindow[]}
             onChange={set('maintenance')}
             errors={errors}
+          />
+          <NotifiedBy
+            failure={{
+              kind: 'monitor.failure',
+              objectIds: [self, values.host_id].filter(
+                (id): id is string => typeof id === 'string',
+              ),
+              tags: (values.tags as string[]) ?? [],
+              severity: values.failure_severity ? String(values.failure_severity) : undefined,
+            }}
           />
           <Group gap={8}>{children}</Group>
         </Stack>

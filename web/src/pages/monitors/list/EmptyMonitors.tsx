@@ -11,6 +11,7 @@ import { AppLink, useAppNavigate } from '../../../ui/AppLink'
 import { Form } from '../../../ui/form/Form'
 import { InstallLine } from '../../../ui/hosts/InstallLine'
 import { EmptyState } from '../../../ui/layout/EmptyState'
+import { NotifiedBy } from '../../../ui/notify/NotifiedBy'
 import { useText } from '../text'
 import { useMonitorFilter } from './MonitorFilters'
 
@@ -46,6 +47,7 @@ export function EmptyMonitors() {
     <Paper withBorder>
       <EmptyState icon={Activity} title={t.first}>
         <p>{t.firstBody}</p>
+        <NotifiedBy failure={{ kind: 'monitor.failure', objectIds: [], tags: [] }} />
         {hosts && !host ? (
           <>
             <p>{t.noHost}</p>

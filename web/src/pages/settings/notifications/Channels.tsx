@@ -11,7 +11,9 @@ import { EmptyState } from '../../../ui/layout/EmptyState'
 import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
 import { useWords } from '../../../ui/text'
-import { showError, showSuccess } from '../../../ui/toast'
+import { showError } from '../../../ui/toast'
+import { ChannelWizard } from './ChannelWizard'
+import { TestResult } from './TestResult'
 import { useText } from './text'
 
 type Channel = Shape<'ChannelRecord'>
@@ -45,11 +47,9 @@ export function Channels() {
           )
         }
       </QueryResult>
-      {editing ? (
-        <ChannelDialog
-          channel={editing === 'new' ? null : editing}
-          onClose={() => setEditing(null)}
-        />
+      {editing === 'new' ? <ChannelWizard onClose={() => setEditing(null)} /> : null}
+      {editing && editing !== 'new' ? (
+        <ChannelDialog channel={editing} onClose={() => setEditing(null)} />
       ) : null}
     </Section>
   )
@@ -62,7 +62,6 @@ function ChannelRow({ channel, onEdit }: { channel: Channel; onEdit: () => void 
   const test = useMutation({
     mutationFn: () => ok(api.POST('/notify/channel/{id}/test', { params })),
     onError: showError,
-    onSuccess: () => showSuccess(t.testSent),
     onSettled: () => client.invalidateQueries({ queryKey: ['message'] }),
   })
   return (
@@ -90,23 +89,22 @@ function ChannelRow({ channel, onEdit }: { channel: Channel; onEdit: () => void 
         remove={() => ok(api.DELETE('/notify/channel/{id}', { params }))}
         queryKey={channelsQuery.queryKey}
       />
+      {test.data && !test.isPending ? <TestResult name={channel.name} message={test.data} /> : null}
     </div>
   )
 }
 
-function ChannelDialog({ channel, onClose }: { channel: Channel | null; onClose: () => void }) {
+function ChannelDialog({ channel, onClose }: { channel: Channel; onClose: () => void }) {
   const t = useText()
   const w = useWords()
   const client = useQueryClient()
-  const [name, setName] = useState(channel?.name ?? '')
+  const [name, setName] = useState(channel.name)
   const [url, setUrl] = useState('')
-  const [enable, setEnable] = useState(channel?.enable ?? true)
+  const [enable, setEnable] = useState(channel.enable)
   const save = useMutation({
     mutationFn: () => {
       const body = { name, enable, ...(url ? { url } : {}) }
-      return channel
-        ? ok(api.PATCH('/notify/channel/{id}', { params: { path: { id: channel.id } }, body }))
-        : ok(api.POST('/notify/channel', { body }))
+      return ok(api.PATCH('/notify/channel/{id}', { params: { path: { id: channel.id } }, body }))
     },
     onError: showError,
     onSuccess: () => {
@@ -118,7 +116,7 @@ function ChannelDialog({ channel, onClose }: { channel: Channel | null; onClose:
   return (
     <FormDialog
       onClose={onClose}
-      title={channel?.name ?? t.newChannel}
+      title={channel.name}
       size="lg"
       action={w.save}
       busy={save.isPending}
@@ -133,10 +131,9 @@ function ChannelDialog({ channel, onClose }: { channel: Channel | null; onClose:
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <TextInput
-        required={!channel}
         label={t.url}
         description={t.urlHelp}
-        placeholder={channel ? t.keepUrl : ''}
+        placeholder={t.keepUrl}
         autoComplete="off"
         value={url}
         error={faults.url}

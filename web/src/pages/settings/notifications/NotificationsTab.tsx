@@ -1,13 +1,14 @@
 import { Button, SegmentedControl, Stack, Text } from '@mantine/core'
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { MailX } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok, type Shape } from '../../../api/client'
-import { messagesQuery } from '../../../api/queries/notifications'
+import { channelsQuery, messagesQuery, rulesQuery } from '../../../api/queries/notifications'
 import type { Look } from '../../../lib/state'
 import { EmptyState } from '../../../ui/layout/EmptyState'
 import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
+import { Warning } from '../../../ui/layout/Warning'
 import { LoadMore } from '../../../ui/list/LoadMore'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago } from '../../../ui/state/Time'
@@ -20,10 +21,26 @@ import '../settings.css'
 export function NotificationsTab() {
   return (
     <Stack gap="md">
+      <NobodyWarning />
       <Channels />
       <Rules />
       <Messages />
     </Stack>
+  )
+}
+
+/** Shown until an enabled rule leads to an enabled channel. */
+function NobodyWarning() {
+  const t = useText()
+  const { data: channels } = useQuery(channelsQuery)
+  const { data: rules } = useQuery(rulesQuery)
+  if (!channels || !rules) return null
+  const enabled = new Set(channels.filter(({ enable }) => enable).map(({ id }) => id))
+  if (rules.some((rule) => rule.enable && rule.channels.some((id) => enabled.has(id)))) return null
+  return (
+    <Warning title={t.nobody}>
+      <Text size="sm">{t.nobodyBody}</Text>
+    </Warning>
   )
 }
 

@@ -8,6 +8,7 @@ import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
 import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
+import { HistoryDefault } from './HistoryDefault'
 import '../settings.css'
 
 type Task = Shape<'TaskRecord'>
@@ -21,6 +22,7 @@ export function RetentionTab() {
   })
   return (
     <Stack gap="md">
+      <HistoryDefault />
       <Section title={t.retention}>
         <Text size="sm" c="dimmed" p="md">
           {t.retentionHelp}
@@ -29,7 +31,7 @@ export function RetentionTab() {
           {(all) => (
             <div role="list">
               {all.map((kind) => (
-                <KeepRow key={kind.id} task={kind} />
+                <KeepRow key={`${kind.id} ${JSON.stringify(kind.history)}`} task={kind} />
               ))}
             </div>
           )}
@@ -45,21 +47,29 @@ function KeepRow({ task }: { task: Task }) {
   const client = useQueryClient()
   const [history, setHistory] = useState(task.history)
   const save = useMutation({
-    mutationFn: () =>
-      ok(api.PATCH('/task/{id}', { params: { path: { id: task.id } }, body: { history } })),
+    mutationFn: (inherited: boolean) =>
+      ok(
+        api.PATCH('/task/{id}', {
+          params: { path: { id: task.id } },
+          body: { history: inherited ? { inherited } : { ...history, inherited } },
+        }),
+      ),
     onError: showError,
     onSuccess: () => showSuccess(t.changed),
     onSettled: () => client.invalidateQueries({ queryKey: ['task'] }),
   })
   const saveIfOther = () => {
-    if (history.count !== task.history.count || history.days !== task.history.days) save.mutate()
+    if (history.count !== task.history.count || history.days !== task.history.days)
+      save.mutate(false)
   }
   return (
     <div role="listitem" className="row settings-keep">
       <div className="clip">
         <AppLink to={`/tasks/${task.id}`}>{task.name}</AppLink>
         <Text size="xs" c="dimmed" className="clip">
-          {task.hostname}
+          {[task.hostname, task.history.inherited ? t.keepInherited : '']
+            .filter(Boolean)
+            .join(' · ')}
         </Text>
       </div>
       {(['count', 'days'] as const).map((name) => (
@@ -74,6 +84,15 @@ function KeepRow({ task }: { task: Task }) {
           onBlur={saveIfOther}
         />
       ))}
+      <Button
+        size="compact-xs"
+        variant="default"
+        disabled={task.history.inherited ?? false}
+        loading={save.isPending}
+        onClick={() => save.mutate(true)}
+      >
+        {t.keepUseDefault}
+      </Button>
     </div>
   )
 }

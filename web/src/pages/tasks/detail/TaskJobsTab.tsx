@@ -1,19 +1,22 @@
 import { Button, Paper, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ListChecks } from 'lucide-react'
-import { taskJobsQuery } from '../../../api/queries/automation/task'
+import { type Task, taskJobsQuery } from '../../../api/queries/automation/task'
 import { jobLook, jobStateText } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
 import { EmptyState } from '../../../ui/layout/EmptyState'
 import { QueryResult } from '../../../ui/layout/QueryResult'
+import { RemovedJobs } from '../../../ui/list/RemovedJobs'
 import { useRowKeys } from '../../../ui/list/rowKeys'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago, Duration } from '../../../ui/state/Time'
 import { useText } from '../text'
 
 /** The newest jobs of the task. */
-export function TaskJobsTab({ id }: { id: string }) {
+export function TaskJobsTab({ task }: { task: Task }) {
   const t = useText()
+  const { id, history } = task
+  const keeps = history.inherited ? t.historyInherited : t.historyOwn
   const query = useQuery(taskJobsQuery(id))
   useRowKeys()
   return (
@@ -61,6 +64,10 @@ export function TaskJobsTab({ id }: { id: string }) {
           )
         }
       </QueryResult>
+      <Text size="xs" c="dimmed" ta="center" p={8}>
+        {keeps(history.count ?? 0, history.days ?? 0)}
+      </Text>
+      <RemovedJobs task={id} />
     </Paper>
   )
 }

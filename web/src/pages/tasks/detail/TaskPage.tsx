@@ -66,7 +66,7 @@ function Inside({ task }: { task: Task }) {
           <TaskTriggersTab task={task} />
         </Tabs.Panel>
         <Tabs.Panel value="jobs">
-          <TaskJobsTab id={task.id} />
+          <TaskJobsTab task={task} />
         </Tabs.Panel>
         <Tabs.Panel value="access" maw={640}>
           <AclPanel object="task" id={task.id} />

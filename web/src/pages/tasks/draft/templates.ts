@@ -24,7 +24,7 @@ export function emptyTask(type: Task['type']): Task {
     grace_time: 0,
     cancellable: true,
     expires: 7 * 24 * HOUR,
-    history: { count: 1000, days: 90 },
+    history: { count: 1000, days: 90, inherited: true },
     notify: true,
     user_inputs: false,
     version: 0,

@@ -1,7 +1,9 @@
-import { Group, NumberInput, Select, Switch, Text } from '@mantine/core'
+import { Group, NumberInput, Select, Switch } from '@mantine/core'
+import { NotifiedBy } from '../../../ui/notify/NotifiedBy'
 import type { FormProps } from '../draft/taskDraft'
 import { useText } from '../text'
 import { FormCard } from './FormCard'
+import { HistoryFields } from './HistoryFields'
 import { PairsField } from './PairsField'
 
 const HOUR = 3_600_000
@@ -26,7 +28,7 @@ export function OptionFields(props: FormProps) {
   return (
     <FormCard title={t.options}>
       {hasRun ? <Running {...props} /> : null}
-      <OutputFields {...props} />
+      <HistoryFields {...props} />
       <NumberInput
         label={t.expires}
         min={0}
@@ -47,6 +49,15 @@ export function OptionFields(props: FormProps) {
       {isScript ? toggle('daemonize', t.daemonize) : null}
       {isScript ? toggle('ignore_exit_code', t.ignoreExit) : null}
       {toggle('notify', t.notify)}
+      {task.notify ? (
+        <NotifiedBy
+          failure={{
+            kind: 'job.finished',
+            objectIds: [task.id, task.host_id ?? ''].filter(Boolean),
+            tags: task.tags,
+          }}
+        />
+      ) : null}
       {isScript ? <ScriptOptions {...props} /> : null}
     </FormCard>
   )
@@ -124,36 +135,6 @@ function Retry({ task, set, errors, readOnly }: FormProps) {
         onChange={(event) => change({ on_lost: event.currentTarget.checked })}
       />
     </>
-  )
-}
-
-function OutputFields({ task, set, errors, readOnly }: FormProps) {
-  const t = useText()
-  const { history } = task
-  return (
-    <div>
-      <Text size="sm" fw={500}>
-        {t.history}
-      </Text>
-      <Group gap={8} grow align="flex-end">
-        <NumberInput
-          label={t.historyCount}
-          min={0}
-          readOnly={readOnly}
-          value={history.count}
-          error={errors['history.count']}
-          onChange={(next) => set({ history: { ...history, count: Number(next) } })}
-        />
-        <NumberInput
-          label={t.historyDays}
-          min={0}
-          readOnly={readOnly}
-          value={history.days}
-          error={errors['history.days']}
-          onChange={(next) => set({ history: { ...history, days: Number(next) } })}
-        />
-      </Group>
-    </div>
   )
 }
 

@@ -10,6 +10,7 @@ import { CodeEditor } from '../../../ui/editor/CodeEditor'
 import { runnableQuery, type Target } from '../../../ui/run/target'
 import { useTargets } from '../../../ui/run/targetList'
 import { attachedTargets } from '../attachedTargets'
+import { useSamplePayload } from '../samplePayload'
 import { useText } from '../text'
 import { type ArgumentSource, mapPayload, payloadElements } from './payloadMapping'
 
@@ -28,7 +29,9 @@ function trigger(id: string, payload: string): Promise<Shape<'Triggered'>> {
 export function TestCall({ hook }: { hook: Webhook }) {
   const t = useText()
   const client = useQueryClient()
-  const [payload, setPayload] = useState('["one", 2]')
+  const sample = useSamplePayload(hook)
+  const [typed, setPayload] = useState<string | null>(null)
+  const payload = typed ?? sample ?? '[]'
   const parsed = payloadElements(payload)
   const targets = attachedTargets(hook, useTargets())
   const send = useMutation({

@@ -2,9 +2,11 @@ import { Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { currentCustomer, ROOT } from '../../../api/client'
 import type { Webhook } from '../../../api/queries/automation/webhook'
+import { useCan } from '../../../app/session'
 import { CopyField } from '../../../ui/form/CopyField'
 import { CallText } from '../../../ui/run/calls/CallText'
-import { SecretKey } from '../../../ui/run/calls/SecretKey'
+import { readSecret, SecretKey } from '../../../ui/run/calls/SecretKey'
+import { useSamplePayload } from '../samplePayload'
 import { useText } from '../text'
 
 /** Who signs with a secret of their own, as they write themselves. */
@@ -17,19 +19,28 @@ export function hookUrl(hook: Webhook, secret: string): string {
   return `${location.origin}${ROOT}webhook/${hook.id}/${path}?${query}`
 }
 
+function curl(url: string, payload: string): string {
+  const data = payload.replaceAll("'", "'\\''")
+  return `curl -X POST '${url}' \\\n  -H 'Content-Type: application/json' \\\n  -d '${data}'`
+}
+
 /** The address to call. The secret in it is hidden until an admin asks for it. */
 export function WebhookAddress({ hook }: { hook: Webhook }) {
   const t = useText()
+  const mayRead = useCan()('task.secret')
   const [secret, setSecret] = useState('')
-  const url = hookUrl(hook, secret || HIDDEN)
+  const payload = useSamplePayload(hook) ?? '[]'
   const isSigned = hook.signature !== 'none'
   const chosenBy = CHOOSERS[hook.signature]
-  const call = `curl -X POST '${url}' \\\n  -H 'Content-Type: application/json' \\\n  -d '["one", 2]'`
+  const url = hookUrl(hook, secret || (mayRead ? HIDDEN : 'SECRET'))
+  // Copying gives the real address, also while the page hides the secret in it.
+  const isHidden = !isSigned && !secret && mayRead
+  const load = async () => hookUrl(hook, (await readSecret('webhook', hook.id)).secret)
   return (
     <Stack gap="sm">
       <Text size="sm">{isSigned ? t.signedBody : t.addressBody}</Text>
       {chosenBy ? <Text size="sm">{t.chosenBody(chosenBy)}</Text> : null}
-      <CopyField value={url} label={t.address} />
+      <CopyField value={url} label={t.address} source={isHidden ? load : undefined} />
       <SecretKey
         kind="webhook"
         id={hook.id}
@@ -37,7 +48,13 @@ export function WebhookAddress({ hook }: { hook: Webhook }) {
         onSecret={setSecret}
         chosenBy={chosenBy}
       />
-      {isSigned ? null : <CallText text={call} label={t.copyAddress} />}
+      {isSigned ? null : (
+        <CallText
+          text={curl(url, payload)}
+          label={t.copyAddress}
+          source={isHidden ? async () => curl(await load(), payload) : undefined}
+        />
+      )}
     </Stack>
   )
 }

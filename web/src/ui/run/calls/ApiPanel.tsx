@@ -2,13 +2,13 @@ import { Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useCan } from '../../../app/session'
-import { firstValues, toShow } from '../../arguments/values'
+import { sampleValues } from '../../arguments/samples/samples'
 import { QueryResult } from '../../layout/QueryResult'
 import { type Runnable, runnableQuery, type Target } from '../target'
 import { useText } from '../text'
 import { curlCall, htmlForm, type Key, pythonCall } from './apiCalls'
 import { CallText } from './CallText'
-import { SecretKey } from './SecretKey'
+import { readSecret, SecretKey } from './SecretKey'
 
 /** Ready calls that run a task or a workflow: with a token, and with its secret key. */
 export function ApiPanel({ target }: { target: Target }) {
@@ -44,20 +44,27 @@ interface CallsProps {
   runnable: Runnable
   access: Key
   note: string
+  /** The access with the secret that `access` hides, for copying. */
+  load?: (() => Promise<Key>) | undefined
 }
 
-function Calls({ target, runnable, access, note }: CallsProps) {
+function Calls({ target, runnable, access, note, load }: CallsProps) {
   const t = useText()
   const definitions = runnable.arguments ?? []
-  const values = toShow(definitions, firstValues(definitions))
+  const values = sampleValues(definitions)
+  const keys = { access, load }
   return (
     <Stack gap="sm">
       <Text size="sm">{note}</Text>
-      <Titled label={t.curl} text={curlCall(target, access, values)} />
+      <Titled label={t.curl} render={(key) => curlCall(target, key, values)} {...keys} />
       {'secret' in access ? (
-        <Titled label={t.html} text={htmlForm(target, access.secret, definitions)} />
+        <Titled
+          label={t.html}
+          render={(key) => ('secret' in key ? htmlForm(target, key.secret, definitions) : '')}
+          {...keys}
+        />
       ) : null}
-      <Titled label={t.python} text={pythonCall(target, access, values)} />
+      <Titled label={t.python} render={(key) => pythonCall(target, key, values)} {...keys} />
       <Text size="xs" c="dimmed">
         {t.waiting}
       </Text>
@@ -65,13 +72,22 @@ function Calls({ target, runnable, access, note }: CallsProps) {
   )
 }
 
-function Titled({ label, text }: { label: string; text: string }) {
+interface TitledProps extends Pick<CallsProps, 'access' | 'load'> {
+  label: string
+  render: (access: Key) => string
+}
+
+function Titled({ label, access, load, render }: TitledProps) {
   return (
     <div>
       <Text size="sm" fw={600} mb={4} component="h3">
         {label}
       </Text>
-      <CallText text={text} label={label} />
+      <CallText
+        text={render(access)}
+        label={label}
+        source={load ? async () => render(await load()) : undefined}
+      />
     </div>
   )
 }
@@ -88,6 +104,7 @@ function BySecret({ target, runnable }: { target: Target; runnable: Runnable }) 
         runnable={runnable}
         access={{ secret: secret || (mayRead ? '••••••••' : 'KEY') }}
         note={t.secretBody}
+        load={mayRead && !secret ? () => readSecret(target.kind, target.id) : undefined}
       />
     </Stack>
   )

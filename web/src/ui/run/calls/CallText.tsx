@@ -1,25 +1,22 @@
-import { ActionIcon, CopyButton, Tooltip } from '@mantine/core'
-import { Check, Copy } from 'lucide-react'
-import { useWords } from '../../text'
+import { CopyIcon } from '../../copy/CopyIcon'
+import type { CopySource } from '../../copy/useCopy'
 import '../run.css'
 
+interface Props {
+  text: string
+  label: string
+  /** What is copied, if `text` hides a part of it. */
+  source?: CopySource | undefined
+}
+
 /** A few lines to take away. */
-export function CallText({ text, label }: { text: string; label: string }) {
-  const w = useWords()
+export function CallText({ text, label, source = text }: Props) {
   return (
     <div className="run-call-box">
       <section className="run-call mono" aria-label={label} tabIndex={0}>
         {text}
       </section>
-      <CopyButton value={text}>
-        {({ copied, copy }) => (
-          <Tooltip label={copied ? w.copied : w.copy}>
-            <ActionIcon className="run-call-copy" onClick={copy} aria-label={`${w.copy}: ${label}`}>
-              {copied ? <Check size={14} /> : <Copy size={14} />}
-            </ActionIcon>
-          </Tooltip>
-        )}
-      </CopyButton>
+      <CopyIcon source={source} label={label} className="run-call-copy" />
     </div>
   )
 }

@@ -114,7 +114,8 @@ const PATHS = {
   webhook: '/webhook/{id}/credentials',
 } as const
 
-function readSecret(kind: Kind, id: string) {
+/** Reading it is audited. */
+export function readSecret(kind: Kind, id: string) {
   return ok(api.GET(PATHS[kind], { params: { path: { id } } }))
 }
 

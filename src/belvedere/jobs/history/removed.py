@@ -1,0 +1,48 @@
+"""How many jobs were removed, so that a list of jobs can say that it is not complete."""
+
+import msgspec
+
+from belvedere.access import Actor, acl_of, may_see
+from belvedere.base.clock import iso
+from belvedere.db import Tx
+
+
+class RemovedJobs(msgspec.Struct):
+    """Jobs that retention or a person removed; `last_date` is null if there were none."""
+
+    count: int
+    last_date: str | None
+
+
+def note(tx: Tx, ids: str) -> None:
+    """Count these jobs, which are about to be removed, for their task or workflow."""
+    rows = tx.rows(
+        "select customer_id, coalesce(task_id, workflow_id, ''), count(*) from jobs"
+        f" where id in {tx.dialect.in_texts} group by 1, 2",
+        ids,
+    )
+    tx.execute_many(
+        "insert into removed_jobs (customer_id, object_id, count, last_at) values (?, ?, ?, ?)"
+        " on conflict (customer_id, object_id) do update"
+        " set count = removed_jobs.count + excluded.count, last_at = excluded.last_at",
+        [(*row, tx.now) for row in rows],
+    )
+
+
+def show(tx: Tx, actor: Actor, kind: str, object_id: str) -> RemovedJobs:
+    """Of one task or workflow that the actor may see; without an id, of all that it may see."""
+    rows = tx.rows(
+        "select object_id, count, last_at from removed_jobs where customer_id = ?"
+        + (" and object_id = ?" if object_id else ""),
+        *((actor.customer_id, object_id) if object_id else (actor.customer_id,)),
+    )
+    if not actor.sees_all:
+        rows = [row for row in rows if kind and _may_see(tx, actor, kind, row[0])]
+    last_at = max((at for _, _, at in rows), default=None)
+    return RemovedJobs(
+        sum(count for _, count, _ in rows), None if last_at is None else iso(last_at)
+    )
+
+
+def _may_see(tx: Tx, actor: Actor, kind: str, object_id: str) -> bool:
+    return may_see(actor, acl_of(tx, actor.customer_id, kind, object_id))

@@ -1,0 +1,56 @@
+import { Button, Modal, SimpleGrid, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { useWords } from '../../../ui/text'
+import { SERVICES, type Service } from './services'
+import { useText } from './text'
+import { WizardForm } from './WizardForm'
+import { useWizardText } from './wizardText'
+
+/** Any address that Apprise knows, typed as it is. */
+const OTHER: Service = {
+  id: 'other',
+  label: '',
+  fields: [{ name: 'webhookUrl', isSecret: true, placeholder: 'signal://…, matrix://…, sns://…' }],
+  url: ({ webhookUrl = '' }) => webhookUrl.trim(),
+}
+
+/** Sets up notifications: choose a service, fill in what it needs, test it, choose what is sent. */
+export function ChannelWizard({ onClose }: { onClose: () => void }) {
+  const t = useWizardText()
+  const { url, urlHelp } = useText()
+  const w = useWords()
+  const [service, setService] = useState<Service | null>(null)
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={service?.label ? `${t.title}: ${service.label}` : t.title}
+      size="lg"
+      closeButtonProps={{ 'aria-label': w.close }}
+    >
+      {service ? (
+        <WizardForm
+          service={service}
+          label={service === OTHER ? url : undefined}
+          help={service === OTHER ? urlHelp : undefined}
+          onBack={() => setService(null)}
+          onClose={onClose}
+        />
+      ) : (
+        <Stack gap="sm">
+          <Text size="sm">{t.choose}</Text>
+          <SimpleGrid cols={{ base: 2, sm: 3 }} spacing="xs">
+            {SERVICES.map((choice) => (
+              <Button key={choice.id} variant="default" onClick={() => setService(choice)}>
+                {choice.label}
+              </Button>
+            ))}
+          </SimpleGrid>
+          <Button variant="subtle" onClick={() => setService(OTHER)}>
+            {t.other}
+          </Button>
+        </Stack>
+      )}
+    </Modal>
+  )
+}

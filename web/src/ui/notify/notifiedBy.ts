@@ -1,0 +1,38 @@
+import type { Shape } from '../../api/client'
+
+type Channel = Pick<Shape<'ChannelRecord'>, 'id' | 'name' | 'enable'>
+type Rule = Pick<
+  Shape<'RuleRecord'>,
+  'enable' | 'channels' | 'kinds' | 'objects' | 'states' | 'tags' | 'severity'
+>
+
+/** A failure of one monitor or task, as rules see it. */
+export interface Failure {
+  kind: 'monitor.failure' | 'job.finished'
+  /** Not known of what is still to be created. */
+  objectIds: string[]
+  tags: string[]
+  severity?: string | undefined
+}
+
+const SEVERITIES = ['LOW', 'HIGH', 'CRITICAL']
+const rank = (severity: string) => SEVERITIES.indexOf(severity.toUpperCase())
+
+/** The names of the channels that a failure is sent to. */
+export function notifiedChannels(failure: Failure, rules: Rule[], channels: Channel[]): string[] {
+  const ids = new Set(rules.filter((rule) => sends(rule, failure)).flatMap((rule) => rule.channels))
+  return channels.filter(({ id, enable }) => enable && ids.has(id)).map(({ name }) => name)
+}
+
+function sends(rule: Rule, failure: Failure): boolean {
+  const group = `${failure.kind.split('.')[0]}.*`
+  const tags = rule.tags.map((tag) => tag.toLowerCase())
+  return (
+    rule.enable &&
+    (!rule.kinds.length || rule.kinds.includes(failure.kind) || rule.kinds.includes(group)) &&
+    (!rule.objects.length || failure.objectIds.some((id) => rule.objects.includes(id))) &&
+    (!rule.states.length || rule.states.includes('failure')) &&
+    (!tags.length || failure.tags.some((tag) => tags.includes(tag.toLowerCase()))) &&
+    (failure.severity === undefined || rank(failure.severity) >= rank(rule.severity))
+  )
+}

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { picture, until, World } from './world'
+
+let world: World
+beforeAll(async () => {
+  world = await World.start({ demo: false })
+})
+afterAll(() => world.stop())
+
+test('the default of kept jobs is set once, shown on tasks, and lists say what is gone', async () => {
+  const task = await world.script('Kept', '#!/bin/bash\ntrue\n')
+  const page = await world.page('/settings/retention')
+  await page.getByLabel('Ended jobs to keep').fill('25')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText("the organization's default").first().waitFor()
+  await until(
+    async () => (await world.api('GET', `/task/${task.id}`)).history.count === 25,
+    'the default of the task',
+  )
+  await picture(page, 'retention')
+  for (let n = 0; n < 2; n++) {
+    const job = await world.api('POST', '/job', { task: task.id })
+    await until(
+      async () => (await world.api('GET', `/job/${job.id}`)).lifecycle === 'finished',
+      'the end',
+    )
+  }
+  await world.api('DELETE', `/task/${task.id}/job`)
+  await page.goto(world.at(`/tasks/${task.id}/jobs`))
+  await page.getByText("Keeps 25 jobs for 90 days, the organization's default.").waitFor()
+  await page.getByText('2 older jobs were removed').waitFor()
+  await picture(page, 'task-jobs-removed')
+  await page.goto(world.at('/jobs'))
+  await page.getByText('2 older jobs were removed').waitFor()
+})
+
+test('a task keeps its own number, and follows the default again', async () => {
+  const task = await world.script('Own', '#!/bin/bash\ntrue\n', { history: { count: 3, days: 4 } })
+  const page = await world.page('/settings/retention')
+  const row = page.getByRole('listitem').filter({ hasText: 'Own' })
+  await row.getByRole('button', { name: 'Use default' }).click()
+  await row.getByText("the organization's default").waitFor()
+  const { history } = await world.api('GET', `/task/${task.id}`)
+  expect(history.inherited).toBe(true)
+})
+
+test('no page sinned', () => {
+  expect(world.sins).toEqual([])
+})
