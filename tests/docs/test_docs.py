@@ -117,6 +117,15 @@ def test_every_promise_names_a_test_that_exists() -> None:
             )
 
 
+def test_every_fault_of_a_promise_names_tests_that_exist() -> None:
+    text = (ROOT / "docs" / "contributing" / "promises.md").read_text()
+    tests = re.findall(r"`([\w/]+\.py)::(\w+)`", text)
+    assert tests
+    for path, name in tests:
+        source = (ROOT / "tests" / path).read_text()
+        assert re.search(rf"^(async )?def {name}\(", source, re.MULTILINE), f"{path}::{name}"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_somewhere(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
