@@ -38,7 +38,7 @@ test('the wizard reports a failed test with the reason, then a sent one, and mak
   status = 404
   await dialog.getByRole('button', { name: 'Create and send test' }).click()
   await dialog.getByText('Not sent: the test message for ops failed.').waitFor()
-  await dialog.getByText(/answered 404.*Check the path/).waitFor()
+  await dialog.getByText(/responded with 404.*Check the path/).waitFor()
   await picture(page, 'wizard-failed')
   status = 200
   await dialog.getByRole('button', { name: 'Save and test again' }).click()

@@ -77,7 +77,7 @@ test('paused with an end and a reason, and resumed', async () => {
   await page.getByRole('button', { name: 'Pause' }).click()
   const ask = page.getByRole('dialog')
   await ask.getByLabel('Until (optional)').fill(`${new Date().getFullYear() + 1}-01-31T08:00`)
-  await ask.getByLabel('Why').fill('freeze')
+  await ask.getByLabel('Reason').fill('freeze')
   await ask.getByRole('button', { name: 'Pause' }).click()
   await page.getByText(/Paused since .*freeze/).waitFor()
   const pause = async () => (await world.api('GET', `/schedule/${made.id}`)).pause

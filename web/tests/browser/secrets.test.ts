@@ -52,7 +52,7 @@ test('a secret is set, and never shown again', async () => {
   expect(await kept(page)).not.toContain(FIRST)
   await page.reload()
   await row(page).getByText('secret', { exact: true }).waitFor()
-  await page.getByRole('button', { name: 'Set DEPLOY_KEY anew' }).click()
+  await page.getByRole('button', { name: 'Change DEPLOY_KEY' }).click()
   expect(await value(page).inputValue()).toBe('')
   expect(await kept(page)).not.toContain(FIRST)
   expect(JSON.stringify(await world.api('GET', '/secret'))).not.toContain(FIRST)
@@ -67,7 +67,7 @@ test('a script gets it, and its log does not show it', async () => {
 test('it is replaced under the same name', async () => {
   const before = (await world.api<any[]>('GET', '/secret'))[0].version
   const page = await world.page('/secrets')
-  await page.getByRole('button', { name: 'Set DEPLOY_KEY anew' }).click()
+  await page.getByRole('button', { name: 'Change DEPLOY_KEY' }).click()
   await value(page).fill(SECOND)
   await form(page).getByRole('button', { name: 'Save' }).click()
   await form(page).waitFor({ state: 'hidden' })
