@@ -95,7 +95,11 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 async def _close_transports() -> None:
-    """A transport that the test closed last is released in the next round of the loop; otherwise
-    its warning would hit whatever test runs when it is collected."""
+    """A transport that the test closed last is released in the next round of the loop, and one that
+    it left open is aborted; otherwise the warning would fail whatever test runs when it is
+    collected."""
+    transports: Any = getattr(asyncio.get_running_loop(), "_transports", {})
+    for transport in list(transports.values()):
+        transport.abort()
     for _ in range(3):
         await asyncio.sleep(0)

@@ -73,6 +73,15 @@ class Proxy:
             await asyncio.sleep(0)
         # On the loop's own thread: a connection that ends meanwhile would close the server twice.
         self._server.close()
+        await self._abort_transports()
+
+    async def _abort_transports(self) -> None:
+        """A task that is cancelled while it connects leaves its transport open."""
+        transports: Any = getattr(self._loop, "_transports", {})
+        for transport in list(transports.values()):
+            transport.abort()
+        for _ in range(3):
+            await asyncio.sleep(0)
 
     async def _hang_up(self) -> None:
         tasks = list(self._open)

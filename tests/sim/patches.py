@@ -142,8 +142,8 @@ TABLE: tuple[tuple[Any, str, Any], ...] = (
     (server_link, "SampleJournal", lambda _: SampleJournal()),
     (
         server_link,
-        "machine",
-        SimpleNamespace(system=lambda: ("", ""), fingerprint=lambda _, name: name),
+        "enrolment",
+        SimpleNamespace(operating_system=lambda: ("", ""), fingerprint=lambda _, name: name),
     ),
     (
         server_link,

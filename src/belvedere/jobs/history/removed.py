@@ -4,6 +4,7 @@ import msgspec
 
 from belvedere.access import Actor, acl_of, may_see
 from belvedere.base.clock import iso
+from belvedere.base.ids import is_id
 from belvedere.db import Tx
 
 
@@ -31,6 +32,8 @@ def note(tx: Tx, ids: str) -> None:
 
 def show(tx: Tx, actor: Actor, kind: str, object_id: str) -> RemovedJobs:
     """Of one task or workflow that the actor may see; without an id, of all that it may see."""
+    if object_id and not is_id(object_id):
+        return RemovedJobs(0, None)
     rows = tx.rows(
         "select object_id, count, last_at from removed_jobs where customer_id = ?"
         + (" and object_id = ?" if object_id else ""),
