@@ -130,6 +130,10 @@ async def stream(
                 at, current = 0, newest.number
             start = at
             async for event, after in _new_output(services, newest, at):
+                # Access may have ended while the output was read.
+                visible = await _visible_source(services, actor, source.job.id, number)
+                if visible is None or not await is_current():
+                    return
                 at = after
                 yield event
             if is_ended(newest):
