@@ -8,6 +8,7 @@ PYTHON ?= $(shell for python in /usr/bin/python3.11 python3.11 /usr/bin/python3 
 WORKERS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n : 4)))
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q
+PROGRESS := sh tools/progress.sh
 
 # The environment is reinstalled only when its sources change: the name of the stamp contains their
 # digest, so neither a checkout nor a touched file reinstalls.
@@ -26,7 +27,7 @@ IN_BROWSER = CHROMIUM="$(BROWSER)" $(NPM)
 
 .PHONY: help run setup dev check test prove format reference howtos lock lint types contracts
 .PHONY: built node modules console browser frames pictures chromium fetched-chromium
-.PHONY: openapi api
+.PHONY: openapi api docs services
 
 help:
 	@echo 'make run        start Belvedere on http://127.0.0.1:8420 (options: make run ARGS="--port 9000")'
@@ -38,8 +39,10 @@ help:
 	@echo 'make prove      run the long tests'
 	@echo 'make format     format the code'
 	@echo 'make reference  generate the pages of docs/reference'
+	@echo 'make docs       write the documentation as static files to build/docs'
 	@echo 'make howtos     execute the how-to pages and write their output'
 	@echo 'make api        generate the API types of the console'
+	@echo 'make services   generate the forms of the notification services from Apprise'
 	@echo 'make pictures   take new screenshots for README and docs'
 	@echo 'make lock       update the locked versions of all dependencies'
 
@@ -83,13 +86,21 @@ format: $(DEV) modules
 	$(BIN)/ruff format -q .
 	$(NPM) exec -- biome check --write .
 
-# Only this check runs if the built console is up to date.
+# Only the first check runs if the built console and documentation are up to date. The documentation
+# needs no Node.
 built: $(SERVER)
-	@$(CONSOLE) is-fresh || { $(MAKE) --no-print-directory node && $(CONSOLE) build; }
+	@$(CONSOLE) is-fresh || { { $(CONSOLE) is-console-fresh || $(MAKE) --no-print-directory node; } && \
+	  $(CONSOLE) build; }
+
+# The documentation as static files, for any web server.
+docs: built
+	@rm -rf build/docs
+	@$(CONSOLE) write-docs build/docs
+	@echo 'The documentation is in build/docs; open build/docs/index.html'
 
 node: $(SERVER)
-	@$(CONSOLE) has-node || { echo 'Downloading Node to build the console (60 MB, once) ...' && \
-	  $(PIP) install --require-hashes --only-binary :all: -r locks/console.txt; }
+	@$(CONSOLE) has-node || $(PROGRESS) 'Downloading Node to build the console (60 MB)' \
+	  $(PIP) install --require-hashes --only-binary :all: -r locks/console.txt
 
 # Runs before the build if both are needed: the build uses the installed packages.
 modules: node
@@ -104,8 +115,9 @@ console: modules built openapi
 browser: modules built chromium
 	@$(IN_BROWSER) exec -- vitest run --config tests/browser/vitest.config.ts
 
-# The screenshots in README and docs, taken from the demo.
-pictures: built modules chromium
+# The screenshots in README and docs, taken from the demo, and the recording of a killed server.
+pictures: built modules chromium $(DEV)
+	@PICTURES=$(CURDIR)/docs/img $(BIN)/pytest tests/e2e/test_recording.py
 	@PICTURES=$(CURDIR)/docs/img $(IN_BROWSER) exec -- vitest run --config tests/browser/vitest.config.ts pictures
 
 # The headless shell renders the same pages at half the cost, so it is installed if possible (as root);
@@ -126,6 +138,12 @@ chromium: fetched-chromium
 openapi: $(DEV)
 	@$(BIN)/python tools/openapi.py > .venv/openapi.json
 
+# The forms of notification services, from the details of the library that sends the messages.
+FORMS := src/pages/settings/notifications/services.json
+services: $(DEV) modules
+	@$(BIN)/python tools/notification_services.py > web/$(FORMS)
+	@$(NPM) exec -- biome format --write $(FORMS)
+
 api: modules openapi
 	@$(NPM) exec -- $(TYPES)
 
@@ -139,14 +157,17 @@ howtos: $(DEV)
 .venv/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo 'Belvedere needs Python 3.11 or newer; name one: make PYTHON=/path/to/python'; exit 1; }
-	@echo 'Creating .venv (half a minute, once) ...'
-	@$(PYTHON) -m venv .venv || \
+	@echo 'The first start installs and builds everything: 1 to 2 minutes, longer'
+	@echo 'on a slow machine or line. Later starts take seconds.'
+	@$(PROGRESS) 'Creating .venv' $(PYTHON) -m venv .venv || \
 	  { echo 'Python cannot make an environment; on Debian: apt install python3-venv'; exit 1; }
 	@touch $@
 
 $(SERVER): | .venv/pip
-	@$(PIP) install --require-hashes --only-binary :all: -r locks/build.txt -r locks/server.txt
-	@CONSOLE_SKIP_BUILD=1 $(PIP) install --no-deps --no-build-isolation -e .
+	@$(PROGRESS) 'Installing the Python packages' \
+	  $(PIP) install --require-hashes --only-binary :all: -r locks/build.txt -r locks/server.txt
+	@CONSOLE_SKIP_BUILD=1 $(PROGRESS) 'Installing Belvedere' \
+	  $(PIP) install --no-deps --no-build-isolation -e .
 	@rm -f .venv/server-*
 	@touch $@
 

@@ -60,7 +60,7 @@ class Caller:
         headers: dict[str, str] | None = None,
     ) -> HandlerReply:
         """The reply with its body as a client would read it."""
-        route = next(one for one in self.routes if (one.method, one.path) == (method, path))
+        route = next(item for item in self.routes if (item.method, item.path) == (method, path))
         request: AnyRequest = Request(
             scope=_scope(method, path, headers or {}),
             receive=no_body,

@@ -21,6 +21,8 @@ class Asked:
     body: Any
     # Which connection it came on, counted from 1.
     connection: int
+    # Whether fields without effect are to be refused; not part of `query`.
+    is_strict: bool = False
 
 
 @dataclass
@@ -64,7 +66,7 @@ class FakeServer(ThreadingHTTPServer):
         self.answers[method, path] = said
 
     def bodies(self, method: str, path: str) -> list[Any]:
-        return [one.body for one in self.asked if (one.method, one.path) == (method, path)]
+        return [item.body for item in self.asked if (item.method, item.path) == (method, path)]
 
     def answer(self, asked: Asked) -> Say:
         self.asked.append(asked)
@@ -89,13 +91,16 @@ class Handler(BaseHTTPRequestHandler):
         where = urlsplit(self.path)
         length = int(self.headers.get("Content-Length") or 0)
         text = self.rfile.read(length)
+        query = _query(where.query)
+        is_strict = query.pop("strict", "") == "1"
         asked = Asked(
             self.command,
             where.path,
-            _query(where.query),
+            query,
             dict(self.headers),
             json.loads(text) if text else None,
             self.number,
+            is_strict,
         )
         self.send(self.server.answer(asked))
 

@@ -56,10 +56,10 @@ def assemble(tx: Tx, keys: Keyring) -> Cast:
 
 
 def _found(tx: Tx, keys: Keyring, name: str, owner: str) -> tuple[Customer, Member]:
-    made = service.create_customer(
+    customer = service.create_customer(
         tx, keys, name, owner, reserved=frozenset(), password_hash=PASSWORD_HASH
     )
-    return made.customer, made.owner
+    return customer.customer, customer.owner
 
 
 def _admit(tx: Tx, customer: Customer, email: str, level: Level) -> Member:

@@ -15,4 +15,4 @@ def mark_silent(db: Database) -> list[str]:
 def lose_overdue(db: Database) -> int:
     """How many jobs were given up as lost."""
     late = db.write_blocking(timeouts.overdue)
-    return db.write_blocking(timeouts.mark_lost, [found.fence for found in late])
+    return db.write_blocking(timeouts.mark_lost, [item.fence for item in late])

@@ -86,10 +86,10 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     uses that fixture."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
-    wanted = inspect.signature(pyfuncitem.obj).parameters
+    expected = inspect.signature(pyfuncitem.obj).parameters
     factory: Any = pyfuncitem.funcargs.get("loop_factory")
     with asyncio.Runner(loop_factory=factory) as runner:
-        runner.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in wanted}))
+        runner.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in expected}))
         runner.run(_close_transports())
     return True
 

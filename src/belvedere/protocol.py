@@ -20,7 +20,7 @@ VERSION = 1
 
 
 @dataclass(slots=True)
-class Entry:
+class JournaledAttempt:
     """An attempt in the agent's journal that the server has not acknowledged yet."""
 
     fence: int
@@ -42,7 +42,7 @@ class Hello:
     journal_id: str
     boot_id: str
     slots: int
-    entries: list[Entry]
+    entries: list[JournaledAttempt]
     # Increases with every Hello of this journal. A Hello that arrives after a later one (on an
     # abandoned connection) lacks what was accepted since, and must be ignored.
     greeting: int = 0
@@ -57,7 +57,7 @@ class Hello:
     keeper_id: str = ""
     # Whether the agent starts a new journal if the server rejects this Hello as stale.
     renews: bool = False
-    # Whether the agent accepts lists of monitors in parts, and differences (`Watch`).
+    # Whether the agent accepts lists of monitors in parts, and differences (`MonitorConfig`).
     takes_changes: bool = False
     # Why the agent's disk is not usable; it gets no jobs until a heartbeat reports that it is.
     disk: str = ""
@@ -70,7 +70,7 @@ class Hello:
 
 
 @dataclass(slots=True)
-class Started:
+class AttemptStarted:
     """The script's process is running. Sent for scripts that run longer than a few dozen
     milliseconds."""
 
@@ -110,7 +110,7 @@ class Report:
 
 
 @dataclass(slots=True)
-class Ended:
+class AttemptEnded:
     """Sent after all output of the attempt, and repeated until `Ack`."""
 
     fence: int
@@ -119,7 +119,7 @@ class Ended:
 
 
 @dataclass(slots=True)
-class Beat:
+class Heartbeat:
     """Heartbeat, every few seconds, with the attempts that are running."""
 
     live: list[int]
@@ -131,7 +131,7 @@ class Beat:
 
 
 @dataclass(slots=True)
-class Want:
+class BlobRequest:
     """Requests the content with this SHA-256."""
 
     sha256: str
@@ -157,7 +157,7 @@ class Sample:
 
 @dataclass(slots=True)
 class Samples:
-    """A batch of results, repeated until `Noted`. Batches of one stream are numbered from 1."""
+    """A batch of results, repeated until `SamplesAck`. The batches of a stream count from 1."""
 
     stream: str
     number: int
@@ -168,7 +168,7 @@ class Samples:
 
 
 @dataclass(slots=True)
-class WatchAgain:
+class MonitorConfigRequest:
     """A part of the list of monitors, or a difference, did not arrive: requests the complete
     list."""
 
@@ -255,7 +255,7 @@ class Ack:
 
 
 @dataclass(slots=True)
-class Kept:
+class OutputAck:
     """Output up to this byte is durable on the server; the agent may delete it."""
 
     fence: int
@@ -272,7 +272,7 @@ class Credit:
 
 
 @dataclass(slots=True)
-class Missing:
+class BlobMissing:
     """The server has no bytes with this SHA-256."""
 
     sha256: str
@@ -289,7 +289,7 @@ class Refusal:
 
 
 @dataclass(slots=True)
-class Watched:
+class MonitorCheck:
     """One check that the agent repeats."""
 
     id: str
@@ -300,17 +300,18 @@ class Watched:
 
 
 @dataclass(slots=True)
-class Watch:
+class MonitorConfig:
     """The checks of this host. Without `since` it is the complete list, or a part of it: after the
     last part, the agent checks nothing else. A list with an older number is ignored.
 
     With `since` it is a difference for an agent whose list has exactly that number: it replaces or
     adds `monitors` and removes those in `removed`. An agent with another number responds with
-    `WatchAgain`. Parts and differences are sent only to agents whose Hello has `takes_changes`.
+    `MonitorConfigRequest`. Parts and differences are sent only to agents whose Hello has
+    `takes_changes`.
     """
 
     number: int
-    monitors: list[Watched]
+    monitors: list[MonitorCheck]
     since: int | None = None
     removed: list[str] = field(default_factory=list)
     # The parts of a complete list are numbered from 0.
@@ -321,7 +322,7 @@ class Watch:
 
 
 @dataclass(slots=True)
-class Noted:
+class SamplesAck:
     """Samples of this stream up to this batch are durable on the server."""
 
     stream: str
@@ -329,9 +330,21 @@ class Noted:
     kind: Literal["noted"] = "noted"
 
 
-FromAgent = Hello | Started | Ended | Beat | Want | Samples | WatchAgain
+FromAgent = (
+    Hello | AttemptStarted | AttemptEnded | Heartbeat | BlobRequest | Samples | MonitorConfigRequest
+)
 FromServer = (
-    Welcome | Order | Cancel | Stop | Ack | Kept | Credit | Missing | Refusal | Watch | Noted
+    Welcome
+    | Order
+    | Cancel
+    | Stop
+    | Ack
+    | OutputAck
+    | Credit
+    | BlobMissing
+    | Refusal
+    | MonitorConfig
+    | SamplesAck
 )
 
 # Output up to this length is part of the report instead of separate frames.

@@ -57,8 +57,8 @@ class Doors:
         found = await route.handler(request)
         await self.runtime.passwords.wait_idle()
         reply = found if isinstance(found, Reply) else Reply(found)
-        shown = msgspec.json.decode(msgspec.json.encode(reply.body))
-        return Answer(reply.status, reply.headers, shown)
+        text = msgspec.json.decode(msgspec.json.encode(reply.body))
+        return Answer(reply.status, reply.headers, text)
 
 
 def find(door: str) -> Route:

@@ -61,9 +61,9 @@ def test_one_named_twice_is_there_once(db: Database, cast: Cast) -> None:
 
 def test_unknown_ones_are_named_and_nothing_changes(db: Database, cast: Cast) -> None:
     db.write_blocking(replace_acl, cast.max, "task", TASK, ["vic"])
-    wanted = ["uma", "nobody", "eve@globex.test", "team:blue"]
+    expected = ["uma", "nobody", "eve@globex.test", "team:blue"]
     with pytest.raises(Invalid) as caught:
-        db.write_blocking(replace_acl, cast.max, "task", TASK, wanted)
+        db.write_blocking(replace_acl, cast.max, "task", TASK, expected)
     assert [fault.field for fault in caught.value.faults] == ["users[1]", "users[2]", "users[3]"]
     assert db.write_blocking(acl_of, cast.acme.id, "task", TASK) == ["vic@acme.test"]
 
@@ -158,11 +158,11 @@ def test_the_filter_shows_what_the_rule_allows(
 
     def fill(tx: Tx) -> None:
         tx.execute("create table things (id text primary key)")
-        tx.execute_many("insert into things (id) values (?)", [(one,) for one in ids])
-        for one, acl in zip(ids, ACLS, strict=True):
+        tx.execute_many("insert into things (id) values (?)", [(item,) for item in ids])
+        for item, acl in zip(ids, ACLS, strict=True):
             tx.execute_many(
                 "insert into acl (customer_id, object, object_id, entry) values (?, ?, ?, ?)",
-                [(cast.acme.id, "task", one, entry) for entry in acl],
+                [(cast.acme.id, "task", item, entry) for entry in acl],
             )
 
     db.write_blocking(fill)
@@ -176,8 +176,8 @@ def test_the_filter_shows_what_the_rule_allows(
         where, params = visible_filter(actor, "task", "things.id", open_when_empty=open_when_empty)
         shown = db.write_blocking(things, where, params)
         allowed = {
-            one
-            for one, acl in zip(ids, ACLS, strict=True)
+            item
+            for item, acl in zip(ids, ACLS, strict=True)
             if may_see(actor, acl, open_when_empty=open_when_empty)
         }
-        assert {one for (one,) in shown} == allowed
+        assert {item for (item,) in shown} == allowed

@@ -159,8 +159,8 @@ async def test_the_audit_refuses_bad_pages(
 async def test_every_route_requires_the_level_it_declares(
     doors: Doors, cast: Cast, door: str
 ) -> None:
-    wanted = Level(find(door).level)
-    for level in LEVEL_ORDER[: LEVEL_ORDER.index(wanted)]:
+    expected = Level(find(door).level)
+    for level in LEVEL_ORDER[: LEVEL_ORDER.index(expected)]:
         with pytest.raises(Forbidden):
             await doors.knock(door, Actor(cast.acme.id, "acme", level, "member"))
 

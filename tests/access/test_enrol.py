@@ -54,7 +54,7 @@ async def test_the_last_use_is_had_by_one_only(db: Database, keys: Keyring, cast
     _, text = await db.write(create_enrolment, keys, cast.ada, "farm", 3)
     tries = (db.write(redeem_enrolment, keys, text, f"web-{n}", "x") for n in range(12))
     found = await asyncio.gather(*tries, return_exceptions=True)
-    assert sum(isinstance(one, Unauthenticated) for one in found) == 9
+    assert sum(isinstance(item, Unauthenticated) for item in found) == 9
     (listed,) = await db.read(tokens.list_active, cast.ada, tokens.ENROLMENT)
     assert listed.uses_left == 0
 

@@ -133,12 +133,12 @@ def test_signing_in_is_refused_until_the_link_is_used(
     squatted = db.write_blocking(
         invitations.invite, keys, cast.eve, "new@acme.test", "", Level.VIEWER, []
     )
-    wanted = invite(db, keys, cast, level=Level.MANAGER)
+    expected = invite(db, keys, cast, level=Level.MANAGER)
     token = db.write_blocking(invitations.accept, keys, squatted.token, None, HASH, "").token
     actor = db.write_blocking(authenticate, keys, token)
     assert actor is not None
     assert actor.customer_name == "globex"
-    assert db.write_blocking(sessions.list_memberships, wanted.member.user_id) == []
+    assert db.write_blocking(sessions.list_memberships, expected.member.user_id) == []
     places = db.write_blocking(sessions.list_memberships, squatted.member.user_id)
     assert [place.customer_name for place in places] == ["globex"]
 

@@ -80,7 +80,7 @@ def begin(db: Database, keys: Keyring) -> World:
         )
         for name, owner, password in (("acme", "olga", HONEST), ("globex", "eve", THEIRS))
     ]
-    acme, globex = (made.customer for made in found)
+    acme, globex = (item.customer for item in found)
     world = World(db, keys, acme, globex, [f"p{n}-{mark}@x.test" for n in range(3)])
     at_acme = operator(acme)
     db.write_blocking(
@@ -120,8 +120,8 @@ def attack_change(world: World, a: int, b: int, level: Level) -> None:
 def attack_disable(world: World, a: int, b: int, level: Level) -> None:
     actor = world.conspirator(a)
     if actor is not None:
-        wanted = level is Level.VIEWER
-        world.run(member_changes.change, actor, world.member(actor, b).id, enabled=wanted)
+        expected = level is Level.VIEWER
+        world.run(member_changes.change, actor, world.member(actor, b).id, enabled=expected)
 
 
 def attack_remove(world: World, a: int, b: int, level: Level) -> None:

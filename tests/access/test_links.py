@@ -126,10 +126,10 @@ async def test_a_forgotten_password_is_answered_alike(
     unknown = await doors.knock(RECOVER, stranger, {"email": "nobody@acme.test"})
     again = await doors.knock(RECOVER, stranger, {"email": "vic@acme.test"})
     assert known == unknown == again
-    told = await db.read(
+    text = await db.read(
         lambda tx: tx.value("select count(*) from events where kind = 'member.recovery_asked'")
     )
-    assert told == 1
+    assert text == 1
 
 
 async def test_recovery_requests_are_limited(doors: Doors, cast: Cast, stranger: Actor) -> None:

@@ -222,7 +222,7 @@ async def test_sessions_are_listed_and_ended(doors: Doors, cast: Cast, stranger:
     body = {"email": "vic", "password": PASSWORD}
     other = await doors.knock(LOGIN, stranger, body, headers=headers)
     listed = await doors.knock("GET /api/session", cast.vic)
-    assert [(one["agent"], one["address"], one["current"]) for one in listed.body] == [
+    assert [(item["agent"], item["address"], item["current"]) for item in listed.body] == [
         ("tests", cast.vic.address, True),
         ("phone", stranger.address, False),
     ]

@@ -42,7 +42,7 @@ def test_it_works(db: Database, cast: Cast) -> None:
 
 def test_all_members_are_listed_and_no_one_else(db: Database, cast: Cast) -> None:
     found = db.write_blocking(memberships.list_members, cast.vic)
-    assert {one.email for one in found} == {
+    assert {item.email for item in found} == {
         f"{name}@acme.test" for name in ("olga", "ada", "max", "uma", "vic")
     }
 

@@ -20,20 +20,20 @@ HASH = password_hash.digest("maple-heron-cello")
 async def at_once(*calls: Awaitable[Any]) -> list[Any]:
     """The answers; a refusal is an answer, anything else is raised."""
     found = await asyncio.gather(*calls, return_exceptions=True)
-    for one in found:
-        if isinstance(one, BaseException) and not isinstance(one, Refused):
-            raise one
+    for item in found:
+        if isinstance(item, BaseException) and not isinstance(item, Refused):
+            raise item
     return found
 
 
 async def owners(db: Database, actor: Actor) -> list[memberships.Member]:
-    found = await db.read(memberships.list_members, actor)
-    return [member for member in found if member.level == Level.OWNER and member.enabled]
+    text = await db.read(memberships.list_members, actor)
+    return [member for member in text if member.level == Level.OWNER and member.enabled]
 
 
 async def test_it_works(db: Database, cast: Cast) -> None:
     found = await at_once(*(db.read(memberships.list_members, cast.ada) for _ in range(4)))
-    assert [len(one) for one in found] == [5] * 4
+    assert [len(item) for item in found] == [5] * 4
 
 
 async def test_two_owners_who_demote_each_other_leave_one(db: Database, cast: Cast) -> None:
@@ -65,7 +65,7 @@ async def test_a_link_is_used_by_one_only(db: Database, keys: Keyring, cast: Cas
     found = await at_once(
         *(db.write(invitations.accept, keys, made.token, None, HASH, "") for _ in range(8))
     )
-    assert sum(not isinstance(one, Refused) for one in found) == 1
+    assert sum(not isinstance(item, Refused) for item in found) == 1
 
 
 async def test_two_invitations_of_one_address_set_two_passwords(
@@ -79,7 +79,7 @@ async def test_two_invitations_of_one_address_set_two_passwords(
         db.write(invitations.accept, keys, here.token, None, HASH, ""),
         db.write(invitations.accept, keys, there.token, None, PASSWORD_HASH, ""),
     )
-    places = {one.session.customer_id: one.session.user_id for one in found}
+    places = {item.session.customer_id: item.session.user_id for item in found}
     assert places == {cast.acme.id: here.member.user_id, cast.globex.id: there.member.user_id}
     assert here.member.user_id != there.member.user_id
 
@@ -99,7 +99,7 @@ async def test_no_session_with_the_old_password_outlives_the_new_one(
             db.write(password_recovery.redeem_reset, keys, link, f"new {n}", ""),
             *(db.write(login.sign_in, keys, vic, None, None, "", "") for _ in range(3)),
         )
-        tokens = [one.token for one in found if isinstance(one, login.LoginResult)]
+        tokens = [item.token for item in found if isinstance(item, login.LoginResult)]
         assert [await db.read(authenticate, keys, token) for token in tokens] == [None] * len(
             tokens
         )
@@ -114,9 +114,9 @@ async def test_each_organization_invites_a_person_once(
             for who in (cast.max, cast.ada, cast.eve, cast.olga)
         )
     )
-    made = [one for one in found if not isinstance(one, Refused)]
+    made = [item for item in found if not isinstance(item, Refused)]
     assert len(made) == 2
-    assert {one.member.customer_id for one in made} == {cast.acme.id, cast.globex.id}
+    assert {item.member.customer_id for item in made} == {cast.acme.id, cast.globex.id}
 
 
 async def test_two_who_found_the_same_organization_make_one(db: Database, keys: Keyring) -> None:
@@ -132,7 +132,7 @@ async def test_two_who_found_the_same_organization_make_one(db: Database, keys: 
             for n in range(6)
         )
     )
-    assert sum(not isinstance(one, Refused) for one in found) == 1
+    assert sum(not isinstance(item, Refused) for item in found) == 1
 
 
 async def test_nobody_is_forgotten_while_being_invited_elsewhere(
@@ -145,5 +145,5 @@ async def test_nobody_is_forgotten_while_being_invited_elsewhere(
             db.write(member_changes.remove, cast.max, made.member.id),
             db.write(invitations.invite, keys, cast.eve, email, "", Level.VIEWER, []),
         )
-        found = await db.read(memberships.list_members, cast.eve)
-        assert email in {member.email for member in found}
+        text = await db.read(memberships.list_members, cast.eve)
+        assert email in {member.email for member in text}

@@ -96,7 +96,9 @@ def test_one_organization_does_not_set_the_password_of_another(
     )
     pat = db.write_blocking(users.by_identifier, "pat@globex.test")
     assert pat is not None
-    member_id = next(one.member_id for one in db.write_blocking(sessions.list_memberships, pat.id))
+    member_id = next(
+        item.member_id for item in db.write_blocking(sessions.list_memberships, pat.id)
+    )
     _, held = db.write_blocking(password_recovery.issue_link, keys, cast.eve, member_id)
     made = db.write_blocking(
         invitations.invite, keys, cast.ada, "pat@globex.test", "", Level.ADMIN, []

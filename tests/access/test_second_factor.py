@@ -97,7 +97,7 @@ async def test_of_many_at_once_one_gets_in(
         found = await asyncio.gather(
             *(db.write(login.exchange_ticket, keys, ticket, code, "", "") for ticket in asked)
         )
-        assert sum(one is not None for one in found) == 1
+        assert sum(item is not None for item in found) == 1
 
 
 async def test_a_ticket_is_used_by_one(
@@ -109,8 +109,8 @@ async def test_a_ticket_is_used_by_one(
         *(db.write(login.exchange_ticket, keys, ticket, code, "", "") for code in codes[:4]),
         return_exceptions=True,
     )
-    assert sum(isinstance(one, LoginResult) for one in found) == 1
-    assert sum(isinstance(one, Unauthenticated) for one in found) == 3
+    assert sum(isinstance(item, LoginResult) for item in found) == 1
+    assert sum(isinstance(item, Unauthenticated) for item in found) == 3
 
 
 @pytest.mark.parametrize("spelt", [str, str.upper, lambda code: code.replace("-", " ")])

@@ -138,7 +138,7 @@ def test_one_does_not_go_where_one_is_no_member(db: Database, keys: Keyring, cas
 def test_one_sees_the_own_sessions_only(db: Database, keys: Keyring, cast: Cast) -> None:
     db.write_blocking(sessions.begin, keys, cast.vic.user_id, None, "192.0.2.9", "phone")
     found = db.write_blocking(sessions.list_active, cast.vic)
-    assert [one.agent for one in found] == ["tests", "phone"]
+    assert [item.agent for item in found] == ["tests", "phone"]
     assert len(db.write_blocking(sessions.list_active, cast.uma)) == 1
 
 

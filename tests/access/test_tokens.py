@@ -43,6 +43,7 @@ def test_it_works(db: Database, keys: Keyring, cast: Cast) -> None:
         username="ci",
         email="",
         credential_id=made.id,
+        source=f"token {made.id} ci",
     )
 
 
@@ -171,7 +172,7 @@ def test_an_agent_has_a_token_of_its_own(db: Database, keys: Keyring, cast: Cast
     assert (actor.level, actor.kind, actor.host_id) == (Level.AGENT, "agent", host_id)
     assert db.write_blocking(tokens.list_active, cast.ada) == []
     assert [
-        one.id for one in db.write_blocking(tokens.list_active, cast.ada, tokens.AGENT_TOKEN)
+        item.id for item in db.write_blocking(tokens.list_active, cast.ada, tokens.AGENT_TOKEN)
     ] == [made.id]
 
 

@@ -91,7 +91,7 @@ async def test_a_hundred_guesses_at_once_get_no_further_than_twenty(
 ) -> None:
     tries = (checker.verify(HERE, "ada", "right", f"guess {n}") for n in range(100))
     found = await asyncio.gather(*tries, return_exceptions=True)
-    assert sum(isinstance(one, TooMany) for one in found) >= 100 - WRONG_PER_MINUTE - MAX_PARALLEL
+    assert sum(isinstance(item, TooMany) for item in found) >= 100 - WRONG_PER_MINUTE - MAX_PARALLEL
     assert len(checks) <= WRONG_PER_MINUTE + MAX_PARALLEL
 
 

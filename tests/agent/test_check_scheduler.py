@@ -14,7 +14,7 @@ from belvedere.agent.monitoring import sample_buffer, sample_journal
 from belvedere.agent.monitoring.sample_buffer import SampleBuffer
 from belvedere.agent.monitoring.sample_journal import SampleJournal
 from belvedere.agent.monitoring.scheduler import CheckScheduler, phase
-from belvedere.protocol import Samples, Watched
+from belvedere.protocol import MonitorCheck, Samples
 
 
 def watched(url: str, monitor_id: str = "a" * 24, **more: Any) -> dict[str, Any]:
@@ -99,7 +99,7 @@ async def test_checks_of_one_monitor_never_overlap(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("belvedere.agent.monitoring.scheduler.check_of", lambda kind: slow)
     lookout = CheckScheduler(SampleBuffer())
-    lookout.configure([Watched("m", "scraper", 1, 20, {})])
+    lookout.configure([MonitorCheck("m", "scraper", 1, 20, {})])
     async with asyncio.timeout(10):
         await done.wait()
     lookout.close()
@@ -108,7 +108,7 @@ async def test_checks_of_one_monitor_never_overlap(monkeypatch: pytest.MonkeyPat
 
 async def test_a_kind_of_tomorrow_is_left_alone() -> None:
     lookout = CheckScheduler(SampleBuffer())
-    lookout.configure([Watched("m", "quantum", 1, 1_000, {})])
+    lookout.configure([MonitorCheck("m", "quantum", 1, 1_000, {})])
     assert lookout._tasks == {}
 
 
@@ -125,7 +125,7 @@ def test_a_buffer_is_bounded_and_counts_what_it_drops(monkeypatch: pytest.Monkey
         buffer.add(str(n), 1, Outcome("normal"))
     batch = buffer.next()
     assert batch is not None
-    assert [one.monitor_id for one in batch.samples] == [str(n) for n in range(15, 25)]
+    assert [sample.monitor_id for sample in batch.samples] == [str(n) for n in range(15, 25)]
     assert batch.dropped == 15
 
 
@@ -153,9 +153,9 @@ def test_no_more_is_on_its_way_than_may_be() -> None:
     for n in range(2_000):
         buffer.add(str(n), 1, Outcome("normal"))
     sent = [buffer.next() for _ in range(10)]
-    assert [one.number for one in sent if one] == [1, 2, 3, 4]
+    assert [item.number for item in sent if item] == [1, 2, 3, 4]
     buffer.acknowledge(buffer.stream, 2)
-    assert [one.number for one in (buffer.next(), buffer.next(), buffer.next()) if one] == [5, 6]
+    assert [item.number for item in (buffer.next(), buffer.next(), buffer.next()) if item] == [5, 6]
 
 
 class Restarts:
@@ -173,7 +173,7 @@ class Restarts:
 
 def told(batch: Samples | None) -> tuple[int, list[str], int]:
     assert batch is not None
-    return batch.number, [one.monitor_id for one in batch.samples], batch.dropped
+    return batch.number, [sample.monitor_id for sample in batch.samples], batch.dropped
 
 
 def test_samples_survive_a_restart(tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ async def test_a_removed_monitor_ends_even_where_its_check_fails_on_the_way_out(
     monkeypatch.setattr("belvedere.agent.monitoring.scheduler.check_of", lambda kind: stubborn)
     buffer = SampleBuffer()
     lookout = CheckScheduler(buffer)
-    lookout.configure([Watched("m", "scraper", 1, 20, {})])
+    lookout.configure([MonitorCheck("m", "scraper", 1, 20, {})])
     async with asyncio.timeout(10):
         await begun.wait()
         [(_, task)] = lookout._tasks.values()

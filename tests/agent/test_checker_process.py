@@ -21,7 +21,7 @@ from belvedere.agent.monitoring import checker_process
 from belvedere.agent.monitoring.checker_main import HEARTBEAT_S
 from belvedere.agent.monitoring.checker_process import CheckerProcess
 from belvedere.agent.monitoring.script_checks import ScriptChecks
-from belvedere.protocol import Watched
+from belvedere.protocol import MonitorCheck
 
 pytestmark = pytest.mark.usefixtures("loop_factory")
 
@@ -43,7 +43,7 @@ class Seen:
         while not any(map(fits, self.all[at:])):
             self._more.clear()
             await self._more.wait()
-        return next(one[2] for one in self.all[at:] if fits(one))
+        return next(item[2] for item in self.all[at:] if fits(item))
 
 
 @asynccontextmanager
@@ -69,9 +69,9 @@ def door() -> Any:
         yield listening.getsockname()[1]
 
 
-def knock(port: int, version: int = 1, monitor_id: str = "a" * 24) -> Watched:
+def knock(port: int, version: int = 1, monitor_id: str = "a" * 24) -> MonitorCheck:
     config = {"target": "127.0.0.1", "port": port, "timeout": 5_000}
-    return Watched(monitor_id, "tcp", version, 100, config)
+    return MonitorCheck(monitor_id, "tcp", version, 100, config)
 
 
 async def test_it_works(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_it_exits_with_its_parent_and_on_invalid_input(said: bytes, code: int) -
 async def test_scripts_stay_with_the_keeper(tmp_path: Path) -> None:
     async with posted(tmp_path) as (post, seen):
         config = {"source": "", "filename": "x", "runas": [], "script_arguments": []}
-        post.configure([Watched("b" * 24, "script", 1, 100, {**config, "timeout": 1})])
+        post.configure([MonitorCheck("b" * 24, "script", 1, 100, {**config, "timeout": 1})])
         outcome = await seen.until(lambda one: one[0] == "b" * 24)
         assert "keeper" in outcome.message
         assert post._task is None

@@ -15,7 +15,7 @@ async def test_it_works() -> None:
     assert (outcome.state, outcome.event) == ("normal", "host:stats:normal")
     data = outcome.data
     assert {"cpu", "mem", "cache", "disk"} == set(data)
-    numbers = [data["cpu"], data["mem"], data["cache"], *(one["value"] for one in data["disk"])]
+    numbers = [data["cpu"], data["mem"], data["cache"], *(item["value"] for item in data["disk"])]
     assert all(0 <= number <= 100 for number in numbers)
     assert data["mem"] > 0
     assert data["disk"][0]["name"] == "/"

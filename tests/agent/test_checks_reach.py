@@ -76,5 +76,5 @@ async def test_a_name_that_leads_inside_and_outside_is_called_outside_only(
 
 
 def scraped(url: str) -> dict[str, Any]:
-    made = ScraperConfig(url=url)
-    return {name: getattr(made, name) for name in made.__struct_fields__}
+    scraper_config = ScraperConfig(url=url)
+    return {name: getattr(scraper_config, name) for name in scraper_config.__struct_fields__}

@@ -11,7 +11,7 @@ from agent.webpages import page, site
 from belvedere.agent.checks.kinds.scraper import check
 from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.monitoring.scheduler import perform
-from belvedere.protocol import Watched
+from belvedere.protocol import MonitorCheck
 
 DEFAULTS: dict[str, Any] = {
     "timeout": 5_000,
@@ -30,8 +30,8 @@ DEFAULTS: dict[str, Any] = {
 
 
 async def scrape(url: str, **config: Any) -> Outcome:
-    one = Watched("m", "scraper", 1, 60_000, {**DEFAULTS, "url": url, **config})
-    return await perform(one, check, {})
+    monitor_check = MonitorCheck("m", "scraper", 1, 60_000, {**DEFAULTS, "url": url, **config})
+    return await perform(monitor_check, check, {})
 
 
 async def test_it_works() -> None:

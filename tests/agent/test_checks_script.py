@@ -19,7 +19,7 @@ from belvedere.agent.file_cache import FileCache
 from belvedere.agent.keeper_client import KeeperClient, connect_keeper
 from belvedere.agent.monitoring.scheduler import perform
 from belvedere.agent.monitoring.script_checks import ScriptChecks
-from belvedere.protocol import Watched
+from belvedere.protocol import MonitorCheck
 from e2e.wait_until import until
 
 pytestmark = pytest.mark.usefixtures("loop_factory")
@@ -51,7 +51,7 @@ async def bench(path: Path) -> AsyncIterator[Bench]:
             "timeout": timeout,
             **more,
         }
-        return await perform(Watched("m", "script", 1, 60_000, config), scripts.check, {})
+        return await perform(MonitorCheck("m", "script", 1, 60_000, config), scripts.check, {})
 
     try:
         yield run, keeper
@@ -84,7 +84,7 @@ async def test_one_that_cannot_start_is_a_failure(tmp_path: Path) -> None:
 async def test_many_run_at_once(tmp_path: Path) -> None:
     async with bench(tmp_path) as (run, _):
         found = await asyncio.gather(*(run(f"echo 'number {n}'\n") for n in range(20)))
-        assert [one.data["lastline"] for one in found] == [f"number {n}" for n in range(20)]
+        assert [item.data["lastline"] for item in found] == [f"number {n}" for n in range(20)]
 
 
 async def test_a_flood_is_bounded_and_stays_off_the_disk(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from belvedere.agent.output.memory_buffer import (
 )
 from belvedere.agent.output.spool import MAX_PARTS, Spool, SpoolPosition
 from belvedere.agent.output.upload import OutputUpload
-from belvedere.protocol import Ended, Report, unpack_output
+from belvedere.protocol import AttemptEnded, Report, unpack_output
 
 # Waits until the test allows it to go on, writes, waits again, writes, and ends.
 SCRIPT = (
@@ -139,8 +139,8 @@ async def test_the_server_gets_small_output_of_a_full_disk(tmp_path: Path) -> No
 def test_memory_is_bounded_for_one_script_and_for_all() -> None:
     room = MemoryBudget()
     held = [MemoryBuffer(room) for _ in range(MAX_HELD_TOTAL // MAX_HELD + 2)]
-    for one in held:
-        one.add(0, 0, b"x" * 2 * MAX_HELD)
+    for item in held:
+        item.add(0, 0, b"x" * 2 * MAX_HELD)
     assert [len(piece.data) for piece in held[0].pieces] == [MAX_HELD]
     assert (room.available, held[-1].pieces) == (0, [])
     held[0].drop_below(MAX_HELD)
@@ -173,7 +173,7 @@ def test_a_disk_that_fills_in_the_middle_of_a_line_leaves_one_gap(
     streams.hold(7, unpack(made.held.news()))
     streams.end(7, Report("exit", bytes_total=28))
     frames = []
-    while not isinstance(thing := streams.next(), Ended):
+    while not isinstance(thing := streams.next(), AttemptEnded):
         assert thing is not None
         frames.append(unpack_output(thing)[1:])
     assert frames == [(0, 0, b"one\ntwo\nt"), (9, 2, b"hree"), (19, 4, b"five\nsix\n")]

@@ -10,7 +10,7 @@ import pytest
 from agent.keeper_process import Keeping
 from belvedere.agent.output.upload import OutputUpload
 from belvedere.agent.workdir import artifacts
-from belvedere.protocol import CHUNK, Ended, Report, unpack_file
+from belvedere.protocol import CHUNK, AttemptEnded, Report, unpack_file
 from e2e.wait_until import until
 
 
@@ -149,7 +149,7 @@ def sent(streams: OutputUpload) -> tuple[dict[int, bytes], list[Any]]:
     found: dict[int, bytes] = {}
     order: list[Any] = []
     while (thing := streams.next()) is not None:
-        if isinstance(thing, Ended):
+        if isinstance(thing, AttemptEnded):
             order.append("end")
             continue
         _, number, at_byte, data = unpack_file(thing)
@@ -164,9 +164,9 @@ def left(tmp_path: Path, **files: bytes) -> OutputUpload:
     folder.mkdir(parents=True)
     for name, content in files.items():
         (folder / name).write_bytes(content)
-    made = OutputUpload(str(tmp_path / "spool"), str(tmp_path / "files"))
-    made.credit = 10 * CHUNK
-    return made
+    output_upload = OutputUpload(str(tmp_path / "spool"), str(tmp_path / "files"))
+    output_upload.credit = 10 * CHUNK
+    return output_upload
 
 
 def test_files_go_before_the_end(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_they_wait_for_credit_and_are_cut_alike(tmp_path: Path) -> None:
     streams.credit = CHUNK
     piece = streams.next()
     assert isinstance(piece, bytes) and unpack_file(piece)[:3] == (7, 0, CHUNK)
-    assert isinstance(streams.next(), Ended)
+    assert isinstance(streams.next(), AttemptEnded)
 
 
 def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
@@ -204,4 +204,4 @@ def test_a_server_without_artifacts_gets_none_reported(tmp_path: Path) -> None:
     streams.takes_files = False
     streams.end(7, Report("exit", log="", files=[["a", 1]]))
     thing = streams.next()
-    assert isinstance(thing, Ended) and thing.report.files == []
+    assert isinstance(thing, AttemptEnded) and thing.report.files == []

@@ -63,10 +63,10 @@ def test_a_torn_tail_is_cut_off_at_any_byte() -> None:
     for cut in range(len(HEAD), len(data) + 1):
         ledger, whole = read(data[:cut], "new")
         count = data[:cut].count(b"\n")
-        wanted, _ = read(b"".join(LINES[:count]), "new")
+        expected, _ = read(b"".join(LINES[:count]), "new")
         assert whole, cut
         assert ledger.journal_id == "first"
-        assert held(ledger) == held(wanted)
+        assert held(ledger) == held(expected)
 
 
 def test_garbage_at_the_end_is_a_torn_tail() -> None:

@@ -8,27 +8,36 @@ import pytest
 
 from belvedere.agent import messages
 from belvedere.protocol import (
-    Beat,
-    Ended,
-    Entry,
+    AttemptEnded,
+    AttemptStarted,
+    BlobRequest,
     FromAgent,
+    Heartbeat,
     Hello,
+    JournaledAttempt,
+    MonitorConfigRequest,
     Report,
     Sample,
     Samples,
-    Started,
-    Want,
-    WatchAgain,
 )
 
 SAID: tuple[Any, ...] = (
-    Hello("web", "1", "f", "j", "b", 16, [Entry(1, "live"), Entry(2, "ended")], info={"a": [1]}),
-    Started(1, 70),
-    Ended(2, Report("exit", 3, log='"\ud83d\n', survivors=[5], files=[["a.txt", 7]])),
-    Beat([1, 2]),
-    Want("ab"),
+    Hello(
+        "web",
+        "1",
+        "f",
+        "j",
+        "b",
+        16,
+        [JournaledAttempt(1, "live"), JournaledAttempt(2, "ended")],
+        info={"a": [1]},
+    ),
+    AttemptStarted(1, 70),
+    AttemptEnded(2, Report("exit", 3, log='"\ud83d\n', survivors=[5], files=[["a.txt", 7]])),
+    Heartbeat([1, 2]),
+    BlobRequest("ab"),
     Samples("s", 1, [Sample("m", 2, 3, "failure", data={"x": None}, measured={"ms": 0.5})]),
-    WatchAgain(-1),
+    MonitorConfigRequest(-1),
 )
 
 

@@ -120,10 +120,15 @@ def test_what_background_children_were_allowed_survives(keeping: Keeping, tmp_pa
     assert os.path.isdir(f"/proc/{pid}/cwd/")
 
 
-def test_files_of_former_jobs_are_swept(keeping: Keeping) -> None:
-    fence = keeping.order("#!/bin/sh\nmkdir -p a/b; touch a/b/c\nexec sleep 300\n")
+def test_files_of_former_jobs_are_swept(keeping: Keeping, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    os.mkfifo(ready)
+    script = f"#!/bin/sh\nmkdir -p a/b; touch a/b/c; echo > {ready}\nexec sleep 300\n"
+    fence = keeping.order(script)
     keeping.wait(lambda m: m["say"] == "started" and m["fence"] == fence)
-    (place,) = [one for one in Path(keeping.folder.work).iterdir() if one.suffix != ".files"]
+    # Blocks until the script has written its files.
+    ready.read_text()
+    (place,) = [item for item in Path(keeping.folder.work).iterdir() if item.suffix != ".files"]
     assert (place / "a/b/c").exists()
     keeping.kill()
     keeping.start()

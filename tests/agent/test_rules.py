@@ -19,9 +19,9 @@ EXIT = {"ending": "exit", "code": 0}
 
 
 def ledger() -> JournalState:
-    made = JournalState("journal", "boot", "host")
-    rules.welcome(made, 7)
-    return made
+    journal_state = JournalState("journal", "boot", "host")
+    rules.welcome(journal_state, 7)
+    return journal_state
 
 
 def order(fence: int, job_id: str = "", session: int = 7) -> dict[str, Any]:
@@ -98,9 +98,9 @@ def test_between_hello_and_welcome_nothing_is_accepted() -> None:
 
 
 def test_the_first_owner_is_written_down() -> None:
-    made = JournalState("journal")
-    assert plain(rules.greet(made, "host", "new")) == [("renew",)]
-    assert (made.owner, made.journal_id) == ("host", "journal")
+    journal_state = JournalState("journal")
+    assert plain(rules.greet(journal_state, "host", "new")) == [("renew",)]
+    assert (journal_state.owner, journal_state.journal_id) == ("host", "journal")
 
 
 def test_another_owner_begins_another_journal() -> None:
@@ -200,8 +200,8 @@ def test_none_starts_beside_what_an_older_attempt_left_behind() -> None:
         ("tell", "ended", 2),
     ]
     assert plain(rules.ended(late, 1, STUCK))[-1] == ("tell", "ended", 2)
-    for made in (early, late):
-        report = made.entries[2].report
+    for item in (early, late):
+        report = item.entries[2].report
         assert report is not None
         assert (report["reason"], report["survivors"]) == ("cannot_prepare", [22])
 
@@ -264,7 +264,7 @@ def test_every_hello_has_a_higher_number_and_it_is_durable_first() -> None:
     made = ledger()
     assert plain(rules.greet(made, "host", "new")) == [("write", "greeted", 1, "sync")]
     assert plain(rules.greet(made, "host", "new")) == [("write", "greeted", 2, "sync")]
-    found = JournalState("journal", owner="host")
+    journal_state = JournalState("journal", owner="host")
     for record in records(made):
-        replay(found, record)
-    assert plain(rules.greet(found, "host", "new")) == [("write", "greeted", 3, "sync")]
+        replay(journal_state, record)
+    assert plain(rules.greet(journal_state, "host", "new")) == [("write", "greeted", 3, "sync")]

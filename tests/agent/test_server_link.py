@@ -47,8 +47,8 @@ async def test_messages_that_wait_share_a_frame_and_run_side_by_side(tmp_path: P
         logs = [(await server.end(order["fence"]))["lastline"] for order in orders]
         assert logs == [str(n) for n in range(16)]
         assert time.monotonic() - began < 9
-        wanted = [m for m in server.heard if m["kind"] == "want"]
-        assert len(wanted) == 1
+        expected = [m for m in server.heard if m["kind"] == "want"]
+        assert len(expected) == 1
 
 
 async def test_output_arrives_while_the_script_runs(tmp_path: Path) -> None:

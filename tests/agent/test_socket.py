@@ -39,7 +39,7 @@ class Wire:
 
 def texts(*said: str) -> bytes:
     return b"".join(
-        websocket_frames.pack(websocket_frames.TEXT, one.encode(), masked=False) for one in said
+        websocket_frames.pack(websocket_frames.TEXT, item.encode(), masked=False) for item in said
     )
 
 
@@ -131,8 +131,8 @@ async def answering(*packets: bytes, status: str = "101 Switching Protocols") ->
     answer, and hangs up; its address."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked = (await reader.readuntil(b"\r\n\r\n")).decode()
-        [key] = re.findall(r"Sec-WebSocket-Key: (\S+)", asked)
+        text = (await reader.readuntil(b"\r\n\r\n")).decode()
+        [key] = re.findall(r"Sec-WebSocket-Key: (\S+)", text)
         head = f"HTTP/1.1 {status}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         writer.write(f"{head}Sec-WebSocket-Accept: {accept_key(key)}\r\n\r\n".encode() + packets[0])
         for packet in packets[1:]:

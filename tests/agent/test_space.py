@@ -77,13 +77,13 @@ def test_orders_that_come_together_look_at_the_disk_once(made: DiskSpace, disk: 
 
 
 def test_a_folder_that_cannot_be_read_takes_no_work(tmp_path: Path) -> None:
-    made = DiskSpace((str(tmp_path / "missing"),))
-    made.refresh()
-    assert "cannot be read" in made.message
+    disk_space = DiskSpace((str(tmp_path / "missing"),))
+    disk_space.refresh()
+    assert "cannot be read" in disk_space.message
 
 
 def test_zero_switches_a_limit_off(tmp_path: Path, disk: Disk) -> None:
     disk.free = disk.inodes = 0
-    made = DiskSpace((str(tmp_path),), 0, 0)
-    made.refresh()
-    assert made.message == ""
+    disk_space = DiskSpace((str(tmp_path),), 0, 0)
+    disk_space.refresh()
+    assert disk_space.message == ""

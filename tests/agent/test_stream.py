@@ -6,14 +6,14 @@ import pytest
 
 from belvedere.agent.output.spool import Spool
 from belvedere.agent.output.upload import OutputUpload
-from belvedere.protocol import CHUNK, Ended, Report, unpack_output
+from belvedere.protocol import CHUNK, AttemptEnded, Report, unpack_output
 
 
 @pytest.fixture
 def streams(tmp_path: Path) -> OutputUpload:
-    made = OutputUpload(str(tmp_path))
-    made.credit = 1_000_000
-    return made
+    output_upload = OutputUpload(str(tmp_path))
+    output_upload.credit = 1_000_000
+    return output_upload
 
 
 def spooled(root: Path, fence: int, data: bytes) -> None:
@@ -33,14 +33,14 @@ def test_it_works(streams: OutputUpload, tmp_path: Path) -> None:
         assert (fence, at_byte, at_line) == (1, len(got), got.count(b"\n"))
         got += piece
     assert got == data
-    assert isinstance(thing, Ended)
+    assert isinstance(thing, AttemptEnded)
     assert streams.next() is None
 
 
 def test_a_report_that_holds_its_log_needs_no_frames(streams: OutputUpload) -> None:
     streams.credit = 0
     streams.end(1, Report("exit", log="hi\n", bytes_total=3))
-    assert isinstance(streams.next(), Ended)
+    assert isinstance(streams.next(), AttemptEnded)
     assert streams.next() is None
 
 
@@ -54,7 +54,7 @@ def test_credit_is_never_overdrawn_and_holds_back_the_report(
     sizes = []
     ends = []
     while (thing := streams.next()) is not None:
-        if isinstance(thing, Ended):
+        if isinstance(thing, AttemptEnded):
             ends.append(thing.fence)
         else:
             sizes.append(len(unpack_output(thing)[3]))
@@ -62,7 +62,7 @@ def test_credit_is_never_overdrawn_and_holds_back_the_report(
     assert ends == [2]
     streams.credit += 100_000
     assert isinstance(streams.next(), bytes)
-    assert isinstance(streams.next(), Ended)
+    assert isinstance(streams.next(), AttemptEnded)
 
 
 def test_streams_take_turns(streams: OutputUpload, tmp_path: Path) -> None:
@@ -91,4 +91,4 @@ def test_a_dropped_stream_says_nothing_more(streams: OutputUpload, tmp_path: Pat
 
 def test_deleted_output_is_skipped(streams: OutputUpload) -> None:
     streams.end(1, Report("unknown", bytes_total=12))
-    assert isinstance(streams.next(), Ended)
+    assert isinstance(streams.next(), AttemptEnded)

@@ -8,11 +8,11 @@ import pytest
 from belvedere.agent.monitoring.monitor_list import MonitorList
 from belvedere.agent.monitoring.sample_buffer import SampleBuffer
 from belvedere.agent.monitoring.scheduler import CheckScheduler
-from belvedere.protocol import Watch, Watched
+from belvedere.protocol import MonitorCheck, MonitorConfig
 
 
-def check(name: str, version: int = 1) -> Watched:
-    return Watched(name, "tcp", version, 60_000, {"target": "127.0.0.1", "port": 1})
+def check(name: str, version: int = 1) -> MonitorCheck:
+    return MonitorCheck(name, "tcp", version, 60_000, {"target": "127.0.0.1", "port": 1})
 
 
 class Checks:
@@ -21,13 +21,13 @@ class Checks:
     def __init__(self) -> None:
         self.now: dict[str, int] = {}
 
-    def configure(self, monitors: Sequence[Watched]) -> None:
-        self.now = {one.id: one.version for one in monitors}
+    def configure(self, monitors: Sequence[MonitorCheck]) -> None:
+        self.now = {monitor.id: monitor.version for monitor in monitors}
 
-    def change(self, monitors: Sequence[Watched], removed: Sequence[str]) -> None:
+    def change(self, monitors: Sequence[MonitorCheck], removed: Sequence[str]) -> None:
         for monitor_id in removed:
             self.now.pop(monitor_id, None)
-        self.now.update({one.id: one.version for one in monitors})
+        self.now.update({monitor.id: monitor.version for monitor in monitors})
 
 
 @pytest.fixture
@@ -46,8 +46,10 @@ def watch_list(checks: Checks, asked: list[int]) -> MonitorList:
 
 
 def test_it_works(watch_list: MonitorList, checks: Checks, asked: list[int]) -> None:
-    watch_list.take(Watch(3, [check("a"), check("b")]))
-    watch_list.take(Watch(5, [check("b", 2), check("c")], since=3, removed=["a", "never seen"]))
+    watch_list.take(MonitorConfig(3, [check("a"), check("b")]))
+    watch_list.take(
+        MonitorConfig(5, [check("b", 2), check("c")], since=3, removed=["a", "never seen"])
+    )
     assert checks.now == {"b": 2, "c": 1}
     assert (watch_list.number, asked) == (5, [])
 
@@ -55,38 +57,38 @@ def test_it_works(watch_list: MonitorList, checks: Checks, asked: list[int]) -> 
 def test_a_lost_difference_is_noticed_and_healed_by_a_list(
     watch_list: MonitorList, checks: Checks, asked: list[int]
 ) -> None:
-    watch_list.take(Watch(1, [check("a")]))
-    watch_list.take(Watch(3, [check("c")], since=2))
-    watch_list.take(Watch(4, [check("d")], since=3))
+    watch_list.take(MonitorConfig(1, [check("a")]))
+    watch_list.take(MonitorConfig(3, [check("c")], since=2))
+    watch_list.take(MonitorConfig(4, [check("d")], since=3))
     # Asked once, and nothing was applied that the missing one might contradict.
     assert (asked, checks.now) == ([1], {"a": 1})
-    watch_list.take(Watch(4, [check("c"), check("d")]))
+    watch_list.take(MonitorConfig(4, [check("c"), check("d")]))
     assert (watch_list.number, checks.now) == (4, {"c": 1, "d": 1})
-    watch_list.take(Watch(9, [], since=8))
+    watch_list.take(MonitorConfig(9, [], since=8))
     assert asked == [1, 4]
 
 
 def test_differences_in_the_wrong_order_end_in_the_right_list(
     watch_list: MonitorList, checks: Checks, asked: list[int]
 ) -> None:
-    watch_list.take(Watch(1, [check("a")]))
-    watch_list.take(Watch(3, [], since=2, removed=["b"]))
-    watch_list.take(Watch(2, [check("b")], since=1))
-    watch_list.take(Watch(3, [check("a")]))
+    watch_list.take(MonitorConfig(1, [check("a")]))
+    watch_list.take(MonitorConfig(3, [], since=2, removed=["b"]))
+    watch_list.take(MonitorConfig(2, [check("b")], since=1))
+    watch_list.take(MonitorConfig(3, [check("a")]))
     # Neither a repetition nor an older list changes anything.
-    watch_list.take(Watch(2, [check("b")], since=1))
-    watch_list.take(Watch(2, [check("a"), check("b")]))
+    watch_list.take(MonitorConfig(2, [check("b")], since=1))
+    watch_list.take(MonitorConfig(2, [check("a"), check("b")]))
     assert (checks.now, asked) == ({"a": 1}, [1])
 
 
 def test_a_list_in_parts_counts_when_it_is_complete(
     watch_list: MonitorList, checks: Checks, asked: list[int]
 ) -> None:
-    watch_list.take(Watch(1, [check("old")]))
-    watch_list.take(Watch(5, [check("a")], part=0, more=True))
-    watch_list.take(Watch(5, [check("b")], part=1, more=True))
+    watch_list.take(MonitorConfig(1, [check("old")]))
+    watch_list.take(MonitorConfig(5, [check("a")], part=0, more=True))
+    watch_list.take(MonitorConfig(5, [check("b")], part=1, more=True))
     assert checks.now == {"old": 1}
-    watch_list.take(Watch(5, [], part=2))
+    watch_list.take(MonitorConfig(5, [], part=2))
     assert (checks.now, asked) == ({"a": 1, "b": 1}, [])
 
 
@@ -94,10 +96,10 @@ def test_a_list_in_parts_counts_when_it_is_complete(
 def test_a_lost_part_is_noticed(
     watch_list: MonitorList, checks: Checks, asked: list[int], lost: int
 ) -> None:
-    parts = [Watch(5, [check(f"m{n}")], part=n, more=n < 2) for n in range(3)]
+    parts = [MonitorConfig(5, [check(f"m{n}")], part=n, more=n < 2) for n in range(3)]
     for part in parts[:lost] + parts[lost + 1 :]:
         watch_list.take(part)
-    watch_list.take(Watch(6, [check("new")], since=5))
+    watch_list.take(MonitorConfig(6, [check("new")], since=5))
     assert (checks.now, asked) == ({}, [-1])
     for part in parts:
         watch_list.take(part)
@@ -108,7 +110,7 @@ def test_a_server_of_the_previous_version_sends_complete_lists(
     watch_list: MonitorList, checks: Checks, asked: list[int]
 ) -> None:
     for number, names in ((1, "a"), (2, "ab"), (1, ""), (3, "b")):
-        watch_list.take(Watch(number, [check(name) for name in names]))
+        watch_list.take(MonitorConfig(number, [check(name) for name in names]))
     assert (checks.now, asked) == ({"b": 1}, [])
 
 
@@ -117,18 +119,18 @@ async def test_the_comparisons_of_a_change_do_not_grow_with_the_list(
     monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     compared = 0
-    equal: Any = Watched.__eq__
+    equal: Any = MonitorCheck.__eq__
 
-    def counted(one: Watched, other: object) -> Any:
+    def counted(one: MonitorCheck, other: object) -> Any:
         nonlocal compared
         compared += 1
         return equal(one, other)
 
     lookout = CheckScheduler(SampleBuffer())
     watch_list = MonitorList(lookout, lambda number: None)
-    watch_list.take(Watch(1, [check(f"m{n}") for n in range(count)]))
-    monkeypatch.setattr(Watched, "__eq__", counted)
-    watch_list.take(Watch(2, [check("new"), check("m1", 2)], since=1, removed=["m2"]))
+    watch_list.take(MonitorConfig(1, [check(f"m{n}") for n in range(count)]))
+    monkeypatch.setattr(MonitorCheck, "__eq__", counted)
+    watch_list.take(MonitorConfig(2, [check("new"), check("m1", 2)], since=1, removed=["m2"]))
     assert compared == 1
     assert len(lookout._tasks) == count
     lookout.close()

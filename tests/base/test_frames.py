@@ -72,9 +72,9 @@ def test_we_read_what_the_library_packs(
 @pytest.mark.parametrize("size", BORDERS)
 def test_however_it_is_cut(size: int) -> None:
     data = Frame(Opcode.BINARY, bytes(range(256)) * (size // 256 + 1)).serialize(mask=True)
-    whole = read(data, masked=True)
-    assert whole == read(data, masked=True, pieces=1_000) == read(data, masked=True, pieces=7)
-    assert len(whole) == 1
+    text = read(data, masked=True)
+    assert text == read(data, masked=True, pieces=1_000) == read(data, masked=True, pieces=7)
+    assert len(text) == 1
 
 
 def parts(*said: tuple[int, bytes, bool]) -> bytes:

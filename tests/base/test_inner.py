@@ -90,18 +90,18 @@ OUTER = [
 
 @pytest.mark.parametrize("text", INNER)
 def test_it_works(text: str) -> None:
-    found = networks.parse_address(text)
-    assert found is not None
-    assert networks.is_internal(found)
-    assert not networks.may_call(found, ())
+    address = networks.parse_address(text)
+    assert address is not None
+    assert networks.is_internal(address)
+    assert not networks.may_call(address, ())
 
 
 @pytest.mark.parametrize("text", OUTER)
 def test_the_world_is_not_inside(text: str) -> None:
-    found = networks.parse_address(text)
-    assert found is not None
-    assert not networks.is_internal(found)
-    assert networks.may_call(found, ())
+    address = networks.parse_address(text)
+    assert address is not None
+    assert not networks.is_internal(address)
+    assert networks.may_call(address, ())
 
 
 @pytest.mark.parametrize("text", ["", "localhost", "example.com", "0x7f.1", "127.1", "2130706433"])

@@ -67,14 +67,17 @@ def test_it_works(stranger: Belvedere, tmp_path: Path) -> None:
     result = json.loads(ran.out)
     assert result["latency"]["runs"] == 9
     assert result["throughput"]["jobs"] == 20
-    assert {one["name"] for one in result["idle"]["processes"]} == {"server", "keeper"}
+    assert {process["name"] for process in result["idle"]["processes"]} == {"server", "keeper"}
     rooms = {room["name"]: room["ratio"] for room in result["rooms"]}
     assert rooms.keys() == FEATURE_GOALS.keys()
     assert all(ratio > 0 for ratio in rooms.values())
     assert {"create", "claim", "first page of 50"} <= {
         verb["name"] for verb in result["history"]["verbs"]
     }
-    kept = {one["name"]: one["cpu_percent"] for one in result["history"]["idle"]["processes"]}
+    kept = {
+        process["name"]: process["cpu_percent"]
+        for process in result["history"]["idle"]["processes"]
+    }
     assert kept["server"] > 0
     assert ran.status == int(any(not goal["is_met"] for goal in result["goals"]))
     assert list((tmp_path / "place").iterdir()) == []

@@ -19,6 +19,7 @@ TASK, JOB, HOST = (
 )
 MONITOR = f"/monitor/{cli_records.MONITOR_ID}"
 SCHEDULE = f"/schedule/{cli_records.SCHEDULE_ID}"
+UNTIL = "2026-03-03T10:00:00.000Z"
 WEBHOOK = f"/webhook/{cli_records.WEBHOOK_ID}"
 DELIVERY = f"{WEBHOOK}/delivery/{cli_records.DELIVERY_ID}"
 INDICATOR, TILE = f"/indicator/{cli_records.INDICATOR_ID}", "/indicator/title/Disk%2Fweb-1"
@@ -333,9 +334,9 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         "created",
     ),
     ("monitor edit shop --timeout 5s", ("PATCH", MONITOR, {}, {"timeout": 5_000}), "changed"),
-    ("monitor pause shop", ("PUT", f"{MONITOR}/pause", {}, {}), "paused"),
+    ("monitor pause shop", ("PUT", f"{MONITOR}/pause", {}, {}), "paused until it is resumed."),
     ("monitor resume shop", ("PUT", f"{MONITOR}/resume", {}, None), "resumed"),
-    ("monitor mute shop", ("PUT", f"{MONITOR}/mute", {}, {}), "muted"),
+    ("monitor mute shop", ("PUT", f"{MONITOR}/mute", {}, {}), "muted until it is unmuted."),
     ("monitor unmute shop", ("PUT", f"{MONITOR}/unmute", {}, None), "unmuted"),
     ("monitor push-url shop", ("GET", f"{MONITOR}/credentials", {}, None), "http://x/push"),
     ("monitor delete shop", ("DELETE", MONITOR, {}, None), "deleted"),
@@ -359,7 +360,7 @@ CALLS: list[tuple[str, tuple[str, str, Any, Any], str]] = [
         "nightly is created",
     ),
     ("schedule edit nightly --disable", ("PATCH", SCHEDULE, {}, {"enable": False}), "changed"),
-    ("schedule pause nightly", ("PUT", f"{SCHEDULE}/pause", {}, {"note": ""}), "paused"),
+    ("schedule pause nightly", ("PUT", f"{SCHEDULE}/pause", {}, {"note": ""}), "paused until it"),
     ("schedule resume nightly", ("PUT", f"{SCHEDULE}/resume", {}, None), "resumed"),
     (
         "schedule preview nightly --count 3",
@@ -545,6 +546,7 @@ def test_it_works(
     assert (ran.status, shown in ran.out) == (0, True), ran
     asked = server.asked[-1]
     assert (asked.method, asked.path, asked.query, asked.body) == call
+    assert asked.is_strict == (asked.body is not None)
 
 
 @pytest.mark.parametrize("words", [row[0] for row in CALLS if "--json" not in row[0]])
@@ -676,6 +678,21 @@ def test_a_value_can_come_from_standard_input(
     assert belvedere(*words, "-", "5").status == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "path", "answer"),
+    [
+        ("schedule pause nightly --for 2d", f"{SCHEDULE}/pause", {"pause": {"until": UNTIL}}),
+        ("monitor pause shop --for 2h", f"{MONITOR}/pause", {"paused_until": UNTIL}),
+        ("monitor mute shop --for 2h", f"{MONITOR}/mute", {"muted_until": UNTIL}),
+    ],
+)
+def test_a_pause_prints_its_end(
+    belvedere: Belvedere, server: FakeServer, words: str, path: str, answer: dict[str, Any]
+) -> None:
+    server.on("PUT", path, {"name": "shop", **answer})
+    assert belvedere(*words.split()).out.endswith("until 2026-03-03 10:00:00 UTC.\n")
+
+
 def test_an_edit_says_which_version_it_means(belvedere: Belvedere, server: FakeServer) -> None:
     belvedere("task", "edit", "deploy", "--name", "ship")
     assert server.asked[-1].headers["If-Match"] == "3"
@@ -757,3 +774,12 @@ def test_a_canceled_job_that_waited_is_said_to_be_over(
     over = cli_records.job(lifecycle="canceled", state="canceled")
     server.on("PUT", f"{JOB}/cancel", over)
     assert "is canceled" in belvedere("job", "cancel", cli_records.JOB_ID).out
+
+
+def test_fields_that_the_server_ignored_are_printed(
+    belvedere: Belvedere, server: FakeServer
+) -> None:
+    headers = {"Belvedere-Ignored": "concurency, task_arguments[1]"}
+    server.on("PUT", f"{JOB}/cancel", cli_records.job(), headers=headers)
+    ran = belvedere("job", "cancel", cli_records.JOB_ID)
+    assert "The server ignored concurency, task_arguments[1]." in ran.err

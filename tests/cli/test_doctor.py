@@ -36,7 +36,7 @@ def test_a_problem_makes_it_fail_and_says_what_to_do(stranger: Belvedere, data: 
 
 def test_programs_get_json(stranger: Belvedere, data: Path) -> None:
     ran = stranger("doctor", "--data", str(data), "--json")
-    assert {one["verdict"] for one in json.loads(ran.out)} == {"ok"}
+    assert {load["verdict"] for load in json.loads(ran.out)} == {"ok"}
 
 
 def test_a_folder_without_a_database_is_reported(stranger: Belvedere, tmp_path: Path) -> None:

@@ -86,8 +86,8 @@ def test_it_can_be_left_alone(belvedere: Belvedere, server: FakeServer) -> None:
 def test_json_is_alone_on_standard_output(belvedere: Belvedere, server: FakeServer) -> None:
     jobs(server, ("web-1", "normal", 0, ["x\n"]))
     ran = belvedere("exec", "--host", "web-1", "--json", "--", "x")
-    told: Any = json.loads(ran.out)
-    assert told["jobs"][0]["state"] == "normal" and "x\n" in ran.err
+    record: Any = json.loads(ran.out)
+    assert record["jobs"][0]["state"] == "normal" and "x\n" in ran.err
 
 
 @pytest.mark.parametrize("words", [("--host", "web-1"), ("--", "uptime")])

@@ -18,8 +18,8 @@ def test_it_works(stranger: Belvedere, tmp_path: Path) -> None:
     assert said.status == 0 and "Old keys dropped: 1" in said.out, said.err
     after = key_file.load(tmp_path / "data")
     assert list(after.seals) != list(before.seals) and after.hash == before.hash
-    shown = json.loads(stranger("key", "show", "--json", *data).out)
-    assert shown == {"in_use": after.newest, "keys": [{"name": after.newest, "sealed": 0}]}
+    record = json.loads(stranger("key", "show", "--json", *data).out)
+    assert record == {"in_use": after.newest, "keys": [{"name": after.newest, "sealed": 0}]}
 
 
 def test_it_goes_in_steps_for_several_servers(stranger: Belvedere, tmp_path: Path) -> None:

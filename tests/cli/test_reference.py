@@ -60,6 +60,20 @@ def test_completion_offers_commands_and_options() -> None:
     assert complete("run", "--fol") == ["--follow"]
 
 
+def test_fish_completes_commands_options_and_names() -> None:
+    lines = completion.fish().splitlines()
+    command = "complete -c belvedere -n '__belvedere_is monitor show'"
+    assert f"{command} -a '(__belvedere_names monitor)'" in lines
+    assert any(line.startswith(f"{command} -l json") for line in lines)
+    host = "complete -c belvedere -n '__belvedere_is run' -l host -x -a '(__belvedere_names host)'"
+    assert any(line.startswith(host) for line in lines)
+    assert any("__belvedere_is task; and __belvedere_word_count 2' -a show" in x for x in lines)
+    # `up --host` is an address, and a quotation mark in a help text does not end it.
+    assert not any("__belvedere_is up' -l host -x" in line for line in lines)
+    for line in lines[lines.index("complete -c belvedere -f") :]:
+        assert line.replace("\\'", "").count("'") % 2 == 0, line
+
+
 def test_names_of_a_kind_are_printed_for_completion(
     belvedere: Belvedere, server: FakeServer
 ) -> None:

@@ -66,7 +66,7 @@ def test_a_task_can_be_named_by_its_id(belvedere: Belvedere, server: FakeServer)
 def test_each_run_has_a_key_of_its_own(belvedere: Belvedere, server: FakeServer) -> None:
     belvedere("run", "deploy")
     belvedere("run", "deploy")
-    keys = {one.headers["Idempotency-Key"] for one in server.asked if one.method == "POST"}
+    keys = {item.headers["Idempotency-Key"] for item in server.asked if item.method == "POST"}
     assert len(keys) == 2
 
 
@@ -133,7 +133,7 @@ def test_no_line_is_lost_when_the_connection_is_cut(
     )
     ran = belvedere("run", "deploy", "--follow")
     assert (ran.status, ran.out) == (0, "one\ntwo\ndrei\n")
-    resumed = [one.headers.get("Last-Event-ID") for one in server.asked if one.path == LOG]
+    resumed = [item.headers.get("Last-Event-ID") for item in server.asked if item.path == LOG]
     assert resumed == [None, "4", "4", "10"]
     # Two outages, the first with two failed returns.
     assert ran.err.count("Reconnecting") == 2
@@ -193,7 +193,7 @@ def test_ctrl_c_leaves_the_job_running_and_says_how_to_cancel_it(
     ran = belvedere("run", "deploy", "--follow")
     assert ran.status == 130
     assert f"belvedere job cancel {cli_records.JOB_ID}" in ran.err
-    assert all("cancel" not in one.path for one in server.asked)
+    assert all("cancel" not in item.path for item in server.asked)
 
 
 def test_a_job_that_waits_says_for_what(belvedere: Belvedere, server: FakeServer) -> None:

@@ -59,7 +59,21 @@ def test_the_list_hides_secrets(belvedere: Belvedere, server: FakeServer) -> Non
     assert server.asked[-1].query == {"where[task_id]": cli_records.TASK_ID}
 
 
+def test_setting_a_secret_of_a_task_prints_the_name_of_the_task(
+    belvedere: Belvedere, server: FakeServer
+) -> None:
+    server.on("PUT", "/secret/API_KEY", record(task_id=cli_records.TASK_ID))
+    ran = belvedere("secret", "set", "API_KEY", "--task", "deploy", stdin="x\n")
+    assert ran.out == "Secret API_KEY is set for the task deploy.\n"
+
+
+def test_the_list_names_the_task_of_a_secret(belvedere: Belvedere, server: FakeServer) -> None:
+    server.on("GET", "/secret", [record(task_id=cli_records.TASK_ID)])
+    ran = belvedere("secret", "list")
+    assert "deploy" in ran.out and cli_records.TASK_ID not in ran.out
+
+
 def test_one_of_a_task_is_deleted(belvedere: Belvedere, server: FakeServer) -> None:
     ran = belvedere("secret", "delete", "API_KEY", "--task", "deploy")
-    assert ran.out == f"Secret API_KEY is deleted for the task {cli_records.TASK_ID}.\n"
+    assert ran.out == "Secret API_KEY is deleted for the task deploy.\n"
     assert server.asked[-1].query == {"task_id": cli_records.TASK_ID}

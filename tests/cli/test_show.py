@@ -58,16 +58,28 @@ def test_it_works(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_pipe_gets_everything_without_colour(capsys: pytest.CaptureFixture[str]) -> None:
     job_rendering.show_jobs([JOB])
     out = capsys.readouterr().out
-    assert LONG in out
+    assert LONG in out and str(JOB["id"]) in out
     assert "\x1b" not in out
 
 
-def test_a_terminal_gets_80_columns_and_complete_ids(terminal: Drawn) -> None:
+def test_a_terminal_gets_80_columns_and_short_ids(terminal: Drawn) -> None:
     lines = [Text.from_ansi(line) for line in terminal(job_rendering.show_jobs, [JOB]).splitlines()]
     assert max(line.cell_len for line in lines) <= 80
-    assert str(JOB["id"]) in lines[1].plain
+    assert lines[1].plain.startswith(f"{str(JOB['id'])[-6:]} ")
     assert "✗ failure" in lines[1].plain
     assert "…" in lines[1].plain
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_a_table_fits_every_terminal(
+    terminal: Drawn, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    titles = ("id", "state", "monitor*", "type", "host", "every", "last check", "message*")
+    row = (JOB["id"], "failure", LONG, "http", LONG, "60 s", "12 min", LONG)
+    lines = [Text.from_ansi(line) for line in terminal(rendering.table, titles, [row]).splitlines()]
+    assert len(lines) == 2 and max(line.cell_len for line in lines) <= columns
+    assert lines[1].plain.startswith(str(JOB["id"])[-6:]) and "…" in lines[1].plain
 
 
 def test_a_state_has_a_colour_beside_its_word(terminal: Drawn) -> None:

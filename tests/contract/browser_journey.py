@@ -22,10 +22,10 @@ BODY = {
 
 def provider_of(world: World, person: dict[str, Any] | None = None) -> Provider:
     """The provider behind the pool of this server."""
-    made = Provider(ISSUER, person=dict(person or PERSON), signer=SIGNER)
-    made.now = lambda: world.runtime.clock() / 1_000
-    world.runtime.egress = InProcessEgress(provider=made)
-    return made
+    provider = Provider(ISSUER, person=dict(person or PERSON), signer=SIGNER)
+    provider.now = lambda: world.runtime.clock() / 1_000
+    world.runtime.egress = InProcessEgress(provider=provider)
+    return provider
 
 
 async def add(world: World, who: str = "olga", **more: Any) -> str:

@@ -1,6 +1,7 @@
 """A client without a network: every request goes straight into the application."""
 
 import asyncio
+import gzip
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +24,8 @@ class Answer:
 
     @property
     def json(self) -> Any:
-        return json.loads(self.body)
+        packed = self.headers.get("content-encoding") == "gzip"
+        return json.loads(gzip.decompress(self.body) if packed else self.body)
 
     @property
     def text(self) -> str:

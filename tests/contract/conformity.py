@@ -49,13 +49,13 @@ class Conformity:
         return self.document["paths"].get(path, {}).get(method.lower())
 
     def _check_refusal(self, answer: Answer, where: str) -> None:
-        found = answer.json
-        assert found["statusCode"] == answer.status, where
-        assert re.fullmatch(r"[a-z_]+", found["code"]), where
-        assert found["request_id"] == answer.headers["x-request-id"], where
-        assert found["message"].strip().endswith((".", "!", "?", "…")), found["message"]
+        record = answer.json
+        assert record["statusCode"] == answer.status, where
+        assert re.fullmatch(r"[a-z_]+", record["code"]), where
+        assert record["request_id"] == answer.headers["x-request-id"], where
+        assert record["message"].strip().endswith((".", "!", "?", "…")), record["message"]
         shape = {"$ref": "#/components/schemas/ErrorRecord"}
-        assert list(self._checker.faults(found, shape)) == [], where
+        assert list(self._checker.faults(record, shape)) == [], where
 
     def _check_described(self, operation: Any, answer: Answer, where: str) -> None:
         described = operation["responses"].get(str(answer.status))

@@ -4,29 +4,23 @@ import asyncio
 import json
 from dataclasses import asdict
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import msgspec
 
 from belvedere.protocol import (
     CHUNK,
     Ack,
-    Beat,
-    Cancel,
-    Credit,
-    Ended,
-    Entry,
+    AttemptEnded,
+    AttemptStarted,
+    BlobMissing,
+    BlobRequest,
+    FromServer,
+    Heartbeat,
     Hello,
-    Kept,
-    Missing,
-    Noted,
+    JournaledAttempt,
     Order,
-    Refusal,
     Report,
-    Started,
-    Stop,
-    Want,
-    Watch,
     Welcome,
     pack_file,
     pack_output,
@@ -35,17 +29,15 @@ from belvedere.protocol import (
 from belvedere.server.http.app import App
 
 PATIENCE_S = 30.0
-SHAPES = {
-    shape.__name__.lower(): shape
-    for shape in (
-        *(Welcome, Order, Cancel, Stop, Ack, Kept, Credit, Missing, Refusal),
-        *(Watch, Noted),
-    )
+SHAPES: dict[str, type] = {
+    get_args(get_type_hints(shape)["kind"])[0]: shape for shape in get_args(FromServer)
 }
 Message = TypeVar("Message")
 
 
-def hello(hostname: str = "web-1", entries: tuple[Entry, ...] = (), **more: Any) -> Hello:
+def hello(
+    hostname: str = "web-1", entries: tuple[JournaledAttempt, ...] = (), **more: Any
+) -> Hello:
     said: dict[str, Any] = {
         "hostname": hostname,
         "agent_version": "0.1.0",
@@ -110,8 +102,8 @@ class FakeAgent:
         if message["type"] == "websocket.close":
             self.closed = (message["code"], message.get("reason", ""))
         elif message.get("text") is not None:
-            said = json.loads(message["text"])
-            self._heard += [msgspec.convert(one, SHAPES[one["kind"]]) for one in said]
+            record = json.loads(message["text"])
+            self._heard += [msgspec.convert(item, SHAPES[item["kind"]]) for item in record]
         elif message.get("bytes") is not None:
             self.frames.append(message["bytes"])
         self._news.set()
@@ -119,7 +111,7 @@ class FakeAgent:
     # Speaking
 
     async def say(self, *messages: Any) -> None:
-        await self.text(json.dumps([asdict(one) for one in messages]))
+        await self.text(json.dumps([asdict(message) for message in messages]))
 
     async def text(self, frame: str) -> None:
         await self._spoken.put({"type": "websocket.receive", "text": frame})
@@ -136,13 +128,13 @@ class FakeAgent:
             await self.binary(pack_file(fence, number, at, content[at : at + CHUNK]))
 
     async def start(self, order: Order, ago_ms: int = 0) -> None:
-        await self.say(Started(order.fence, ago_ms))
+        await self.say(AttemptStarted(order.fence, ago_ms))
 
     async def end(self, order: Order, **report: Any) -> None:
         """Tell how it ended and wait until the server has it."""
         said: dict[str, Any] = {"ending": "exit", "log": "", **report}
         self._acked.discard(order.fence)
-        await self.say(Ended(order.fence, Report(**said)))
+        await self.say(AttemptEnded(order.fence, Report(**said)))
         await self.acked(order.fence)
 
     async def acked(self, fence: int) -> None:
@@ -151,14 +143,14 @@ class FakeAgent:
             self._acked.update((await self.hear(Ack)).fences)
 
     async def beat(self, *live: int) -> None:
-        await self.say(Beat(list(live)))
+        await self.say(Heartbeat(list(live)))
 
     async def fetch(self, sha256: str) -> bytes | None:
         """The bytes behind a hash, or None when the server has none for us."""
-        await self.say(Want(sha256))
-        await self._until(lambda: self._find(Missing) is not None or self._is_fetched())
-        if self._find(Missing) is not None:
-            await self.hear(Missing)
+        await self.say(BlobRequest(sha256))
+        await self._until(lambda: self._find(BlobMissing) is not None or self._is_fetched())
+        if self._find(BlobMissing) is not None:
+            await self.hear(BlobMissing)
             return None
         frames, self.frames = self.frames, []
         return b"".join(unpack_blob(frame)[1] for frame in frames)
@@ -189,7 +181,7 @@ class FakeAgent:
         return self._find(kind) is not None
 
     def _find(self, kind: type[Message]) -> Message | None:
-        return next((one for one in self._heard if isinstance(one, kind)), None)
+        return next((item for item in self._heard if isinstance(item, kind)), None)
 
     async def _until(self, is_there: Any) -> None:
         assert self._task is not None

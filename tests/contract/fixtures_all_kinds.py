@@ -20,7 +20,9 @@ from belvedere.indicators.bodies import IndicatorBody
 from belvedere.jobs.approvals import links
 from belvedere.jobs.lifecycle import claim
 from belvedere.jobs.lifecycle.create import JobRequest, create
+from belvedere.jobs.queries import result_form
 from belvedere.monitors import service as monitors
+from belvedere.monitors import trials
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.notifications import service as notify
 from belvedere.notifications.bodies import ChannelBody, RuleBody
@@ -32,8 +34,11 @@ from belvedere.schedules.bodies import ScheduleBody
 from belvedere.secrets import service as secrets
 from belvedere.secrets.service import SecretBody
 from belvedere.server.runtime import ServerRuntime
+from belvedere.statuspages import logo, posts, subscribers
 from belvedere.statuspages import service as statuspages
+from belvedere.statuspages.logo import LogoBody
 from belvedere.statuspages.model import Part, StatusPageBody
+from belvedere.statuspages.posts import PostBody
 from belvedere.webhooks import service as webhooks
 from belvedere.webhooks.deliveries import receive
 from belvedere.webhooks.deliveries.receive import Call
@@ -159,6 +164,7 @@ def _running_task(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     assert len(claim.claim(tx, place.ids["host"], session)) == 1
     place.ids |= {"task": task_id, "job": made.job.id, "file": made.job.script_id or ""}
     place.texts["secret"] = secret_keys.reveal(tx, runtime.keyring, place.by, "task", task_id)
+    place.texts["job_secret"] = result_form.job_secret(runtime.keyring, made.job.id)
 
 
 def _tokens(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
@@ -187,6 +193,8 @@ def _monitor(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     place.ids["resource"] = monitors.create(tx, runtime.keyring, place.by, watched, None)[0].id
     of = MonitorBody(name=f"secret of {place.host}", type="nested", monitors=[found], acl=place.acl)
     place.ids["nested"] = monitors.create(tx, runtime.keyring, place.by, of, None)[0].id
+    trial = MonitorBody(type="dstat", host_id=place.ids["host"])
+    place.ids["trial"] = trials.create(tx, place.by, trial, None).id
 
 
 def _webhook(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
@@ -256,11 +264,28 @@ def _notify(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     )
 
 
+# A PNG of one pixel.
+LOGO = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
+    "gg=="
+)
+
+
 def _statuspage(tx: Tx, runtime: ServerRuntime, place: Place) -> None:
     part = Part(name="shop", monitor_id=place.ids["monitor"])
     body = StatusPageBody(title="Shop", slug=f"page-of-{place.name}", parts=[part])
     found = statuspages.create(tx, place.by, body)
     place.ids["statuspage"], place.texts["slug"] = found.id, found.slug
+    text = PostBody(title=f"secret of {place.host}", text="new")
+    place.ids["incident"] = posts.post(tx, place.by, found.id, text).id
+    logo.put(tx, place.by, found.id, LogoBody(LOGO))
+    keys, url = runtime.keyring, runtime.settings.base_url
+    subscribers.subscribe(tx, keys, url, found.slug, f"reader@{place.name}.test")
+    (row,) = subscribers.list_subscribers(tx, place.by, found.id)
+    place.ids["subscriber"] = row.id
+    for word, action in (("subscriber", "confirm"), ("unsubscriber", "unsubscribe")):
+        link = subscribers.link_for(keys, url, found.slug, row.id, action)
+        place.texts[word] = link.partition("=")[2]
 
 
 def _views(tx: Tx, runtime: ServerRuntime, place: Place) -> None:

@@ -35,10 +35,10 @@ async def update_webhook(scene: Scene) -> None:
 
 async def create_webhook(scene: Scene) -> None:
     task = await scene.world.task()
-    made = (await scene.play({"name": "push", "tasks": [task]})).json
-    assert letters.missing(made, test_webhooks.RECORD) == []
-    assert (made["name"], made["tasks"]) == ("push", [task])
-    assert (await scene.ada.get(f"/acme/webhook/{made['id']}")).json == made
+    record = (await scene.play({"name": "push", "tasks": [task]})).json
+    assert letters.missing(record, test_webhooks.RECORD) == []
+    assert (record["name"], record["tasks"]) == ("push", [task])
+    assert (await scene.ada.get(f"/acme/webhook/{record['id']}")).json == record
 
 
 async def delete_webhook(scene: Scene) -> None:
@@ -101,9 +101,9 @@ async def empty_acl(scene: Scene) -> None:
 async def list_monitors(scene: Scene) -> None:
     shop = await test_monitors.make(scene.world, scene.ada)
     stats = await test_monitors.make(scene.world, scene.ada, name="stats", type="dstat")
-    assert [one["id"] for one in (await scene.play()).json] == [shop["id"], stats["id"]]
-    for query, wanted in (("where[name]=shop", shop), ("where[type]=dstat", stats)):
-        assert [one["id"] for one in (await scene.play(query=query)).json] == [wanted["id"]]
+    assert [record["id"] for record in (await scene.play()).json] == [shop["id"], stats["id"]]
+    for query, expected in (("where[name]=shop", shop), ("where[type]=dstat", stats)):
+        assert [record["id"] for record in (await scene.play(query=query)).json] == [expected["id"]]
 
 
 async def show_monitor(scene: Scene) -> None:
@@ -113,11 +113,11 @@ async def show_monitor(scene: Scene) -> None:
 
 async def create_monitor(scene: Scene) -> None:
     body = test_monitors.web_check(scene.world)
-    made = (await scene.play(body, query=f"host_id={body['host_id']}")).json
-    assert letters.missing(made, letters.MONITOR) == []
+    record = (await scene.play(body, query=f"host_id={body['host_id']}")).json
+    assert letters.missing(record, letters.MONITOR) == []
     same = ("name", "host_id", "url", "type", "status_code", "_type")
-    assert {name: made[name] for name in same} == {name: body[name] for name in same}
-    assert (made["timeout"], made["looptime"]) == (5_000, 30_000)
+    assert {name: record[name] for name in same} == {name: body[name] for name in same}
+    assert (record["timeout"], record["looptime"]) == (5_000, 30_000)
 
 
 async def delete_monitor(scene: Scene) -> None:
@@ -129,16 +129,16 @@ async def delete_monitor(scene: Scene) -> None:
 async def list_indicators(scene: Scene) -> None:
     shown = await made_indicator(scene.ada, acl=[VIC])
     await made_indicator(scene.ada, "Hidden")
-    assert [one["id"] for one in (await scene.play()).json] == [shown["id"]]
+    assert [record["id"] for record in (await scene.play()).json] == [shown["id"]]
 
 
 async def create_indicator(scene: Scene) -> None:
     body = {"title": "Load", "type": "progress", "state": "failure", "value": 97.5, "acl": [UMA]}
-    made = (await scene.play(body)).json
-    assert letters.missing(made, INDICATOR) == []
-    assert {name: made[name] for name in body} == body
-    assert (made["enable"], made["severity"]) == (True, "HIGH")
-    assert (made["alerts"], made["sticky"]) == (True, False)
+    record = (await scene.play(body)).json
+    assert letters.missing(record, INDICATOR) == []
+    assert {name: record[name] for name in body} == body
+    assert (record["enable"], record["severity"]) == (True, "HIGH")
+    assert (record["alerts"], record["sticky"]) == (True, False)
 
 
 async def change_indicator(scene: Scene) -> None:

@@ -19,29 +19,32 @@ TWO = [{"type": "input", "label": "a"}, {"type": "input", "label": "b"}]
 async def list_tasks(scene: Scene) -> None:
     task = await scene.world.task("same")
     other = await scene.world.task("same", hostname="web-2", timeout=5_000)
-    found = (await scene.play()).json
-    assert [(one["id"], one["name"]) for one in found] == [(task, "same"), (other, "same")]
-    assert [one["hostname"] for one in found] == ["web-1", "web-2"]
-    assert [one["timeout"] for one in found] == [None, 5_000]
+    records = (await scene.play()).json
+    assert [(record["id"], record["name"]) for record in records] == [
+        (task, "same"),
+        (other, "same"),
+    ]
+    assert [record["hostname"] for record in records] == ["web-1", "web-2"]
+    assert [record["timeout"] for record in records] == [None, 5_000]
     token = scene.world.credential("token")
     by_query = await scene.play(query=f"access_token={token}", headers={"authorization": ""})
-    assert [one["id"] for one in by_query.json] == [task, other]
+    assert [record["id"] for record in by_query.json] == [task, other]
 
 
 async def show_job(scene: Scene) -> None:
     task = await scene.world.task()
     async with scene.world.agent() as agent:
         job = await run(scene.uma, agent, task, log="a\nb\n", lastline="b")
-    found = (await scene.play(id=job["id"])).json
-    assert letters.missing(found, letters.ENDED) == []
-    assert (found["lifecycle"], found["state"]) == ("finished", "normal")
-    assert (found["result"]["code"], found["result"]["lastline"]) == (0, "b")
+    record = (await scene.play(id=job["id"])).json
+    assert letters.missing(record, letters.ENDED) == []
+    assert (record["lifecycle"], record["state"]) == ("finished", "normal")
+    assert (record["result"]["code"], record["result"]["lastline"]) == (0, "b")
 
 
 async def list_jobs(scene: Scene) -> None:
     task = await scene.world.task()
     jobs = [await create(scene.uma, task) for _ in range(2)]
-    assert [one["id"] for one in (await scene.play()).json] == [jobs[1]["id"], jobs[0]["id"]]
+    assert [record["id"] for record in (await scene.play()).json] == [jobs[1]["id"], jobs[0]["id"]]
     empty = await scene.play(query="where[lifecycle]=finished")
     assert empty.json == []
 
@@ -60,13 +63,17 @@ async def finish_job(scene: Scene) -> None:
 
 async def create_job(scene: Scene) -> None:
     task = await scene.world.task(task_arguments=TWO)
-    made = (await scene.play({"task": task, "task_arguments": ["x", 'a "b"']})).json
-    assert letters.missing(made, letters.CREATED) == []
-    assert (made["lifecycle"], made["state"], made["output"]) == ("ready", "in_progress", None)
-    assert (made["_type"], made["origin"], made["script_runas"]) == ("ScriptJob", "user", "")
-    assert made["task_arguments_values"] == ["x", 'a "b"']
-    assert made["task"]["id"] == made["task_id"] == task
-    assert made["user"]["email"] == "uma@acme.test" and made["customer_name"] == "acme"
+    record = (await scene.play({"task": task, "task_arguments": ["x", 'a "b"']})).json
+    assert letters.missing(record, letters.CREATED) == []
+    assert (record["lifecycle"], record["state"], record["output"]) == (
+        "ready",
+        "in_progress",
+        None,
+    )
+    assert (record["_type"], record["origin"], record["script_runas"]) == ("ScriptJob", "user", "")
+    assert record["task_arguments_values"] == ["x", 'a "b"']
+    assert record["task"]["id"] == record["task_id"] == task
+    assert record["user"]["email"] == "uma@acme.test" and record["customer_name"] == "acme"
 
 
 async def show_lifecycle(scene: Scene) -> None:
@@ -97,9 +104,9 @@ async def create_by_secret(scene: Scene) -> None:
         {"body": {**json, "task": task, "customer": "acme"}},
     ]
     for way in ways:
-        made = (await scene.play(secret=secret, **way)).json
-        assert (made["task_id"], made["task_arguments_values"]) == (task, values)
-        assert (made["lifecycle"], made["state"]) == ("ready", "in_progress")
+        record = (await scene.play(secret=secret, **way)).json
+        assert (record["task_id"], record["task_arguments_values"]) == (task, values)
+        assert (record["lifecycle"], record["state"]) == ("ready", "in_progress")
 
 
 async def delete_finished(scene: Scene) -> None:
@@ -108,7 +115,7 @@ async def delete_finished(scene: Scene) -> None:
         ended = await run(scene.uma, agent, task)
     open_one = await create(scene.uma, task)
     assert (await scene.play()).json == {"deletedCount": 1}
-    assert [one["id"] for one in (await scene.ada.get("/acme/job")).json] == [open_one["id"]]
+    assert [job["id"] for job in (await scene.ada.get("/acme/job")).json] == [open_one["id"]]
     assert (await scene.ada.get(f"/acme/job/{ended['id']}")).status == 404
 
 
@@ -129,8 +136,8 @@ async def _vote(scene: Scene, state: str) -> None:
 
 async def give_input(scene: Scene) -> None:
     job = await held(scene.uma, await scene.world.task(task_arguments=TWO), "onhold")
-    given = (await scene.play({"args": ["x", "y"]}, id=job["id"])).json
-    assert (given["lifecycle"], given["task_arguments_values"]) == ("ready", ["x", "y"])
+    record = (await scene.play({"args": ["x", "y"]}, id=job["id"])).json
+    assert (record["lifecycle"], record["task_arguments_values"]) == ("ready", ["x", "y"])
 
 
 async def run_workflow_by_secret(scene: Scene) -> None:
@@ -139,12 +146,12 @@ async def run_workflow_by_secret(scene: Scene) -> None:
     flow = await made_workflow(scene.world, scene.ada, graph=graph)
     at = {"id": flow["id"], "secret": await secret_of_workflow(scene.ada, flow)}
     form = urlencode([("customer", "acme"), *(("task_arguments[]", v) for v in "xy")]).encode()
-    for made in (
+    for item in (
         await scene.play({"task_arguments": ["x", "y"]}, **at),
         await scene.play(raw=form, headers=FORM_TYPE, **at),
     ):
-        assert (made.json["_type"], made.json["lifecycle"]) == ("WorkflowJob", "ready")
-        under = f"/acme/workflows/{flow['id']}/job/{made.json['id']}/jobs"
+        assert (item.json["_type"], item.json["lifecycle"]) == ("WorkflowJob", "ready")
+        under = f"/acme/workflows/{flow['id']}/job/{item.json['id']}/jobs"
         (first,) = (await scene.ada.get(f"{under}?include[task_arguments_values]=1")).json
         assert first["task_arguments_values"] == ["x", "y"]
 

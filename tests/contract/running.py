@@ -8,9 +8,9 @@ from contract.fakeagent import FakeAgent
 
 async def create(client: Client, task: str, arguments: list[Any] | None = None) -> dict[str, Any]:
     body = {"task": task, "task_arguments": arguments or []}
-    made = await client.post("/job?customer=acme", body)
-    assert made.status == 200, made.body
-    job: dict[str, Any] = made.json
+    response = await client.post("/job?customer=acme", body)
+    assert response.status == 200, response.body
+    job: dict[str, Any] = response.json
     return job
 
 
@@ -22,7 +22,7 @@ async def run(client: Client, agent: FakeAgent, task: str, **report: Any) -> dic
 
 
 async def show(client: Client, job_id: str) -> dict[str, Any]:
-    found: Answer = await client.get(f"/acme/job/{job_id}")
-    assert found.status == 200, found.body
-    record: dict[str, Any] = found.json
+    response: Answer = await client.get(f"/acme/job/{job_id}")
+    assert response.status == 200, response.body
+    record: dict[str, Any] = response.json
     return record

@@ -27,9 +27,9 @@ class Checker:
 
     def faults(self, value: Any, schema: Schema, where: str = "$") -> Iterator[str]:
         """What is wrong with the value; nothing when it conforms."""
-        for keyword, wanted in schema.items():
+        for keyword, expected in schema.items():
             if keyword not in SILENT:
-                yield from getattr(self, f"_{keyword.strip('$')}")(value, wanted, schema, where)
+                yield from getattr(self, f"_{keyword.strip('$')}")(value, expected, schema, where)
 
     def _ref(self, value: Any, wanted: str, _: Schema, where: str) -> Iterator[str]:
         found: Any = self._document
@@ -43,7 +43,7 @@ class Checker:
             yield f"{where} is {value!r}, not {' or '.join(words)}"
 
     def _anyOf(self, value: Any, wanted: list[Schema], _: Schema, where: str) -> Iterator[str]:
-        found = [list(self.faults(value, one, where)) for one in wanted]
+        found = [list(self.faults(value, item, where)) for item in wanted]
         if all(found):
             yield f"{where} fits none: {found}"
 

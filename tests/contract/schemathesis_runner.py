@@ -2,6 +2,7 @@
 everybody sends them, and every answer is judged."""
 
 import asyncio
+import gzip
 import itertools
 from collections import Counter
 from copy import deepcopy
@@ -115,7 +116,7 @@ class Swarm:
             hangs_up=True,
         )
         asked = client.ask(letter.method, letter.target, raw=letter.raw, headers=letter.headers)
-        return self._runner.run(asked)
+        return _unpacked(self._runner.run(asked))
 
     def _judge(
         self, letter: Letter, answer: Answer, principal: Principal, which: Which | None
@@ -133,6 +134,14 @@ class Swarm:
             assert answer.status == 401 or answer.code in BEFORE, f"{answer.status}, not 401"
         if wanted != OK and which is not None:
             assert answer.status >= 400, f"{answer.status}, not {wanted}"
+
+
+def _unpacked(answer: Answer) -> Answer:
+    """The same response without compression, as a client reads it."""
+    if answer.headers.get("content-encoding") != "gzip":
+        return answer
+    headers = {name: text for name, text in answer.headers.items() if name != "content-encoding"}
+    return replace(answer, headers=headers, body=gzip.decompress(answer.body))
 
 
 def mend(case: Case[Any], good: Any, number: int) -> None:

@@ -3,6 +3,8 @@
 import logging
 import re
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from belvedere.server.runtime import ServerRuntime
 from belvedere.server.wiring import build_runtime
 from belvedere.settings import Settings
 from contract.client import Client
+from contract.over_socket import IN_PROCESS, SocketApp
 from contract.world import World, opened
 from manual_clock import HandClock
 from people import PASSWORD, PASSWORD_HASH, Cast
@@ -22,6 +25,7 @@ from people import PASSWORD, PASSWORD_HASH, Cast
 __all__ = [
     "ada",
     "eve",
+    "http_transport",
     "runtime",
     "quick_passwords",
     "settings",
@@ -59,8 +63,20 @@ def runtime(
 
 
 @pytest.fixture
-def world(runtime: ServerRuntime, cast: Cast) -> World:
-    return opened(runtime, cast)
+def http_transport(request: pytest.FixtureRequest) -> str:
+    """How requests reach the application; `every_transport` runs a test with each."""
+    name: str = getattr(request, "param", IN_PROCESS)
+    return name
+
+
+@pytest.fixture
+def world(runtime: ServerRuntime, cast: Cast, http_transport: str) -> Iterator[World]:
+    world = opened(runtime, cast)
+    if http_transport == IN_PROCESS:
+        yield world
+        return
+    with closing(SocketApp(runtime, http_transport)) as app:
+        yield replace(world, app=app)
 
 
 @pytest.fixture

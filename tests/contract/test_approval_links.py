@@ -21,9 +21,9 @@ LINK = re.compile(r"(Approve|Reject): +http://belvedere\.test(/-/approval/bvl_[\
 @pytest.fixture
 def pool(world: World) -> FakeEgressPool:
     world.runtime.settings.mail = "mailtos://relay.test"
-    made = FakeEgressPool(mail=world.runtime.settings.mail)
-    world.runtime.egress = made
-    return made
+    fake_egress_pool = FakeEgressPool(mail=world.runtime.settings.mail)
+    world.runtime.egress = fake_egress_pool
+    return fake_egress_pool
 
 
 async def asked(world: World, uma: Client, pool: FakeEgressPool, **more: Any) -> dict[str, str]:
@@ -33,7 +33,7 @@ async def asked(world: World, uma: Client, pool: FakeEgressPool, **more: Any) ->
     script = await world.task("deploy", triggers=[f"task:{task}:success"])
     job = await create(uma, task)
     await notifying.told(world.runtime)
-    (request,) = [one for one in pool.sent if one.to == "vic@acme.test"]
+    (request,) = [item for item in pool.sent if item.to == "vic@acme.test"]
     found = {verb.lower(): path for verb, path in LINK.findall(request.body)}
     return {"job": job["id"], "script": script, "body": request.body, **found}
 
@@ -56,7 +56,9 @@ async def test_it_works(
     assert (job["lifecycle"], job["state"]) == ("finished", "success")
     assert job["result"]["user"]["email"] == "vic@acme.test"
     entries = (await ada.get(f"/api/audit?customer=acme&object_id={mail['job']}")).json
-    assert [(one["user"], one["after"]["by"]) for one in entries] == [("vic@acme.test", "link")]
+    assert [(entry["user"], entry["after"]["by"]) for entry in entries] == [
+        ("vic@acme.test", "link")
+    ]
 
 
 async def test_a_link_rejects(
@@ -126,8 +128,8 @@ async def test_four_eyes_mail_only_the_others(
 ) -> None:
     more = {"approvers": ["uma", "vic"], "four_eyes": True}
     await asked(world, uma, pool, **more)
-    assert [one.to for one in pool.sent] == ["vic@acme.test"]
-    inbox = [one["kind"] for one in (await uma.get("/acme/notification")).json]
+    assert [notification.to for notification in pool.sent] == ["vic@acme.test"]
+    inbox = [notification["kind"] for notification in (await uma.get("/acme/notification")).json]
     assert inbox == []
 
 

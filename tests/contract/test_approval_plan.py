@@ -19,19 +19,19 @@ WORD = {"type": "input", "label": "word", "masked": True}
 async def flow(world: World, ada: Client, **more: Any) -> dict[str, Any]:
     """Ask, then deploy, then clean up; what is given goes to deploy."""
     given = {"approvers": ["vic"], "task_arguments": [NAME, NAME], **more}
-    ask = await world.task("ask", type="approval", **given)
+    task = await world.task("ask", type="approval", **given)
     deploy = await world.task("deploy", task_arguments=[NAME, WORD], script_runas="bash -e")
     clean = await world.task("clean", hostname="web-2")
     graph = {
         "nodes": [
-            {"id": "ask", "task_id": ask},
+            {"id": "ask", "task_id": task},
             {"id": "deploy", "task_id": deploy},
             {"id": "clean", "task_id": clean},
         ],
         "edges": [{"source": "ask", "target": "deploy"}, {"source": "deploy", "target": "clean"}],
     }
     made = await flowing.made(world, ada, graph=graph)
-    return {**made, "deploy": deploy, "clean": clean, "ask": ask}
+    return {**made, "deploy": deploy, "clean": clean, "ask": task}
 
 
 async def asked(world: World, ada: Client, uma: Client) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -62,7 +62,7 @@ async def test_it_works(world: World, ada: Client, uma: Client, vic: Client) -> 
     assert (await vic.put(f"/acme/job/{job['id']}/approve")).status == 200
     await react(world)
     started = (await ada.get("/acme/job?where[name]=deploy&include[task_arguments_values]=1")).json
-    assert [one["task_arguments_values"] for one in started] == [["v1.2", "***"]]
+    assert [item["task_arguments_values"] for item in started] == [["v1.2", "***"]]
 
 
 CHANGES: dict[str, dict[str, Any]] = {
@@ -84,15 +84,17 @@ async def test_a_change_makes_it_void(
     assert (refused.status, refused.code) == (409, "approval_void")
     assert f"the {what} of deploy" in refused.json["message"]
     await react(world)
-    found = await show(uma, job["id"])
-    assert (found["lifecycle"], found["state"]) == ("expired", "canceled")
-    assert f"the {what} of deploy" in found["reason"]
+    record = await show(uma, job["id"])
+    assert (record["lifecycle"], record["state"]) == ("expired", "canceled")
+    assert f"the {what} of deploy" in record["reason"]
     whole = await show(uma, job["workflow_job_id"])
     assert (whole["lifecycle"], whole["state"]) == ("finished", "failure")
     late = await vic.put(f"/acme/job/{job['id']}/approve")
     assert (late.status, late.code) == (409, "wrong_lifecycle")
     inbox = (await uma.get("/acme/notification")).json
-    assert "ask needs a new approval: what would run has changed" in [one["title"] for one in inbox]
+    assert "ask needs a new approval: what would run has changed" in [
+        item["title"] for item in inbox
+    ]
 
 
 async def test_a_new_version_of_a_stored_script_makes_it_void(
@@ -102,8 +104,8 @@ async def test_a_new_version_of_a_stored_script_makes_it_void(
     task = (await ada.get(f"/acme/task/{made['clean']}")).json
     await ada.put(f"/acme/file/{task['script_id']}/upload", {"source": SOURCE + "true\n"})
     await react(world)
-    found = await show(uma, job["id"])
-    assert (found["lifecycle"], "the script of clean" in found["reason"]) == ("expired", True)
+    record = await show(uma, job["id"])
+    assert (record["lifecycle"], "the script of clean" in record["reason"]) == ("expired", True)
 
 
 async def test_what_decides_nothing_may_change(
@@ -169,25 +171,29 @@ async def test_it_may_be_requested_again(
 async def test_an_approval_shows_what_it_triggers(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
-    ask = await world.task("ask", type="approval", approvers=["vic"], task_arguments=[NAME, WORD])
+    task = await world.task("ask", type="approval", approvers=["vic"], task_arguments=[NAME, WORD])
     deploy = await world.task(
-        "deploy", task_arguments=[NAME, NAME], triggers=[f"task:{ask}:success"]
+        "deploy", task_arguments=[NAME, NAME], triggers=[f"task:{task}:success"]
     )
-    job = await create(uma, ask, ["v1.2", "hush"])
-    (one,) = job["will_run"]
-    assert (one["task_id"], one["arguments"], "node_id" in one) == (deploy, ["v1.2", "***"], False)
+    job = await create(uma, task, ["v1.2", "hush"])
+    (record,) = job["will_run"]
+    assert (record["task_id"], record["arguments"], "node_id" in record) == (
+        deploy,
+        ["v1.2", "***"],
+        False,
+    )
     await vic.put(f"/acme/job/{job['id']}/approve")
     await react(world)
-    assert [one["name"] for one in (await ada.get("/acme/job?where[name]=deploy")).json]
+    assert [record["name"] for record in (await ada.get("/acme/job?where[name]=deploy")).json]
 
 
 async def test_what_is_attached_later_makes_it_void(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
-    ask = await world.task("ask", type="approval", approvers=["vic"])
-    job = await create(uma, ask)
+    task = await world.task("ask", type="approval", approvers=["vic"])
+    job = await create(uma, task)
     assert job["will_run"] == []
-    await world.task("deploy", triggers=[f"task:{ask}:success"])
+    await world.task("deploy", triggers=[f"task:{task}:success"])
     refused = await vic.put(f"/acme/job/{job['id']}/approve")
     assert (refused.status, refused.code) == (409, "approval_void")
     assert "deploy is started by it, too" in refused.json["message"]
@@ -196,11 +202,11 @@ async def test_what_is_attached_later_makes_it_void(
 async def test_an_approval_shows_the_workflow_that_it_triggers(
     world: World, ada: Client, uma: Client, vic: Client
 ) -> None:
-    ask = await world.task("ask", type="approval", approvers=["vic"])
-    made = await flowing.made(world, ada, triggers=[f"task:{ask}:success"])
-    job = await create(uma, ask)
-    assert sorted(one["name"] for one in job["will_run"]) == ["a", "b"]
-    assert {one["workflow_id"] for one in job["will_run"]} == {made["id"]}
+    task = await world.task("ask", type="approval", approvers=["vic"])
+    made = await flowing.made(world, ada, triggers=[f"task:{task}:success"])
+    job = await create(uma, task)
+    assert sorted(item["name"] for item in job["will_run"]) == ["a", "b"]
+    assert {item["workflow_id"] for item in job["will_run"]} == {made["id"]}
     await vic.put(f"/acme/job/{job['id']}/approve")
     # Changed in the moment before it starts.
     edges = [{"source": "a", "target": "b", "on": "failure"}]
@@ -216,6 +222,6 @@ async def test_the_audit_says_what_was_approved(
     _, job = await asked(world, ada, uma)
     await vic.put(f"/acme/job/{job['id']}/approve")
     entries = (await ada.get(f"/api/audit?customer=acme&object_id={job['id']}")).json
-    (entry,) = [one for one in entries if one["action"] == "job.approve"]
-    assert [one["name"] for one in entry["after"]["will_run"]] == ["deploy", "clean"]
+    (entry,) = [item for item in entries if item["action"] == "job.approve"]
+    assert [item["name"] for item in entry["after"]["will_run"]] == ["deploy", "clean"]
     assert entry["after"]["will_run"][0]["script_sha256"] == job["will_run"][0]["script_sha256"]

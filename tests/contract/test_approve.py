@@ -48,7 +48,7 @@ async def test_original_clients_put_the_organization_into_the_path(
 async def test_an_approver_sees_the_job_to_approve(world: World, uma: Client, vic: Client) -> None:
     job = await create(uma, await approval(world))
     assert (await vic.get(f"/acme/job/{job['id']}")).status == 200
-    assert [one["id"] for one in (await vic.get("/acme/job")).json] == [job["id"]]
+    assert [record["id"] for record in (await vic.get("/acme/job")).json] == [job["id"]]
 
 
 async def test_it_says_for_whom_it_waits(world: World, uma: Client) -> None:
@@ -112,5 +112,5 @@ async def test_without_a_vote_the_default_answer_counts(
     job = await create(uma, await approval(world, expires=60_000, default_answer=answer))
     clock.move(61)
     await world.runtime.db.write(timeouts.expire)
-    found = await show(uma, job["id"])
-    assert (found["lifecycle"], found["state"]) == ("finished", state)
+    record = await show(uma, job["id"])
+    assert (record["lifecycle"], record["state"]) == ("finished", state)

@@ -12,9 +12,9 @@ from manual_clock import HandClock
 
 
 async def actions(client: Client, query: str) -> list[str]:
-    found = await client.get(f"/api/audit?{query}")
-    assert found.status == 200, found.body
-    return [one["action"] for one in found.json]
+    response = await client.get(f"/api/audit?{query}")
+    assert response.status == 200, response.body
+    return [record["action"] for record in response.json]
 
 
 async def story(world: World, clock: HandClock) -> tuple[str, str]:
@@ -59,10 +59,10 @@ async def test_it_shows_before_and_after(world: World, ada: Client, clock: HandC
 
 async def test_it_is_exported(world: World, ada: Client, clock: HandClock) -> None:
     made, _ = await story(world, clock)
-    found = await ada.get("/api/audit.csv?object=indicator")
-    assert found.headers["content-type"].startswith("text/csv")
-    assert "attachment" in found.headers["content-disposition"]
-    head, *rows = csv.reader(io.StringIO(found.text))
+    response = await ada.get("/api/audit.csv?object=indicator")
+    assert response.headers["content-type"].startswith("text/csv")
+    assert "attachment" in response.headers["content-disposition"]
+    head, *rows = csv.reader(io.StringIO(response.text))
     assert head[:5] == ["date", "user", "kind", "address", "action"]
     assert [(row[1], row[4], row[6]) for row in rows] == [
         ("ada@acme.test", "indicator.change", made),
@@ -88,8 +88,8 @@ async def test_a_long_export_is_complete(
     monkeypatch.setattr(audit, "MAX_PAGE", 2)
     for n in range(5):
         await ada.post("/webhook", {"name": f"w{n}"})
-    found = await ada.get("/api/audit.csv?object=webhook")
-    _, *rows = csv.reader(io.StringIO(found.text))
+    response = await ada.get("/api/audit.csv?object=webhook")
+    _, *rows = csv.reader(io.StringIO(response.text))
     assert len({row[6] for row in rows}) == len(rows) == 5
 
 

@@ -4,11 +4,13 @@ import json
 from typing import Any
 
 from contract.client import FORM, Client
+from contract.over_socket import every_transport
 from contract.world import World
 
 JSON = {"content-type": "application/json"}
 
 
+@every_transport
 async def test_it_works(world: World, ada: Client) -> None:
     task = await world.task()
     raw = b'{"description": "new"}'
@@ -16,6 +18,7 @@ async def test_it_works(world: World, ada: Client) -> None:
     assert (changed.status, changed.json["description"]) == (200, "new")
 
 
+@every_transport
 async def test_malformed_json_names_the_position(world: World, ada: Client) -> None:
     task = await world.task()
     for raw, where in (
@@ -38,6 +41,7 @@ async def test_duplicate_keys_are_refused(world: World, ada: Client) -> None:
             assert (refused.status, refused.code) == (400, "duplicate_key"), raw
 
 
+@every_transport
 async def test_what_is_almost_json_is_refused(ada: Client) -> None:
     deep = b"[" * 100_000 + b"]" * 100_000
     for raw in (b"NaN", b'{"a": Infinity}', b"\xff\xfe", b'"\\ud800"', deep, b"1" * 10_000):
@@ -90,6 +94,7 @@ async def test_a_wrong_type_is_named(world: World, ada: Client) -> None:
         assert (await ada.patch(f"/acme/task/{task}", body)).status == 400, body
 
 
+@every_transport
 async def test_a_body_that_is_too_large_is_refused(world: World, ada: Client) -> None:
     task = await world.task()
     raw = json.dumps({"users": ["x" * (1 << 20)]}).encode()
@@ -123,8 +128,8 @@ async def test_json_may_come_under_its_relatives_or_none(world: World, ada: Clie
     for kind in ("application/json; charset=utf-8", "APPLICATION/JSON", "application/x+json", ""):
         headers = {"content-type": kind} if kind else {}
         raw = b'{"users": []}'
-        found = await ada.put(f"/acme/task/{task}/acl", raw=raw, headers=headers)
-        assert found.status == 200, kind
+        response = await ada.put(f"/acme/task/{task}/acl", raw=raw, headers=headers)
+        assert response.status == 200, kind
 
 
 async def test_a_nul_is_refused_everywhere(world: World, ada: Client) -> None:
@@ -144,6 +149,7 @@ async def test_a_nul_is_refused_everywhere(world: World, ada: Client) -> None:
         assert (await ada.ask(method, target, body)).status == 400, body
 
 
+@every_transport
 async def test_an_empty_body_is_an_empty_object(world: World, ada: Client) -> None:
     task = await world.task()
     assert (await ada.patch(f"/acme/task/{task}")).status == 200

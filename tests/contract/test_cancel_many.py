@@ -22,7 +22,7 @@ async def test_it_works(world: World, uma: Client) -> None:
     task = await world.task()
     jobs = [(await create(uma, task))["id"] for _ in range(3)]
     told = await cancel(uma, *jobs)
-    assert [(one["id"], one["done"], one["lifecycle"]) for one in told] == [
+    assert [(item["id"], item["done"], item["lifecycle"]) for item in told] == [
         (job, True, "canceled") for job in jobs
     ]
     assert [(await show(uma, job))["lifecycle"] for job in jobs] == ["canceled"] * 3
@@ -34,13 +34,13 @@ async def test_each_has_its_own_answer(world: World, uma: Client) -> None:
     await uma.put(f"/job/{over}/cancel")
     fixed = (await create(uma, await world.task("fixed", cancellable=False)))["id"]
     told = await cancel(uma, MISSING, over, fixed, ready, ready)
-    assert [(one["id"], one["done"], one["code"]) for one in told] == [
+    assert [(item["id"], item["done"], item["code"]) for item in told] == [
         (MISSING, False, "job_not_found"),
         (over, False, "wrong_lifecycle"),
         (fixed, False, "not_cancellable"),
         (ready, True, ""),
     ]
-    assert all(one["done"] or one["message"] for one in told)
+    assert all(item["done"] or item["message"] for item in told)
 
 
 async def test_a_running_job_is_stopped(world: World, uma: Client) -> None:

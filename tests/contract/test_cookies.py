@@ -70,7 +70,7 @@ async def test_wrong_names_and_passwords_look_alike(stranger: Client) -> None:
         refused = await stranger.post("/api/auth/login", body)
         assert (refused.status, refused.code) == (401, "bad_login")
         said.append({**refused.json, "request_id": ""})
-    assert all(one == said[0] for one in said)
+    assert all(item == said[0] for item in said)
 
 
 async def test_a_cookie_reads(world: World, stranger: Client) -> None:

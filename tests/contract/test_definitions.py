@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from belvedere.protocol import Watch
+from belvedere.protocol import MonitorConfig
 from contract.client import Client
 from contract.running import create as run
 from contract.test_exec import tag
@@ -18,10 +18,10 @@ WEB: dict[str, Any] = {"name": "health", "type": "dstat", "cpu": 80}
 
 async def define(ada: Client, kind: str = "task", **more: Any) -> dict[str, Any]:
     body = {"kind": kind, "host_tag": "web", "definition": TASK if kind == "task" else WEB, **more}
-    made = await ada.post("/acme/definition", body)
-    assert made.status == 201, made.body
-    found: dict[str, Any] = made.json
-    return found
+    response = await ada.post("/acme/definition", body)
+    assert response.status == 201, response.body
+    record: dict[str, Any] = response.json
+    return record
 
 
 async def redefine(ada: Client, found: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -35,13 +35,13 @@ async def redefine(ada: Client, found: dict[str, Any], **more: Any) -> dict[str,
 async def on(ada: Client, noun: str = "task", name: str = "backup") -> dict[str, dict[str, Any]]:
     """What is there, by the name of its host."""
     listed = (await ada.get(f"/acme/{noun}?where[name]={name}")).json
-    return {one["hostname"]: one for one in listed}
+    return {item["hostname"]: item for item in listed}
 
 
 async def test_it_works(world: World, ada: Client) -> None:
     await tag(ada, world, "web-1", "web")
     found = await define(ada)
-    assert [one["hostname"] for one in found["instances"]] == ["web-1"]
+    assert [instance["hostname"] for instance in found["instances"]] == ["web-1"]
     there = await on(ada)
     assert there["web-1"]["id"] == found["instances"][0]["id"]
     # A host that joins has it too; one that leaves has it no longer.
@@ -49,8 +49,8 @@ async def test_it_works(world: World, ada: Client) -> None:
     await tag(ada, world, "web-1", "old")
     await react(world)
     assert list(await on(ada)) == ["web-2"]
-    shown = (await ada.get(f"/acme/definition/{found['id']}")).json
-    assert [one["hostname"] for one in shown["instances"]] == ["web-2"]
+    record = (await ada.get(f"/acme/definition/{found['id']}")).json
+    assert [instance["hostname"] for instance in record["instances"]] == ["web-2"]
     async with world.agent("web-2") as agent:
         job = await run(ada, (await on(ada))["web-2"]["id"])
         order = await agent.order()
@@ -67,15 +67,15 @@ async def test_a_change_reaches_every_host_at_once(world: World, ada: Client) ->
     changed = await redefine(ada, found, definition=other)
     assert changed["version"] == 2
     after = await on(ada)
-    assert {name: one["id"] for name, one in after.items()} == {
-        name: one["id"] for name, one in before.items()
+    assert {name: item["id"] for name, item in after.items()} == {
+        name: item["id"] for name, item in before.items()
     }
-    for one in after.values():
-        assert (one["timeout"], one["env"]) == (5_000, {"A": "b"})
+    for item in after.values():
+        assert (item["timeout"], item["env"]) == (5_000, {"A": "b"})
     # One script for all, with a new version.
-    assert len({one["script_id"] for one in (*before.values(), *after.values())}) == 1
+    assert len({item["script_id"] for item in (*before.values(), *after.values())}) == 1
     versions = await ada.get(f"/acme/file/{after['web-1']['script_id']}/versions")
-    assert [one["version"] for one in versions.json] == [2, 1]
+    assert [item["version"] for item in versions.json] == [2, 1]
 
 
 async def test_another_tag_moves_it(world: World, ada: Client) -> None:
@@ -94,8 +94,8 @@ async def test_monitors_are_defined_the_same_way(world: World, ada: Client) -> N
     there = await on(ada, "monitor", "health")
     assert set(there) == {"web-1", "web-2"}
     await redefine(ada, found, definition={**WEB, "cpu": 70, "looptime": 5_000})
-    for one in (await on(ada, "monitor", "health")).values():
-        assert (one["config"]["limit"]["cpu"], one["looptime"]) == (70, 5_000)
+    for item in (await on(ada, "monitor", "health")).values():
+        assert (item["config"]["limit"]["cpu"], item["looptime"]) == (70, 5_000)
     # Pausing and muting one of them is a matter of its host.
     assert (await ada.put(f"/acme/monitor/{there['web-1']['id']}/pause", {})).status == 200
     assert (await ada.delete(f"/acme/definition/{found['id']}")).status == 200
@@ -173,7 +173,7 @@ async def test_hidden_values_stay_hidden_and_come_back(world: World, ada: Client
     assert made["definition"]["headers"] == {"Authorization": "***", "Accept": "x"}
     await redefine(ada, made)
     async with world.agent() as agent:
-        watch = await agent.hear(Watch)
+        watch = await agent.hear(MonitorConfig)
         assert watch.monitors[-1].config["headers"] == headers
 
 
@@ -243,7 +243,7 @@ async def test_it_is_for_admins_of_the_organization(
     assert (await eve.get(f"/definition/{found['id']}")).status == 404
     assert (await eve.get("/globex/definition")).json == []
     listed = (await ada.get("/acme/definition?where[host_tag]=web&where[kind]=task")).json
-    assert [one["id"] for one in listed] == [found["id"]]
+    assert [item["id"] for item in listed] == [found["id"]]
     assert (await ada.get("/acme/definition?where[kind]=monitor")).json == []
 
 

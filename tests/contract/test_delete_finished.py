@@ -9,7 +9,7 @@ from manual_clock import HandClock
 
 
 async def ids(client: Client) -> list[str]:
-    return [one["id"] for one in (await client.get("/acme/job")).json]
+    return [job["id"] for job in (await client.get("/acme/job")).json]
 
 
 async def test_it_works(world: World, ada: Client, uma: Client) -> None:
@@ -37,10 +37,10 @@ async def test_open_and_lost_jobs_stay(world: World, ada: Client, uma: Client) -
         lost = await run(uma, agent, task, ending="unknown", log=None)
         running = await create(uma, task)
         await agent.order()
-        held = (await uma.post("/acme/job", {"task": task, "lifecycle": "onhold"})).json
+        job = (await uma.post("/acme/job", {"task": task, "lifecycle": "onhold"})).json
     waiting = await create(uma, task)
     assert (await ada.delete("/acme/job/finished")).json == {"deletedCount": 0}
-    kept = [waiting["id"], held["id"], running["id"], lost["id"]]
+    kept = [waiting["id"], job["id"], running["id"], lost["id"]]
     assert await ids(ada) == kept
 
 

@@ -34,9 +34,9 @@ async def there(ada: Client) -> dict[str, list[str]]:
     for kind in LISTS:
         records: list[dict[str, Any]] = (await ada.get(f"/acme/{kind}")).json
         found[kind] = sorted(
-            one.get("name") or one.get("title") or one["filename"]
-            for one in records
-            if one.get("type") != "host"
+            record.get("name") or record.get("title") or record["filename"]
+            for record in records
+            if record.get("type") != "host"
         )
     return found
 
@@ -100,12 +100,12 @@ async def test_changed_objects_are_kept(world: World, ada: Client) -> None:
     # To count is no change.
     await ada.patch(f"/acme/indicator/{tile['id']}/increase")
     answer = (await ada.delete("/api/demo")).json
-    kept = {one["name"]: one["reason"] for one in answer["kept"]}
+    kept = {item["name"]: item["reason"] for item in answer["kept"]}
     assert kept["Count slowly"] == "It was changed after the demo was created."
     assert sorted(kept) == ["Count slowly", "count.sh"]
     assert (await there(ada))["task"] == ["Count slowly"]
     rest = (await ada.delete("/api/demo?all=true")).json
-    assert [one["name"] for one in rest["removed"]] == ["Count slowly", "count.sh"]
+    assert [item["name"] for item in rest["removed"]] == ["Count slowly", "count.sh"]
     assert rest["kept"] == []
 
 
@@ -113,7 +113,7 @@ async def test_a_script_of_a_person_stays_with_its_task(world: World, ada: Clien
     await made(world)
     (file,) = (await ada.get("/acme/file?where[filename]=fail.sh")).json
     await ada.put(f"/acme/file/{file['id']}/upload", {"source": "#!/bin/sh\nmine\n"})
-    kept = [one["name"] for one in (await ada.delete("/api/demo")).json["kept"]]
+    kept = [item["name"] for item in (await ada.delete("/api/demo")).json["kept"]]
     assert kept == ["Fail on purpose", "fail.sh"]
 
 
@@ -134,7 +134,7 @@ async def test_what_people_built_upon_stays(world: World, ada: Client, way: str)
     assert (await ada.post(*build[way])).status in (200, 201)
     for target in ("/api/demo", "/api/demo?all=true"):
         kept = (await ada.delete(target)).json["kept"]
-        assert [one["name"] for one in kept] == ["Fail on purpose", "fail.sh"]
+        assert [item["name"] for item in kept] == ["Fail on purpose", "fail.sh"]
 
 
 async def test_objects_that_were_deleted_before_are_not_listed(world: World, ada: Client) -> None:
@@ -142,7 +142,7 @@ async def test_objects_that_were_deleted_before_are_not_listed(world: World, ada
     (task,) = (await ada.get("/acme/task?where[name]=Fail on purpose")).json
     await ada.delete(f"/acme/task/{task['id']}")
     answer = (await ada.delete("/api/demo")).json
-    assert "Fail on purpose" not in [one["name"] for one in answer["removed"]]
+    assert "Fail on purpose" not in [item["name"] for item in answer["removed"]]
     assert answer["kept"] == []
 
 
@@ -163,3 +163,33 @@ async def test_a_remote_host_does_not_check_itself(world: World, ada: Client) ->
     await world.runtime.db.write(hosts.connect, host_id, hello("web-2"), "192.0.2.9")
     await world.runtime.db.write(demo.create_demo, world.runtime, operator, host_id)
     assert (await there(ada))["monitor"] == ["Load of web-2"]
+
+
+async def open_steps(ada: Client) -> list[str]:
+    steps = (await ada.get("/api/first-steps")).json["steps"]
+    return [step["name"] for step in steps if not step["done"]]
+
+
+async def test_the_first_steps_do_not_count_the_demo(world: World, ada: Client) -> None:
+    await made(world)
+    steps = (await ada.get("/api/first-steps")).json
+    assert (steps["visible"], steps["demo"]) == (True, 19)
+    # The cast of the tests has several people and hosts already.
+    assert await open_steps(ada) == ["run", "task", "schedule", "notifications"]
+    task = await world.task("own")
+    assert await open_steps(ada) == ["run", "schedule", "notifications"]
+    await ada.post(f"/acme/task/{task}/schedule", {"repeatEvery": "0 7 * * *"})
+    await ada.post(f"/acme/task/{task}/job", {})
+    assert await open_steps(ada) == ["notifications"]
+
+
+async def test_the_first_steps_can_be_hidden(world: World, ada: Client, vic: Client) -> None:
+    assert (await ada.put("/api/first-steps", {"visible": False})).json["visible"] is False
+    assert (await ada.get("/api/first-steps")).json["visible"] is False
+    assert (await ada.put("/api/first-steps", {"visible": True})).json["visible"] is True
+    assert (await vic.get("/api/first-steps")).status == 403
+
+
+async def test_an_older_organization_does_not_see_first_steps(world: World, ada: Client) -> None:
+    await world.runtime.db.write(lambda tx: tx.execute("update customers set created_at = 0"))
+    assert (await ada.get("/api/first-steps")).json["visible"] is False

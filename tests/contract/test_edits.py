@@ -38,8 +38,8 @@ async def test_what_is_no_version_matches_none(world: World, ada: Client) -> Non
 
 async def test_put_obeys_it_too(world: World, ada: Client) -> None:
     target = f"/acme/task/{await world.task()}"
-    shown = (await ada.get(target)).json
-    changed = {**shown, "description": "a"}
+    record = (await ada.get(target)).json
+    changed = {**record, "description": "a"}
     assert (await ada.put(target, changed, headers={"if-match": "7"})).status == 412
     assert (await ada.put(target, changed, headers={"if-match": "1"})).status == 200
 
@@ -56,8 +56,8 @@ async def test_hosts_files_and_members_obey_it(world: World, ada: Client) -> Non
     version = (await ada.get(host)).json["version"]
     assert (await edited(ada, host, {"tags": ["a"]}, str(version + 1))).status == 412
     assert (await edited(ada, host, {"tags": ["a"]}, str(version))).status == 200
-    made = (await ada.post("/acme/file", {"filename": "a.txt", "source": "x"})).json
-    file, body = f"/acme/file/{made['id']}", {"description": "new"}
+    record = (await ada.post("/acme/file", {"filename": "a.txt", "source": "x"})).json
+    file, body = f"/acme/file/{record['id']}", {"description": "new"}
     assert (await ada.put(file, body, headers={"if-match": "9"})).status == 412
     assert (await ada.put(file, body, headers={"if-match": "1"})).status == 200
     member = f"/api/member/{world.cast.uma.member_id}"
@@ -66,5 +66,5 @@ async def test_hosts_files_and_members_obey_it(world: World, ada: Client) -> Non
 
 async def test_an_edit_that_changes_nothing_keeps_the_version(world: World, ada: Client) -> None:
     target = f"/acme/task/{await world.task()}"
-    shown = (await ada.get(target)).json
-    assert (await ada.patch(target, {"name": shown["name"]})).json["version"] == 1
+    record = (await ada.get(target)).json
+    assert (await ada.patch(target, {"name": record["name"]})).json["version"] == 1

@@ -3,12 +3,13 @@
 import asyncio
 import json
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlencode
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from belvedere.protocol import Ended, Report
+from belvedere.protocol import AttemptEnded, Report
 from contract.client import FORM, Answer, Client
 from contract.fakeagent import FakeAgent
 from contract.world import World
@@ -35,24 +36,24 @@ class Doors:
         for count in range(MOST + 1):
             definitions = [{"type": "input", "required": False} for _ in range(count)]
             task = await world.task(f"t{count}", task_arguments=definitions)
-            found = await self.client.get(f"/acme/task/{task}/credentials")
-            self.tasks.append((task, found.json["secret"]))
+            response = await self.client.get(f"/acme/task/{task}/credentials")
+            self.tasks.append((task, response.json["secret"]))
 
     async def argvs(self, answers: list[Answer]) -> list[list[str]]:
         """What the agent is told to run with, for each of these answers."""
-        assert [one.status for one in answers] == [200] * len(answers), answers
+        assert [item.status for item in answers] == [200] * len(answers), answers
         orders = {order.job_id: order for order in [await self.agent.order() for _ in answers]}
-        found = [orders[one.json["id"]] for one in answers]
-        await self.agent.say(*(Ended(one.fence, Report("exit", log="")) for one in found))
-        for one in found:
-            await self.agent.acked(one.fence)
-        return [one.arguments for one in found]
+        found = [orders[item.json["id"]] for item in answers]
+        await self.agent.say(*(AttemptEnded(item.fence, Report("exit", log="")) for item in found))
+        for item in found:
+            await self.agent.acked(item.fence)
+        return [item.arguments for item in found]
 
     async def every(self, given: list[str]) -> list[Answer]:
         task, secret = self.tasks[len(given)]
         by_secret, query = f"/job/secret/{secret}", f"customer=acme&task={task}"
-        plain = [("task_arguments", one) for one in given]
-        bracketed = [("task_arguments[]", one) for one in given]
+        plain = [("task_arguments", item) for item in given]
+        bracketed = [("task_arguments[]", item) for item in given]
         hidden = [("customer", "acme"), ("task", task), *bracketed]
         form = {"content-type": FORM}
         post, as_user = self.stranger.post, self.client.post
@@ -67,7 +68,15 @@ class Doors:
                 "/acme/job", raw=urlencode([("task", task), *plain]).encode(), headers=form
             ),
             await post(f"/task/{task}/secret/{secret}/job", body),
+            await as_user("/acme/job", {"task": task, "task_arguments": _objects(given)}),
+            await post(f"{by_secret}?{query}", {"task_arguments": [{"value": v} for v in given]}),
         ]
+
+
+def _objects(values: list[str]) -> list[dict[str, Any]]:
+    """As TheEye's clients send them, here in reverse: `order` decides."""
+    named = [{"order": n, "label": f"l{n}", "value": value} for n, value in enumerate(values)]
+    return named[::-1]
 
 
 def property_of(world: World, check: Callable[["Doors", asyncio.Runner], None]) -> None:
@@ -89,7 +98,7 @@ def test_it_works(world: World) -> None:
             async def argvs() -> list[list[str]]:
                 return await doors.argvs(await doors.every(arguments))
 
-            assert runner.run(argvs()) == [arguments] * 7
+            assert runner.run(argvs()) == [arguments] * 9
 
         same()
 
@@ -109,8 +118,8 @@ def test_values_that_are_no_strings_arrive_as_they_were_written(world: World) ->
             async def argv() -> list[str]:
                 raw = f'{{"task_arguments": [ {text} ]}}'.encode()
                 kind = {"content-type": "application/json"}
-                made = await doors.stranger.post(target, raw=raw, headers=kind)
-                return (await doors.argvs([made]))[0]
+                response = await doors.stranger.post(target, raw=raw, headers=kind)
+                return (await doors.argvs([response]))[0]
 
             assert runner.run(argv()) == [text]
 
@@ -127,8 +136,8 @@ def test_numbers_keep_their_spelling(world: World) -> None:
 
         async def argv() -> list[str]:
             kind = {"content-type": "application/json"}
-            made = await doors.stranger.post(target, raw=raw, headers=kind)
-            return (await doors.argvs([made]))[0]
+            response = await doors.stranger.post(target, raw=raw, headers=kind)
+            return (await doors.argvs([response]))[0]
 
         assert runner.run(argv()) == ["1.0", "-0", "1e5", '{"a":[0.10]}']
 

@@ -6,6 +6,7 @@ import pytest
 
 from belvedere.events.feed import Listener
 from contract.client import Client
+from contract.over_socket import every_transport
 from contract.running import create, run
 from contract.sse import Stream
 from contract.world import World
@@ -26,6 +27,7 @@ async def kinds(stream: Stream, last: str) -> list[str]:
             return found
 
 
+@every_transport
 async def test_it_works(world: World, ada: Client, uma: Client) -> None:
     task = await world.task()
     async with world.agent() as agent, Stream(ada, EVENTS) as stream:
@@ -157,6 +159,7 @@ async def test_a_cursor_that_is_none_is_refused(ada: Client) -> None:
         assert refused.status == 400, cursor
 
 
+@every_transport
 async def test_who_loses_access_is_cut_off(world: World, ada: Client, uma: Client) -> None:
     task, olga = await world.task(), world.client("olga")
     async with Stream(uma, EVENTS) as stream:
@@ -164,12 +167,12 @@ async def test_who_loses_access_is_cut_off(world: World, ada: Client, uma: Clien
         await stream.until("job.created")
         await olga.delete(f"/api/member/{world.cast.uma.member_id}")
         await create(ada, task)
-        assert [one.kind for one in await stream.rest()] == ["resync"]
+        assert [item.kind for item in await stream.rest()] == ["resync"]
 
 
 async def test_a_token_that_expires_is_cut_off(world: World, ada: Client, clock: HandClock) -> None:
-    made = (await ada.post("/api/token", {"name": "short", "expires_in": 60})).json
-    client = Client(world.app, made["token"], check=world.conformity)
+    token = (await ada.post("/api/token", {"name": "short", "expires_in": 60})).json
+    client = Client(world.app, token["token"], check=world.conformity)
     task = await world.task()
     async with Stream(client, EVENTS) as stream:
         await create(ada, task)
@@ -179,14 +182,14 @@ async def test_a_token_that_expires_is_cut_off(world: World, ada: Client, clock:
         *others, last = await stream.rest()
         assert last.kind == "resync"
         # What was on its way before is not what this is about.
-        assert unseen["id"] not in [one.data["object_id"] for one in others]
+        assert unseen["id"] not in [other.data["object_id"] for other in others]
 
 
 async def test_a_token_that_expires_while_it_catches_up_is_cut_off(
     world: World, ada: Client, clock: HandClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = (await ada.post("/api/token", {"name": "short", "expires_in": 60})).json
-    client = Client(world.app, made["token"], check=world.conformity)
+    token = (await ada.post("/api/token", {"name": "short", "expires_in": 60})).json
+    client = Client(world.app, token["token"], check=world.conformity)
     task = await world.task()
     async with Stream(client, EVENTS) as stream:
         await create(ada, task)
@@ -202,7 +205,7 @@ async def test_a_token_that_expires_while_it_catches_up_is_cut_off(
 
     monkeypatch.setattr(feed, "listen", late)
     async with Stream(client, EVENTS, {"last-event-id": seen.id}) as stream:
-        assert [one.kind for one in await stream.rest()] == ["resync"]
+        assert [item.kind for item in await stream.rest()] == ["resync"]
 
 
 async def test_an_agent_has_no_business_there(world: World) -> None:

@@ -22,9 +22,9 @@ async def tag(ada: Client, world: World, hostname: str, *tags: str) -> None:
 
 
 async def execute(client: Client, *words: str, **more: Any) -> list[dict[str, Any]]:
-    made = await client.post("/acme/exec", {"command": list(words), **more})
-    assert made.status == 201, made.body
-    jobs: list[dict[str, Any]] = made.json["jobs"]
+    response = await client.post("/acme/exec", {"command": list(words), **more})
+    assert response.status == 201, response.body
+    jobs: list[dict[str, Any]] = response.json["jobs"]
     return jobs
 
 
@@ -36,14 +36,14 @@ async def test_it_works(world: World, ada: Client) -> None:
         assert (order.arguments, order.runas) == (["uptime", "-p"], [])
         assert await agent.fetch(order.sha256) == commands.SOURCE
         await agent.end(order, log="up 3 days\n", lastline="up 3 days")
-    found = await show(ada, job["id"])
-    assert (found["lifecycle"], found["state"], found["result"]["log"]) == (
+    record = await show(ada, job["id"])
+    assert (record["lifecycle"], record["state"], record["result"]["log"]) == (
         "finished",
         "normal",
         "up 3 days\n",
     )
-    assert (found["task_id"], found["task_arguments_values"]) == (None, ["uptime", "-p"])
-    assert found["user"]["username"] == "ada"
+    assert (record["task_id"], record["task_arguments_values"]) == (None, ["uptime", "-p"])
+    assert record["user"]["username"] == "ada"
 
 
 async def test_a_tag_means_every_host_that_carries_it(world: World, ada: Client) -> None:
@@ -138,7 +138,7 @@ async def test_managers_and_the_person_who_ran_it_see_a_command(
 async def test_it_is_audited(world: World, ada: Client) -> None:
     (job,) = await execute(ada, "reboot", "now", hosts=["web-1"])
     entries = (await world.client("olga").get("/api/audit?where[action]=host.exec")).json
-    entry = next(one for one in entries if one["action"] == "host.exec")
+    entry = next(item for item in entries if item["action"] == "host.exec")
     assert entry["after"] == {
         "command": ["reboot", "now"],
         "hostname": "web-1",

@@ -9,14 +9,14 @@ from contract.world import World
 
 
 def by_name(found: Any) -> dict[str, Any]:
-    return {one["username"]: one for one in found["members"]}
+    return {member["username"]: member for member in found["members"]}
 
 
 async def test_it_works(world: World, ada: Client) -> None:
     task = await world.task(acl=["uma", "vic"])
-    found = (await ada.get(f"/acme/access/explain?object=task&id={task}")).json
-    assert (found["object"], found["name"], len(found["acl"])) == ("task", "echo", 2)
-    people = by_name(found)
+    record = (await ada.get(f"/acme/access/explain?object=task&id={task}")).json
+    assert (record["object"], record["name"], len(record["acl"])) == ("task", "echo", 2)
+    people = by_name(record)
     rights = {name: (one["sees"], one["runs"]) for name, one in people.items()}
     assert rights["ada"] == rights["olga"] == (True, True)
     assert rights["max"] == (True, False)
@@ -35,15 +35,15 @@ async def test_it_says_what_really_happens(world: World, ada: Client) -> None:
     people = by_name((await ada.get(f"/access/explain?customer=acme&object=task&id={task}")).json)
     for name in ("vic", "uma", "max", "ada", "olga"):
         client = world.client(name)
-        listed = [one["id"] for one in (await client.get("/acme/task")).json]
+        listed = [record["id"] for record in (await client.get("/acme/task")).json]
         assert (task in listed) is people[name]["sees"], name
         ran = await client.post("/acme/job", {"task": task})
         assert (ran.status == 200) is people[name]["runs"], name
 
 
 async def test_one_member_and_other_things(world: World, ada: Client) -> None:
-    made = await ada.post("/acme/monitor", {"name": "x", "type": "push"})
-    target = f"/acme/access/explain?object=monitor&id={made.json['id']}"
+    response = await ada.post("/acme/monitor", {"name": "x", "type": "push"})
+    target = f"/acme/access/explain?object=monitor&id={response.json['id']}"
     for user in ("vic", "VIC@acme.test", world.cast.vic.user_id):
         (one,) = (await ada.get(f"{target}&user={user}")).json["members"]
         assert (one["username"], one["sees"], one["runs"]) == ("vic", True, False)

@@ -46,7 +46,13 @@ async def test_a_workflow_comes_with_its_tasks(world: World, ada: Client) -> Non
         "nodes": [
             {"id": "first", "task_id": a, "position": {"x": 1.5, "y": 2.0}},
             {"id": "yes?", "task_id": ask},
-            {"id": "again", "task_id": a, "join": "all", "retry": {"times": 3, "delay": 10}},
+            {
+                "id": "again",
+                "task_id": a,
+                "join": "all",
+                "retry": {"times": 3, "delay": 10},
+                "arguments": [{"node": "yes?", "index": 1, "keys": ["k"]}, {"value": "x"}],
+            },
         ],
         "edges": [
             {"source": "first", "target": "yes?", "on": "always"},
@@ -96,8 +102,8 @@ async def test_constants_reach_the_scripts_of_a_workflow(world: World, ada: Clie
     constants = {"BOTH": "workflow", "REGION": "eu", "LIST": [1, 2]}
     flow = await made(world, ada, graph=graph, global_constants=constants)
     assert flow["global_constants"]["LIST"] == "[1,2]"
-    seen = (await world.client("uma").get(f"/acme/workflows/{flow['id']}")).json
-    assert seen["global_constants"] == {}
+    record = (await world.client("uma").get(f"/acme/workflows/{flow['id']}")).json
+    assert record["global_constants"] == {}
     async with world.agent() as agent:
         await run(ada, flow)
         # One that runs keeps those that it began with.

@@ -29,12 +29,16 @@ async def test_it_works(world: World, bare: Client) -> None:
     task = await world.task(task_arguments=TWO)
     known = f"access_token={token_of(world)}&customer=acme"
     tasks = (await bare.get(f"/acme/task?access_token={token_of(world)}")).json
-    assert [one["id"] for one in tasks if one["name"] == "echo"] == [task]
-    made = await bare.post(f"/job?{known}", {"task": task, "task_arguments": ["a", "b"]})
-    assert (made.status, made.json["origin"], made.json["user"]["email"]) == (200, "user", "")
-    found = await bare.get(f"/acme/job/{made.json['id']}?access_token={token_of(world)}")
-    assert found.json["task_arguments_values"] == ["a", "b"]
-    lifecycle = await bare.get(f"/acme/job/{made.json['id']}/lifecycle?{known}")
+    assert [item["id"] for item in tasks if item["name"] == "echo"] == [task]
+    response = await bare.post(f"/job?{known}", {"task": task, "task_arguments": ["a", "b"]})
+    assert (response.status, response.json["origin"], response.json["user"]["email"]) == (
+        200,
+        "user",
+        "",
+    )
+    reply = await bare.get(f"/acme/job/{response.json['id']}?access_token={token_of(world)}")
+    assert reply.json["task_arguments_values"] == ["a", "b"]
+    lifecycle = await bare.get(f"/acme/job/{response.json['id']}/lifecycle?{known}")
     assert lifecycle.json == "ready"
 
 
@@ -47,9 +51,9 @@ async def test_a_token_implies_the_organization(world: World) -> None:
 
 
 async def run_by(client: Client, target: str, **sent: Any) -> Any:
-    made = await client.post(target, **sent)
-    assert made.status == 200, made.body
-    return made.json["task_arguments_values"]
+    response = await client.post(target, **sent)
+    assert response.status == 200, response.body
+    return response.json["task_arguments_values"]
 
 
 async def test_a_bare_array_is_the_list_of_arguments(world: World, uma: Client) -> None:
@@ -120,8 +124,8 @@ async def test_lists_are_narrowed(
     await ada.post("/job", {"task": task})
     host = world.things.hosts["web-1"].host_id
     await ada.post(f"/monitor?host_id={host}", {"name": "health", "type": "dstat"})
-    found = await ada.get(f"{path}?customer=acme&where[{field}]={value}")
-    assert found.status == 200 and len(found.json) == 1, found.body
+    response = await ada.get(f"{path}?customer=acme&where[{field}]={value}")
+    assert response.status == 200 and len(response.json) == 1, response.body
     assert (await ada.get(f"{path}?customer=acme&where[{field}]=nothing")).json == []
 
 
@@ -134,11 +138,15 @@ async def test_a_file_comes_as_a_form(world: World, bare: Client) -> None:
     )
     headers = {"content-type": "multipart/form-data; boundary=b"}
     known = f"access_token={token_of(world)}"
-    made = await bare.post(f"/acme/file?{known}", raw=form, headers=headers)
-    assert (made.status, made.json["filename"], made.json["_type"]) == (200, "deploy.sh", "Script")
-    again = await bare.put(f"/acme/file/{made.json['id']}?{known}", raw=form, headers=headers)
+    response = await bare.post(f"/acme/file?{known}", raw=form, headers=headers)
+    assert (response.status, response.json["filename"], response.json["_type"]) == (
+        200,
+        "deploy.sh",
+        "Script",
+    )
+    again = await bare.put(f"/acme/file/{response.json['id']}?{known}", raw=form, headers=headers)
     assert again.status == 200
-    bytes_ = await bare.get(f"/acme/file/{made.json['id']}/download?{known}")
+    bytes_ = await bare.get(f"/acme/file/{response.json['id']}/download?{known}")
     assert bytes_.body == b"#!/bin/sh"
     assert bytes_.headers["content-disposition"].startswith("attachment")
 
@@ -152,10 +160,10 @@ async def test_a_person_signs_in_with_http_basic_and_asks_who_it_is(
         done = await stranger.post("/api/auth/login?customer=acme", headers=headers)
         assert done.status == 200
         token = done.json["access_token"]
-        found = (await stranger.get(f"/api/session/profile?access_token={token}")).json
-        assert (found["username"], found["email"]) == ("ada", "ada@acme.test")
-        assert found["current_customer"]["name"] == "acme" and found["credential"] == "admin"
-        assert [place["name"] for place in found["customers"]] == ["acme"]
+        record = (await stranger.get(f"/api/session/profile?access_token={token}")).json
+        assert (record["username"], record["email"]) == ("ada", "ada@acme.test")
+        assert record["current_customer"]["name"] == "acme" and record["credential"] == "admin"
+        assert [place["name"] for place in record["customers"]] == ["acme"]
 
 
 async def test_a_browser_asks_before_it_sends(world: World, stranger: Client) -> None:
@@ -172,6 +180,6 @@ async def test_a_browser_asks_before_it_sends(world: World, stranger: Client) ->
     allowed = first.headers["access-control-allow-headers"].split(", ")
     assert {"authorization", "content-type", "idempotency-key"} <= set(allowed)
     client = world.client("token", headers={"origin": "https://console.test"})
-    made = await client.post("/job?customer=acme", {"task": await world.task()})
-    assert made.status == 200
-    assert made.headers["access-control-allow-origin"] == "https://console.test"
+    response = await client.post("/job?customer=acme", {"task": await world.task()})
+    assert response.status == 200
+    assert response.headers["access-control-allow-origin"] == "https://console.test"

@@ -44,8 +44,8 @@ async def test_what_nobody_started_any_approver_below_admin_decides(
 ) -> None:
     task = await approval(world, four_eyes=True)
     secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
-    made = await stranger.post(f"/job/secret/{secret}?customer=acme&task={task}")
-    assert (await uma.put(f"/acme/job/{made.json['id']}/approve")).status == 200
+    response = await stranger.post(f"/job/secret/{secret}?customer=acme&task={task}")
+    assert (await uma.put(f"/acme/job/{response.json['id']}/approve")).status == 200
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,16 @@
 """A host whose disk is full gets no work, says why, and goes on by itself."""
 
 import asyncio
+import json
 from typing import Any
 
 from belvedere.jobs.lifecycle.finish import MAX_RETURNS
-from belvedere.protocol import Beat
+from belvedere.protocol import Heartbeat
 from contract.client import Client
+from contract.notifying import told
 from contract.running import create
 from contract.world import World
+from egress.fake_pool import FakeEgressPool
 
 LACK = "/state has 5 bytes free; 16777216 are needed."
 
@@ -21,17 +24,21 @@ async def until_host(client: Client, message: str) -> dict[str, Any]:
     async with asyncio.timeout(30):
         while True:
             hosts = (await client.get("/acme/host")).json
-            [host] = [one for one in hosts if one["hostname"] == "web-1"]
+            [host] = [item for item in hosts if item["hostname"] == "web-1"]
             if host["disk_message"] == message:
+                # The record that the host page shows.
+                record = (await client.get(f"/acme/host/{host['id']}")).json
+                names = ("disk_message", "disk_full_since")
+                assert [record[name] for name in names] == [host[name] for name in names]
                 return dict(host)
             await asyncio.sleep(0.01)
 
 
-async def kinds(world: World) -> list[str]:
+async def disk_events(world: World) -> list[tuple[str, dict[str, str]]]:
     rows = await world.runtime.db.read(
-        lambda tx: tx.rows("select kind from events where kind like 'host.disk%' order by id")
+        lambda tx: tx.rows("select kind, data from events where kind like 'host.disk%' order by id")
     )
-    return [kind for (kind,) in rows]
+    return [(kind, json.loads(data)) for kind, data in rows]
 
 
 async def test_a_host_with_a_full_disk_gets_work_when_it_has_space(
@@ -45,13 +52,42 @@ async def test_a_host_with_a_full_disk_gets_work_when_it_has_space(
         assert waiting["waiting_detail"]["message"] == LACK
         host = await until_host(uma, LACK)
         assert (host["state"], host["disk_full_since"] is None) == ("online", False)
-        await agent.say(Beat([], disk=LACK), Beat([], disk=""))
+        await agent.say(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
         order = await agent.order()
         assert order.job_id == job["id"]
         await agent.end(order)
         assert (await until_host(uma, ""))["disk_full_since"] is None
-    assert await kinds(world) == ["host.disk_full", "host.disk_free"]
+    assert await disk_events(world) == [
+        ("host.disk_full", {"hostname": "web-1", "message": LACK}),
+        ("host.disk_free", {"hostname": "web-1", "message": ""}),
+    ]
     assert (await job_of(uma, job))["state"] == "normal"
+
+
+async def test_a_rule_notifies_people_of_a_full_disk_with_the_reason(
+    world: World, uma: Client
+) -> None:
+    world.runtime.egress = pool = FakeEgressPool()
+    ada = world.client("ada")
+    channel = {"name": "ops", "url": "https://example.com/hook"}
+    channel_id = (await ada.post("/acme/notify/channel", channel)).json["id"]
+    rule = {
+        "name": "disks",
+        "channels": [channel_id],
+        "group": 0,
+        "kinds": ["host.disk_full", "host.disk_free"],
+    }
+    assert (await ada.post("/acme/notify/rule", rule)).status == 201
+    async with world.agent(disk=LACK) as agent:
+        host = await until_host(uma, LACK)
+        await told(world.runtime)
+        await agent.say(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
+        await until_host(uma, "")
+        await told(world.runtime)
+    full, free = pool.sent
+    assert "web-1" in full.title and "disk is full" in full.title
+    assert LACK in full.body and f"/ui/acme/hosts/{host['id']}" in full.body
+    assert "web-1" in free.title and "has space again" in free.title
 
 
 async def test_an_order_that_a_full_disk_returns_is_not_failed(world: World, uma: Client) -> None:
@@ -67,7 +103,7 @@ async def test_an_order_that_a_full_disk_returns_is_not_failed(world: World, uma
         # Other jobs wait too: nothing more is given out until the agent has space.
         other = await create(uma, task)
         assert (await job_of(uma, other))["waiting_reason"] == "host_disk_full"
-        await agent.say(Beat([], disk=LACK), Beat([], disk=""))
+        await agent.say(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
         again = await agent.order()
         assert again.job_id == job["id"] and again.fence > order.fence
         await agent.end(again)
@@ -104,7 +140,7 @@ async def test_a_job_that_is_canceled_while_the_disk_is_full_is_never_ordered(
         assert (await job_of(uma, job))["waiting_reason"] == "host_disk_full"
         await uma.put(f"/acme/job/{job['id']}/cancel")
         later = await create(uma, task)
-        await agent.say(Beat([], disk=LACK), Beat([], disk=""))
+        await agent.say(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
         order = await agent.order()
         assert order.job_id == later["id"]
         await agent.end(order)
@@ -118,8 +154,9 @@ async def test_a_job_that_never_fits_on_the_disk_ends(world: World, uma: Client)
         job = await create(uma, await world.task())
         for _ in range(MAX_RETURNS):
             await agent.end(await agent.order(), **report)
-            assert (await job_of(uma, job))["lifecycle"] == "ready"
-            await agent.say(Beat([], disk=LACK), Beat([], disk=""))
+            # A claim that was under way may have assigned it again already.
+            assert (await job_of(uma, job))["lifecycle"] in ("ready", "assigned")
+            await agent.say(Heartbeat([], disk=LACK), Heartbeat([], disk=""))
         await agent.end(await agent.order(), **report)
     ended = await job_of(uma, job)
     assert (ended["lifecycle"], ended["state"], ended["ran"]) == ("finished", "error", "no")

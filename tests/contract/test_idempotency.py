@@ -75,8 +75,8 @@ async def test_keys_belong_to_one_principal(world: World, uma: Client, ada: Clie
         await client.post("/acme/job", body, headers=KEY)
         for client in (uma, ada, world.client("token"))
     ]
-    assert len({one.json["id"] for one in answers}) == 3
-    assert all(REPLAYED not in one.headers for one in answers)
+    assert len({answer.json["id"] for answer in answers}) == 3
+    assert all(REPLAYED not in answer.headers for answer in answers)
 
 
 async def test_keys_belong_to_one_route(world: World, uma: Client) -> None:
@@ -102,9 +102,9 @@ async def test_a_refused_request_leaves_the_key_free(world: World, uma: Client) 
 async def test_twenty_at_once_make_one_job(world: World, uma: Client) -> None:
     body = {"task": await world.task()}
     answers = await asyncio.gather(*(uma.post("/acme/job", body, headers=KEY) for _ in range(20)))
-    assert {one.status for one in answers} == {200}
-    assert len({one.json["id"] for one in answers}) == 1
-    assert sum(REPLAYED in one.headers for one in answers) == 19
+    assert {answer.status for answer in answers} == {200}
+    assert len({answer.json["id"] for answer in answers}) == 1
+    assert sum(REPLAYED in answer.headers for answer in answers) == 19
     assert await count(uma) == 1
 
 
@@ -112,7 +112,7 @@ async def test_at_once_with_two_bodies_makes_one_job(world: World, uma: Client) 
     task = await world.task()
     bodies = [{"task": task}, {"task": task, "task_arguments": []}] * 5
     answers = await asyncio.gather(*(uma.post("/acme/job", b, headers=KEY) for b in bodies))
-    assert sorted({one.status for one in answers}) == [200, 422]
+    assert sorted({answer.status for answer in answers}) == [200, 422]
     assert await count(uma) == 1
 
 

@@ -40,8 +40,8 @@ async def test_a_task_recipe_makes_a_task(world: World, ada: Client) -> None:
     single = await ada.post("/task/import?customer=acme", {**said, "hostname": "web-1"})
     assert (single.status, single.json["name"]) == (200, "hello")
     assert single.json["script_name"] == "hello.sh"
-    whole = await ada.post("/acme/task/import?hostname=web-1", flow())
-    assert whole.status == 400
+    response = await ada.post("/acme/task/import?hostname=web-1", flow())
+    assert response.status == 400
 
 
 async def test_the_customer_in_a_recipe_is_not_the_callers(world: World, ada: Client) -> None:
@@ -97,3 +97,10 @@ async def test_only_admins_import(world: World, uma: Client, eve: Client) -> Non
     for client in (uma, world.client("max"), eve):
         assert (await client.post("/acme/workflows/import", flow())).status == 403
         assert (await client.post("/acme/task/import", flow())).status == 403
+
+
+async def test_numbers_of_a_recipe_become_texts(ada: Client) -> None:
+    task = {**script("x", "hello"), "description": 5, "env": {"PORT": 8080}}
+    said = {"task": task, "file": {"filename": "hello.sh", "data": DATA}}
+    (record,) = (await imported(ada, said))["tasks"]
+    assert (record["description"], record["env"]) == ("5", {"PORT": "8080"})

@@ -28,8 +28,8 @@ RECORD: dict[str, letters.Kind] = {
 
 @pytest.fixture(autouse=True)
 def pool(world: World) -> FakeEgressPool:
-    world.runtime.egress = made = FakeEgressPool()
-    return made
+    world.runtime.egress = fake_egress_pool = FakeEgressPool()
+    return fake_egress_pool
 
 
 async def titles(world: World, *names: str) -> dict[str, list[str]]:
@@ -38,7 +38,7 @@ async def titles(world: World, *names: str) -> dict[str, list[str]]:
     for name in names:
         answer = await world.client(name).get("/acme/notification")
         assert answer.status == 200, answer.body
-        found[name] = [one["title"] for one in answer.json]
+        found[name] = [record["title"] for record in answer.json]
     return found
 
 
@@ -75,9 +75,13 @@ async def test_all_are_read_at_once(world: World, uma: Client, vic: Client) -> N
     await failing(world, monitor["id"])
     assert (await uma.put("/acme/notification/read")).json == {"count": 1}
     assert (await uma.put("/acme/notification/read")).json == {"count": 0}
-    assert [one["read"] for one in (await uma.get("/acme/notification")).json] == [True]
+    assert [
+        notification["read"] for notification in (await uma.get("/acme/notification")).json
+    ] == [True]
     # Only mine.
-    assert [one["read"] for one in (await vic.get("/acme/notification")).json] == [False]
+    assert [
+        notification["read"] for notification in (await vic.get("/acme/notification")).json
+    ] == [False]
 
 
 async def failing(world: World, monitor_id: str) -> None:
@@ -144,8 +148,8 @@ async def test_approvers_are_notified(world: World, uma: Client) -> None:
 async def test_people_who_can_see_a_monitor_are_notified(world: World, ada: Client) -> None:
     for acl in ([], ["uma"]):
         body = {"name": f"m{len(acl)}", "type": "push", "acl": acl}
-        made = (await ada.post("/acme/monitor", body)).json
-        await failing(world, made["id"])
+        monitor = (await ada.post("/acme/monitor", body)).json
+        await failing(world, monitor["id"])
     found = await titles(world, "max", "uma", "vic")
     assert found["uma"] == found["max"] == ["m1 fails", "m0 fails"]
     assert found["vic"] == ["m0 fails"]
@@ -224,25 +228,25 @@ async def test_a_forgotten_password_is_mailed(world: World, stranger: Client) ->
     assert "uma@acme.test" in got.headers["to"]
     body = {"token": link_in(got.body), "password": "a-wholly-new-one"}
     assert (await stranger.put("/api/auth/password/reset", body)).status == 200
-    kept = await world.runtime.db.read(lambda tx: tx.rows("select state, box from messages"))
-    assert kept == [("sent", None)], "the link is kept nowhere"
+    text = await world.runtime.db.read(lambda tx: tx.rows("select state, box from messages"))
+    assert text == [("sent", None)], "the link is kept nowhere"
 
 
 async def test_an_invitation_is_mailed(world: World, stranger: Client) -> None:
     with mail_sink() as sink:
         mailing(world, sink.port)
         max_ = world.client("max")
-        made = await max_.post("/api/member", {"user": {"email": "new@acme.test"}})
+        reply = await max_.post("/api/member", {"user": {"email": "new@acme.test"}})
         await told(world.runtime)
         await world.runtime.egress.close()
     (got,) = sink.got
     assert "new@acme.test" in got.headers["to"]
     body = {"token": link_in(got.body), "password": "a-wholly-new-one"}
     # Both links lead in, and only one person comes.
-    shown = await stranger.post("/api/auth/link", {"token": made.json["invitation"]["token"]})
-    assert shown.status == 200
+    response = await stranger.post("/api/auth/link", {"token": reply.json["invitation"]["token"]})
+    assert response.status == 200
     assert (await stranger.post("/api/auth/invitation", body)).status == 200
-    again = {"token": made.json["invitation"]["token"], "password": "another-new-one"}
+    again = {"token": reply.json["invitation"]["token"], "password": "another-new-one"}
     assert (await stranger.post("/api/auth/invitation", again)).status in (401, 404)
 
 
@@ -256,7 +260,7 @@ async def test_a_notification_task_mails_where_it_says_so(
         await create(ada, task)
     await told(world.runtime)
     await posted(world.runtime)
-    assert [(one.to, one.title, one.body) for one in pool.sent] == [
+    assert [(item.to, item.title, item.body) for item in pool.sent] == [
         ("vic@acme.test", "Backup", "is done")
     ]
 
@@ -265,8 +269,8 @@ PREFERENCES = "/acme/notification/preferences"
 
 
 async def test_what_is_muted_does_not_come(world: World, uma: Client, ada: Client) -> None:
-    found = (await uma.get(PREFERENCES)).json
-    assert found["muted"] == [] and "job.finished" in found["kinds"]
+    record = (await uma.get(PREFERENCES)).json
+    assert record["muted"] == [] and "job.finished" in record["kinds"]
     set_ = await uma.put(PREFERENCES, {"muted": ["job.finished", "job.lost", "job.finished"]})
     assert set_.json["muted"] == ["job.finished", "job.lost"]
     assert (await uma.get("/notification/preferences?customer=acme")).json == set_.json

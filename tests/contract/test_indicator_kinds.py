@@ -34,8 +34,8 @@ async def test_it_works(
     one = await made(ada, "Board", type_, value=sent, acl=[VIC])
     assert (one["_type"], one["value"], one["gist"]) == (kind, kept, gist)
     target = f"/acme/indicator/{one['id']}"
-    seen = (await vic.get(target)).json
-    assert (seen["value"], (await vic.get("/acme/indicator")).json[0]["value"]) == (kept, kept)
+    record = (await vic.get(target)).json
+    assert (record["value"], (await vic.get("/acme/indicator")).json[0]["value"]) == (kept, kept)
     (line,) = (await vic.get("/-/board/indicators?customer=acme")).json
     assert line["gist"] == gist
     for answer in (

@@ -42,9 +42,9 @@ async def test_it_works(ada: Client) -> None:
     assert letters.missing(one, INDICATOR) == []
     assert (one["title"], one["type"], one["_type"]) == ("Deploys", "text", "TextIndicator")
     assert (one["state"], one["value"], one["acl"]) == ("normal", "all fine", [UMA])
-    found = await ada.get("/indicator?customer=acme")
-    assert (found.status, found.json) == (200, [one])
-    assert (await ada.get("/acme/indicator")).body == found.body
+    response = await ada.get("/indicator?customer=acme")
+    assert (response.status, response.json) == (200, [one])
+    assert (await ada.get("/acme/indicator")).body == response.body
 
 
 async def test_a_new_one_has_the_defaults_of_the_interface(ada: Client) -> None:
@@ -78,9 +78,9 @@ async def test_title_and_type_are_required(ada: Client) -> None:
     ("body", "field"),
     [
         ({"type": "gauge"}, "type"),
-        ({"state": "success"}, "state"),
+        ({"state": "good"}, "state"),
         ({"state": "broken"}, "state"),
-        ({"severity": "critical"}, "severity"),
+        ({"severity": "worst"}, "severity"),
         ({"title": ""}, "title"),
         ({"title": "two\nlines"}, "title"),
         ({"title": "x" * 257}, "title"),
@@ -124,6 +124,16 @@ async def test_progress_takes_any_finite_number(ada: Client, value: float) -> No
 async def test_the_severity_answers_in_upper_case(ada: Client) -> None:
     assert (await made(ada, "a", severity="low"))["severity"] == "LOW"
     assert (await made(ada, "b", severity="high"))["severity"] == "HIGH"
+    assert (await made(ada, "c", severity="critical"))["severity"] == "CRITICAL"
+
+
+@pytest.mark.parametrize("word", ["", "success"])
+async def test_other_words_for_normal(ada: Client, word: str) -> None:
+    indicator = await made(ada, "a", state="failure")
+    changed = await ada.patch(f"/acme/indicator/{indicator['id']}", {"state": word})
+    assert changed.json["state"] == "normal"
+    refused = await ada.patch(f"/acme/indicator/{indicator['id']}", {"state": "fine"})
+    assert refused.json["errors"][0]["message"] == "Must be one of failure, normal."
 
 
 async def test_a_taken_title_is_refused(ada: Client, eve: Client) -> None:
@@ -147,9 +157,9 @@ async def test_patch_takes_any_of_title_state_and_value(ada: Client) -> None:
         changed = await ada.patch(target, body)
         assert changed.status == 200
         assert body.items() <= changed.json.items()
-    found = (await ada.get(target)).json
-    assert (found["title"], found["state"], found["value"]) == ("New", "failure", "new")
-    assert found["description"] == "Kept."
+    record = (await ada.get(target)).json
+    assert (record["title"], record["state"], record["value"]) == ("New", "failure", "new")
+    assert record["description"] == "Kept."
 
 
 async def test_patch_by_title(ada: Client) -> None:
@@ -260,10 +270,10 @@ async def test_put_by_id_goes_back_to_the_defaults(ada: Client) -> None:
     one = await made(ada, value=9, state="failure", severity="low", ttl=60_000, acl=[UMA])
     changed = await ada.put(f"/indicator/{one['id']}?customer=acme", {"description": "New."})
     assert changed.status == 200
-    found = changed.json
-    assert (found["title"], found["type"], found["acl"]) == ("Queue", "counter", [UMA])
-    assert (found["value"], found["state"], found["severity"]) == (1, "normal", "HIGH")
-    assert (found["ttl"], found["description"]) == (None, "New.")
+    record = changed.json
+    assert (record["title"], record["type"], record["acl"]) == ("Queue", "counter", [UMA])
+    assert (record["value"], record["state"], record["severity"]) == (1, "normal", "HIGH")
+    assert (record["ttl"], record["description"]) == (None, "New.")
 
 
 async def test_a_record_can_be_sent_back_as_it_was_shown(ada: Client) -> None:
@@ -307,7 +317,9 @@ async def test_a_member_whom_the_acl_names_dismisses_it(ada: Client, uma: Client
     hidden = await made(ada, "hidden", acl=[VIC])
     assert (await uma.delete(f"/acme/indicator/{mine['id']}")).status == 200
     assert (await uma.delete(f"/acme/indicator/{hidden['id']}")).status == 404
-    assert [one["id"] for one in (await ada.get("/acme/indicator")).json] == [hidden["id"]]
+    assert [indicator["id"] for indicator in (await ada.get("/acme/indicator")).json] == [
+        hidden["id"]
+    ]
 
 
 async def test_dismissing_needs_the_level_user_and_the_acl(world: World, ada: Client) -> None:
@@ -332,7 +344,9 @@ async def test_a_read_only_one_is_not_dismissed(ada: Client, uma: Client) -> Non
 async def test_members_see_what_the_acl_shows_them(world: World, ada: Client, vic: Client) -> None:
     shown = await made(ada, "shown", acl=[VIC])
     hidden = await made(ada, "hidden")
-    assert [one["id"] for one in (await vic.get("/acme/indicator")).json] == [shown["id"]]
+    assert [indicator["id"] for indicator in (await vic.get("/acme/indicator")).json] == [
+        shown["id"]
+    ]
     assert (await vic.get(f"/acme/indicator/{shown['id']}")).json["acl"] == []
     for target in (f"/acme/indicator/{hidden['id']}", by_title("hidden")):
         assert (await vic.get(target)).status == 404
@@ -402,8 +416,8 @@ async def test_lists_can_be_narrowed(ada: Client) -> None:
     await made(ada, "c", "progress", acl=[UMA])
 
     async def titles(query: str) -> list[str]:
-        found = await ada.get(f"/acme/indicator?{query}")
-        return [one["title"] for one in found.json]
+        response = await ada.get(f"/acme/indicator?{query}")
+        return [record["title"] for record in response.json]
 
     assert await titles("where[state]=failure") == ["a"]
     assert await titles("where[_type]=ProgressIndicator&sort[title]=-1") == ["c", "b"]
@@ -434,12 +448,12 @@ async def test_its_values_are_stored_for_a_sparkline(ada: Client, clock: HandClo
     for value in (20, 30, 40):
         clock.move(10)
         await ada.patch(target, {"value": value, "state": "failure" if value == 40 else "normal"})
-    found = await ada.get(f"{target}/history")
-    assert found.status == 200
-    assert [point["value"] for point in found.json] == [10, 20, 30, 40]
-    assert [point["state"] for point in found.json][-2:] == ["normal", "failure"]
-    assert all(letters.moment(point["date"]) for point in found.json)
-    since = found.json[2]["date"]
+    response = await ada.get(f"{target}/history")
+    assert response.status == 200
+    assert [point["value"] for point in response.json] == [10, 20, 30, 40]
+    assert [point["state"] for point in response.json][-2:] == ["normal", "failure"]
+    assert all(letters.moment(point["date"]) for point in response.json)
+    since = response.json[2]["date"]
     assert [p["value"] for p in (await ada.get(f"{target}/history?since={since}")).json] == [30, 40]
     assert [p["value"] for p in (await ada.get(f"{target}/history?until={since}")).json] == [10, 20]
     assert [p["value"] for p in (await ada.get(f"{target}/history?points=2")).json] == [20, 40]

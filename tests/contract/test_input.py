@@ -10,18 +10,18 @@ TWO = [{"type": "input", "label": "a"}, {"type": "boolean", "label": "b"}]
 
 
 async def held(client: Client, task: str, lifecycle: str) -> dict[str, Any]:
-    made = await client.post("/acme/job", {"task": task, "lifecycle": lifecycle})
-    assert made.status == 200, made.body
-    job: dict[str, Any] = made.json
+    response = await client.post("/acme/job", {"task": task, "lifecycle": lifecycle})
+    assert response.status == 200, response.body
+    job: dict[str, Any] = response.json
     return job
 
 
 async def test_it_works(world: World, uma: Client) -> None:
     job = await held(uma, await world.task(task_arguments=TWO), "onhold")
     assert (job["lifecycle"], job["state"]) == ("onhold", "in_progress")
-    given = await uma.put(f"/job/{job['id']}/input?customer=acme", {"args": ["x", True]})
-    assert given.status == 200
-    assert (given.json["lifecycle"], given.json["task_arguments_values"]) == (
+    response = await uma.put(f"/job/{job['id']}/input?customer=acme", {"args": ["x", True]})
+    assert response.status == 200
+    assert (response.json["lifecycle"], response.json["task_arguments_values"]) == (
         "ready",
         ["x", "true"],
     )
@@ -53,8 +53,8 @@ async def test_values_that_do_not_fit_are_refused(world: World, uma: Client) -> 
 async def test_numbers_keep_their_spelling(world: World, uma: Client) -> None:
     job = await held(uma, await world.task(task_arguments=TWO), "onhold")
     raw, kind = b'{"args": [1.0, true]}', {"content-type": "application/json"}
-    given = await uma.put(f"/acme/job/{job['id']}/input", raw=raw, headers=kind)
-    assert given.json["task_arguments_values"] == ["1.0", "true"]
+    response = await uma.put(f"/acme/job/{job['id']}/input", raw=raw, headers=kind)
+    assert response.json["task_arguments_values"] == ["1.0", "true"]
 
 
 async def test_a_job_that_runs_takes_no_input(world: World, uma: Client) -> None:
@@ -78,10 +78,10 @@ async def test_a_job_of_a_secret_waits_for_the_persons_input(
 ) -> None:
     task = await world.task(task_arguments=TWO, user_inputs=True)
     secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
-    made = await stranger.post(f"/job/secret/{secret}?customer=acme", {"task": task})
-    assert (made.status, made.json["lifecycle"]) == (200, "onhold")
+    response = await stranger.post(f"/job/secret/{secret}?customer=acme", {"task": task})
+    assert (response.status, response.json["lifecycle"]) == (200, "onhold")
     assert (
-        await uma.put(f"/acme/job/{made.json['id']}/input", {"args": ["x", "true"]})
+        await uma.put(f"/acme/job/{response.json['id']}/input", {"args": ["x", "true"]})
     ).status == 200
 
 

@@ -24,15 +24,15 @@ async def test_without_an_address_of_its_own_it_is_where_it_was_reached(
 ) -> None:
     world.runtime.settings.url = ""
     for host in ("10.0.0.7:8420", "belvedere.example.org", "[fe80::1]:8420"):
-        found = await stranger.get("/-/install.sh", headers={"host": host})
-        assert f'"http://{host}/-/belvedere-agent.pyz"' in found.text
+        response = await stranger.get("/-/install.sh", headers={"host": host})
+        assert f'"http://{host}/-/belvedere-agent.pyz"' in response.text
 
 
 async def test_what_is_no_address_reaches_no_shell(world: World, stranger: Client) -> None:
     world.runtime.settings.url = ""
     for host in ('x"; rm -rf /', "x$(id)", "x`id`", "", "a b", "x/../y", "user@x", "x:123456"):
-        found = await stranger.get("/-/install.sh", headers={"host": host})
-        assert (found.status, found.code) == (400, "invalid_host"), host
+        response = await stranger.get("/-/install.sh", headers={"host": host})
+        assert (response.status, response.code) == (400, "invalid_host"), host
 
 
 def test_building_the_file_is_reproducible() -> None:

@@ -42,7 +42,7 @@ def test_what_is_no_endpoint_is_tested_elsewhere(said: str) -> None:
     for named in ELSEWHERE[said]:
         file, _, name = named.partition("::")
         tree = ast.parse((HERE / file).read_text())
-        found = {one.name for one in tree.body if isinstance(one, ast.AsyncFunctionDef)}
+        found = {item.name for item in tree.body if isinstance(item, ast.AsyncFunctionDef)}
         assert name in found, named
 
 

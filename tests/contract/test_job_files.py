@@ -7,9 +7,10 @@ import pytest
 
 from belvedere.jobs.history import retention
 from belvedere.jobs.output import artifacts
-from belvedere.protocol import CHUNK, Ended, Entry, Order, Report, pack_file
+from belvedere.protocol import CHUNK, AttemptEnded, JournaledAttempt, Order, Report, pack_file
 from contract.client import Client
 from contract.fakeagent import FakeAgent
+from contract.over_socket import every_transport
 from contract.running import create, show
 from contract.world import World
 from manual_clock import HandClock
@@ -28,9 +29,10 @@ async def ended(agent: FakeAgent, files: dict[str, bytes], **more: Any) -> Order
 
 
 async def names(client: Client, job_id: str) -> list[str]:
-    return [one["name"] for one in (await client.get(f"/acme/job/{job_id}/files")).json]
+    return [record["name"] for record in (await client.get(f"/acme/job/{job_id}/files")).json]
 
 
+@every_transport
 async def test_it_works(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await create(uma, await world.task())
@@ -48,10 +50,10 @@ async def test_it_works(world: World, uma: Client) -> None:
         for name in ("a ü.txt", "b.bin", "empty")
     ]
     for name, quoted in (("b.bin", "b.bin"), ("a ü.txt", "a%20%C3%BC.txt"), ("empty", "empty")):
-        found = await uma.get(f"/acme/job/{job['id']}/files/{quoted}")
-        assert (found.status, found.body) == (200, files[name])
-        assert found.headers["content-type"] == "application/octet-stream"
-        assert found.headers["content-disposition"] == f"attachment; filename*=UTF-8''{quoted}"
+        response = await uma.get(f"/acme/job/{job['id']}/files/{quoted}")
+        assert (response.status, response.body) == (200, files[name])
+        assert response.headers["content-type"] == "application/octet-stream"
+        assert response.headers["content-disposition"] == f"attachment; filename*=UTF-8''{quoted}"
     result = (await show(uma, job["id"]))["result"]
     assert result["files"] == 3
     assert result["files_skipped"] == [{"name": "x", "reason": "link"}]
@@ -68,10 +70,10 @@ async def test_the_end_waits_for_them(world: World, uma: Client) -> None:
         for frame in frames:
             await agent.binary(frame)
         report = Report(ending="exit", log="", files=[["big", len(BIG)]])
-        await agent.say(Ended(order.fence, report))
+        await agent.say(AttemptEnded(order.fence, report))
         await agent.acked(order.fence)
-        found = await uma.get(f"/acme/job/{job['id']}/files/big")
-        assert found.body == BIG
+        response = await uma.get(f"/acme/job/{job['id']}/files/big")
+        assert response.body == BIG
 
 
 async def test_what_comes_again_is_the_same(world: World, uma: Client) -> None:
@@ -79,7 +81,7 @@ async def test_what_comes_again_is_the_same(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         order = await agent.order()
         await agent.leave_file(order.fence, 0, BIG[: 2 * CHUNK])
-    async with world.agent(entries=(Entry(order.fence, "ended"),)) as agent:
+    async with world.agent(entries=(JournaledAttempt(order.fence, "ended"),)) as agent:
         await agent.leave_file(order.fence, 0, BIG)
         await agent.end(order, files=[["big", len(BIG)]])
         await agent.end(order, files=[["big", len(BIG)]])
@@ -96,8 +98,10 @@ async def test_a_file_with_lost_parts_is_incomplete(world: World, uma: Client) -
         await agent.binary(pack_file(order.fence, 2, CHUNK, b"rest"))
         told = [["short", 9], ["gone", 5], ["holed", CHUNK + 4]]
         await agent.end(order, files=told)
-    found = {one["name"]: one for one in (await uma.get(f"/acme/job/{job['id']}/files")).json}
-    assert {name: (one["size"], one["complete"]) for name, one in found.items()} == {
+    found = {
+        record["name"]: record for record in (await uma.get(f"/acme/job/{job['id']}/files")).json
+    }
+    assert {name: (record["size"], record["complete"]) for name, record in found.items()} == {
         "short": (4, False),
         "gone": (0, False),
         "holed": (0, False),
@@ -150,7 +154,7 @@ async def test_together_they_are_bounded(
         job = await create(uma, await world.task())
         await ended(agent, {"a": b"x" * 60, "b": b"y" * 60})
     listed = (await uma.get(f"/acme/job/{job['id']}/files")).json
-    assert [(one["size"], one["complete"]) for one in listed] == [(60, True), (40, False)]
+    assert [(item["size"], item["complete"]) for item in listed] == [(60, True), (40, False)]
 
 
 async def test_a_file_for_a_job_of_another_host_is_refused(world: World, uma: Client) -> None:

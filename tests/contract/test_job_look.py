@@ -18,11 +18,11 @@ async def walked(client: Client, path: str) -> tuple[list[list[str]], list[str |
     """Every page behind `Link`, and how far each looked."""
     pages, ends = [], []
     while path:
-        found = await client.get(path)
-        assert found.status == 200, found.body
-        pages.append([one["id"] for one in found.json])
-        ends.append(found.headers.get("x-looked-until"))
-        link = found.headers.get("link")
+        response = await client.get(path)
+        assert response.status == 200, response.body
+        pages.append([record["id"] for record in response.json])
+        ends.append(response.headers.get("x-looked-until"))
+        link = response.headers.get("link")
         path = link[1 : link.index(">")] if link else ""
     return pages, ends
 
@@ -36,11 +36,11 @@ async def test_it_works(world: World, uma: Client) -> None:
 
 async def test_a_full_page_goes_on_behind_its_last(world: World, uma: Client) -> None:
     jobs, _ = await made(world, uma)
-    found = await uma.get("/acme/job?limit=2&look=5")
-    after = parse_qs(urlsplit(found.headers["link"][1:].split(">")[0]).query)["after"]
-    assert after == [jobs[4]] and found.headers["x-looked-until"] == jobs[1]
+    response = await uma.get("/acme/job?limit=2&look=5")
+    after = parse_qs(urlsplit(response.headers["link"][1:].split(">")[0]).query)["after"]
+    assert after == [jobs[4]] and response.headers["x-looked-until"] == jobs[1]
     pages, _ = await walked(uma, "/acme/job?limit=2&look=5")
-    assert [one for page in pages for one in page] == jobs[::-1]
+    assert [item for page in pages for item in page] == jobs[::-1]
 
 
 async def test_the_other_way_round(world: World, uma: Client) -> None:

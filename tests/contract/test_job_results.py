@@ -1,6 +1,7 @@
 """Routes of the original around a job: what went in, what came out, and what is not over."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -53,8 +54,8 @@ async def test_nobody_is_waited_for_who_has_hung_up(world: World, uma: Client) -
 async def test_a_failure_is_an_answer_too(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await run(uma, agent, await world.task(), code=3)
-    found = await uma.get(f"/acme/job/{job['id']}/result?result")
-    assert (found.status, found.json["code"]) == (200, 3)
+    response = await uma.get(f"/acme/job/{job['id']}/result?result")
+    assert (response.status, response.json["code"]) == (200, 3)
     assert (await uma.get(f"/acme/job/{job['id']}/result")).json is None
 
 
@@ -70,18 +71,21 @@ async def test_the_arguments_can_be_read(world: World, uma: Client) -> None:
     job = await create(uma, task, ["ada", "hunter2"])
     plain = await uma.get(f"/acme/job/{job['id']}/input")
     assert plain.json == ["ada", "***"]
-    told = (await uma.get(f"/acme/job/{job['id']}/input?include_definitions")).json
-    assert told["task_arguments_values"] == ["ada", "***"]
-    assert [one["label"] for one in told["task"]["task_arguments"]] == ["who", "key"]
+    record = (await uma.get(f"/acme/job/{job['id']}/input?include_definitions")).json
+    assert record["task_arguments_values"] == ["ada", "***"]
+    assert [task_argument["label"] for task_argument in record["task"]["task_arguments"]] == [
+        "who",
+        "key",
+    ]
 
 
 async def test_what_is_not_over_is_listed_and_counted(world: World, uma: Client) -> None:
     task, other = await world.task(), await world.task("other")
     async with world.agent() as agent:
         over = await run(uma, agent, task)
-    ids = [(await create(uma, one))["id"] for one in (task, task, other)]
+    ids = [(await create(uma, item))["id"] for item in (task, task, other)]
     listed = (await uma.get("/acme/job/running")).json
-    assert [one["id"] for one in listed] == ids[::-1] and over["id"] not in ids
+    assert [item["id"] for item in listed] == ids[::-1] and over["id"] not in ids
     assert len((await uma.get(f"/job/running?customer=acme&where[task_id]={task}")).json) == 2
     counts = (await uma.get("/acme/job/running_count")).json
     assert {"_id": {"task": task, "workflow": None}, "count": 2} in counts
@@ -100,14 +104,14 @@ async def test_what_a_workflow_was_started_with(world: World, ada: Client, uma: 
         await step(world, agent, lastline='["handed on"]', log='["handed on"]\n')
     second = await run_workflow(uma, flow, "two")
     path = f"workflows/{flow['id']}/jobs/input"
-    found = (await uma.get(f"/acme/{path}")).json
-    assert [(one["workflow_job_id"], one["task_arguments_values"]) for one in found] == [
+    records = (await uma.get(f"/acme/{path}")).json
+    assert [(record["workflow_job_id"], record["task_arguments_values"]) for record in records] == [
         (second["id"], ["two"]),
         (first["id"], ["one"]),
     ]
-    assert all("task" not in one for one in found)
+    assert all("task" not in record for record in records)
     more = (await uma.get(f"/{path}?customer=acme&include_definitions&limit=1")).json
-    assert [one["task"]["id"] for one in more] == [tasks[0]]
+    assert [record["task"]["id"] for record in more] == [tasks[0]]
 
 
 async def test_others_see_nothing_of_it(world: World, uma: Client, eve: Client) -> None:
@@ -115,10 +119,59 @@ async def test_others_see_nothing_of_it(world: World, uma: Client, eve: Client) 
     ada = world.client("ada")
     job = await create(ada, hidden)
     flow = await made(world, ada, acl=[])
-    for what in ("input", "output", "result"):
-        assert (await uma.get(f"/acme/job/{job['id']}/{what}")).status == 404
-        assert (await eve.get(f"/globex/job/{job['id']}/{what}")).status == 404
+    for item in ("input", "output", "result"):
+        assert (await uma.get(f"/acme/job/{job['id']}/{item}")).status == 404
+        assert (await eve.get(f"/globex/job/{job['id']}/{item}")).status == 404
     assert (await uma.get(f"/acme/workflows/{flow['id']}/jobs/input")).status == 404
-    for what in ("running", "running_count"):
-        assert (await uma.get(f"/acme/job/{what}")).json == []
-        assert (await eve.get(f"/globex/job/{what}")).json == []
+    for item in ("running", "running_count"):
+        assert (await uma.get(f"/acme/job/{item}")).json == []
+        assert (await eve.get(f"/globex/job/{item}")).json == []
+
+
+async def started_by_secret(world: World, ada: Client, stranger: Client) -> dict[str, Any]:
+    task = await world.task(acl=[])
+    secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
+    job: dict[str, Any] = (await stranger.post(f"/task/{task}/secret/{secret}/job", {})).json
+    return job
+
+
+async def test_the_secret_of_a_job_reads_its_result(
+    world: World, ada: Client, stranger: Client
+) -> None:
+    async with world.agent() as agent:
+        job = await started_by_secret(world, ada, stranger)
+        path = f"/job/{job['id']}/secret/{job['secret']}/result"
+        late = await stranger.post(f"{path}?timeout=0")
+        assert (late.status, late.json["lifecycle"]) == (202, "assigned")
+        await agent.end(await agent.order(), lastline=LAST, log=f"{LAST}\n")
+    assert (await stranger.get(path)).json == {"a": 1}
+    assert (await stranger.get(f"/acme{path}?output")).json == ['{"a": 1}', "plain"]
+    assert (await stranger.get(f"{path}?result")).json["lastline"] == LAST
+
+
+async def test_a_secret_reads_one_job_only(world: World, ada: Client, stranger: Client) -> None:
+    job, other = [await started_by_secret(world, ada, stranger) for _ in range(2)]
+    for path in (
+        f"/job/{job['id']}/secret/{other['secret']}/result",
+        f"/job/{job['id']}/secret/x/result",
+        f"/job/{'0' * 24}/secret/{job['secret']}/result",
+        f"/globex/job/{job['id']}/secret/{job['secret']}/result",
+        f"/job/{job['id']}/secret/{job['secret']}/result?customer=nowhere",
+    ):
+        refused = await stranger.get(path)
+        assert (refused.status, refused.code) == (403, "wrong_secret"), path
+
+
+async def test_readers_of_a_job_do_not_see_its_secret(
+    world: World, ada: Client, stranger: Client
+) -> None:
+    job = await started_by_secret(world, ada, stranger)
+    assert "secret" not in (await ada.get(f"/acme/job/{job['id']}")).json
+    assert "secret" not in (await ada.post("/acme/job", {"task": job["task_id"]})).json
+
+
+async def test_guessed_secrets_are_limited(world: World, ada: Client, stranger: Client) -> None:
+    job = await started_by_secret(world, ada, stranger)
+    path = f"/job/{job['id']}/secret/{{:064x}}/result"
+    statuses = [(await stranger.get(path.format(number))).status for number in range(25)]
+    assert statuses[:20] == [403] * 20 and statuses[-1] == 429

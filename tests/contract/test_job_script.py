@@ -10,10 +10,10 @@ NEW = "#!/bin/sh\nexit 1\n"
 
 
 async def script(client: Client, job_id: str) -> dict[str, Any]:
-    found = await client.get(f"/acme/job/{job_id}/script")
-    assert found.status == 200, found.body
-    told: dict[str, Any] = found.json
-    return told
+    response = await client.get(f"/acme/job/{job_id}/script")
+    assert response.status == 200, response.body
+    record: dict[str, Any] = response.json
+    return record
 
 
 async def test_it_works(world: World, ada: Client) -> None:
@@ -29,6 +29,21 @@ async def test_it_works(world: World, ada: Client) -> None:
     assert told["job"]["sha256"] == bad["script_sha256"]
 
 
+async def test_arguments_that_differ_from_the_last_successful_job_are_listed(
+    world: World, ada: Client
+) -> None:
+    target = {"type": "input", "label": "target", "order": 1}
+    key = {"type": "input", "label": "key", "order": 2, "masked": True}
+    task = await world.task(task_arguments=[target, key])
+    async with world.agent() as agent:
+        for values, code in ((["prod", "one"], 0), (["x" * 300, "two"], 1)):
+            job = await create(ada, task, values)
+            await agent.end(await agent.order(), code=code)
+    changes = (await script(ada, job["id"]))["arguments"]
+    expected = {"position": 0, "name": "target", "before": "prod", "after": "x" * 200}
+    assert changes == [expected]
+
+
 async def test_without_a_good_one_there_is_nothing_to_compare(world: World, ada: Client) -> None:
     task = await world.task()
     async with world.agent() as agent:
@@ -42,8 +57,8 @@ async def test_without_a_good_one_there_is_nothing_to_compare(world: World, ada:
 
 async def test_below_a_manager_nobody_reads_scripts(world: World, uma: Client) -> None:
     job = await create(uma, await world.task())
-    for who, wanted in (("uma", None), ("vic", None), ("max", SOURCE)):
-        assert (await script(world.client(who), job["id"]))["job"]["source"] == wanted
+    for who, expected in (("uma", None), ("vic", None), ("max", SOURCE)):
+        assert (await script(world.client(who), job["id"]))["job"]["source"] == expected
 
 
 async def test_what_is_no_text_is_not_shown(world: World, ada: Client) -> None:
@@ -73,4 +88,4 @@ async def test_a_queued_job_knows_its_place(world: World, uma: Client) -> None:
     task = await world.task()
     jobs = [(await create(uma, task))["id"] for _ in range(3)]
     details = [(await show(uma, job))["waiting_detail"] for job in jobs]
-    assert [one["ahead"] for one in details] == [0, 1, 2]
+    assert [detail["ahead"] for detail in details] == [0, 1, 2]

@@ -5,6 +5,7 @@ import pytest
 from belvedere.protocol import Cancel
 from contract import interface_fields as letters
 from contract.client import Client
+from contract.over_socket import every_transport
 from contract.running import create, run, show
 from contract.world import World
 
@@ -14,20 +15,21 @@ def agent_client(world: World) -> Client:
     return world.client("web-1")
 
 
+@every_transport
 async def test_it_works(world: World, vic: Client, uma: Client) -> None:
     """GET /{customer}/job/{id}: get job by id, one job record."""
     async with world.agent() as agent:
         job = await run(
             uma, agent, await world.task(), log="a\nb\n", lastline="b", elapsed_ns=3_000_000_007
         )
-    found = await vic.get(f"/acme/job/{job['id']}")
-    assert found.status == 200
-    assert letters.missing(found.json, letters.ENDED) == []
-    assert (found.json["lifecycle"], found.json["state"]) == ("finished", "normal")
-    assert found.json["result"]["code"] == 0
-    assert found.json["result"]["log"] == "a\nb\n" and found.json["result"]["lastline"] == "b"
-    assert found.json["result"]["times"] == {"seconds": 3, "nanoseconds": 7}
-    assert found.json["trigger_name"] == "success"
+    response = await vic.get(f"/acme/job/{job['id']}")
+    assert response.status == 200
+    assert letters.missing(response.json, letters.ENDED) == []
+    assert (response.json["lifecycle"], response.json["state"]) == ("finished", "normal")
+    assert response.json["result"]["code"] == 0
+    assert response.json["result"]["log"] == "a\nb\n" and response.json["result"]["lastline"] == "b"
+    assert response.json["result"]["times"] == {"seconds": 3, "nanoseconds": 7}
+    assert response.json["trigger_name"] == "success"
 
 
 async def test_a_job_can_be_read_with_the_organization_in_the_query(
@@ -41,10 +43,10 @@ async def test_all_jobs_are_an_array_newest_first(world: World, vic: Client, uma
     """GET /{customer}/job: get all jobs."""
     task = await world.task()
     ids = [(await create(uma, task))["id"] for _ in range(3)]
-    found = await vic.get("/acme/job")
-    assert found.status == 200
-    assert [one["id"] for one in found.json] == ids[::-1]
-    assert (await vic.get("/job?customer=acme")).body == found.body
+    response = await vic.get("/acme/job")
+    assert response.status == 200
+    assert [record["id"] for record in response.json] == ids[::-1]
+    assert (await vic.get("/job?customer=acme")).body == response.body
 
 
 async def test_an_agent_finishes_a_job(world: World, uma: Client, agent_client: Client) -> None:
@@ -105,8 +107,8 @@ async def test_only_the_agent_of_its_host_finishes_a_job(world: World, ada: Clie
 async def test_the_lifecycle_is_a_bare_string(world: World, uma: Client, vic: Client) -> None:
     """GET /{customer}/job/{id}/lifecycle, for users."""
     job = await create(uma, await world.task())
-    found = await uma.get(f"/acme/job/{job['id']}/lifecycle")
-    assert (found.status, found.body) == (200, b'"ready"')
+    response = await uma.get(f"/acme/job/{job['id']}/lifecycle")
+    assert (response.status, response.body) == (200, b'"ready"')
     assert (await uma.get(f"/job/{job['id']}/lifecycle?customer=acme")).body == b'"ready"'
     assert (await vic.get(f"/acme/job/{job['id']}/lifecycle")).status == 403
 
@@ -129,13 +131,16 @@ async def test_cancelling_an_ended_job_is_refused(world: World, uma: Client) -> 
     assert (again.status, again.code) == (409, "wrong_lifecycle")
 
 
+@every_transport
 async def test_a_running_job_is_cancelled_by_its_agent(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await create(uma, await world.task())
         order = await agent.order()
-        asked = await uma.put(f"/acme/job/{job['id']}/cancel")
-        assert asked.status == 200
-        assert asked.json["lifecycle"] == "assigned" and asked.json["cancel_requested"] is True
+        response = await uma.put(f"/acme/job/{job['id']}/cancel")
+        assert response.status == 200
+        assert (
+            response.json["lifecycle"] == "assigned" and response.json["cancel_requested"] is True
+        )
         assert (await agent.hear(Cancel)).fence == order.fence
         await agent.end(order, ending="canceled", code=143, signal="SIGTERM")
     ended = await show(uma, job["id"])
@@ -162,10 +167,10 @@ async def test_a_job_of_another_organization_is_not_there(
 ) -> None:
     job = await create(uma, await world.task())
     for method, tail in (("GET", ""), ("GET", "/lifecycle"), ("PUT", "/cancel"), ("GET", "/log")):
-        found = await eve.ask(method, f"/job/{job['id']}{tail}")
+        response = await eve.ask(method, f"/job/{job['id']}{tail}")
         missing = await eve.ask(method, f"/job/{'0' * 24}{tail}")
-        assert found.status == missing.status == 404
-        assert {**found.json, "request_id": ""} == {**missing.json, "request_id": ""}
+        assert response.status == missing.status == 404
+        assert {**response.json, "request_id": ""} == {**missing.json, "request_id": ""}
 
 
 async def test_the_person_who_started_a_job_sees_it_whatever_the_acl_is(
@@ -177,4 +182,4 @@ async def test_the_person_who_started_a_job_sees_it_whatever_the_acl_is(
     assert (await uma.get(f"/acme/job/{job['id']}")).status == 200
     assert (await vic.get(f"/acme/job/{job['id']}")).status == 404
     assert (await vic.get("/acme/job")).json == []
-    assert [one["id"] for one in (await uma.get("/acme/job")).json] == [job["id"]]
+    assert [record["id"] for record in (await uma.get("/acme/job")).json] == [job["id"]]

@@ -65,8 +65,8 @@ async def test_right_secrets_are_not_counted(world: World, ada: Client, stranger
     task = await world.task()
     secret = (await ada.get(f"/acme/task/{task}/credentials")).json["secret"]
     for _ in range(25):
-        made = await stranger.post(f"/job/secret/{secret}?customer=acme&task={task}")
-        assert made.status == 200
+        response = await stranger.post(f"/job/secret/{secret}?customer=acme&task={task}")
+        assert response.status == 200
 
 
 async def test_a_right_secret_has_a_limit_of_its_own(

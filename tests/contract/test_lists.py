@@ -13,9 +13,9 @@ from manual_clock import HandClock
 
 
 async def ids(client: Client, query: str = "") -> list[str]:
-    found = await client.get(f"/acme/job?{query}")
-    assert found.status == 200, found.body
-    return [one["id"] for one in found.json]
+    response = await client.get(f"/acme/job?{query}")
+    assert response.status == 200, response.body
+    return [record["id"] for record in response.json]
 
 
 async def test_it_works(world: World, uma: Client) -> None:
@@ -52,8 +52,8 @@ async def test_every_operator_compares(world: World, uma: Client, clock: HandClo
         "where[notify]=true&where[name]=t0": [a],
         "where[_type]=ScriptJob&where[name]=t1": [b],
     }
-    for query, wanted in cases.items():
-        assert await ids(uma, query) == wanted, query
+    for query, expected in cases.items():
+        assert await ids(uma, query) == expected, query
 
 
 async def test_arguments_are_compared_by_index(world: World, uma: Client) -> None:
@@ -117,11 +117,11 @@ async def test_pages_follow_each_other_without_gap_or_overlap(world: World, uma:
     target: str | None = "/acme/job?limit=3&where[name]=echo"
     pages = []
     while target is not None:
-        found = await uma.get(target)
-        pages.append([one["id"] for one in found.json])
+        response = await uma.get(target)
+        pages.append([record["id"] for record in response.json])
         # What comes in between must not move the pages.
         await create(uma, task)
-        link = found.headers.get("link")
+        link = response.headers.get("link")
         target = None if link is None else link[1 : link.index(">")]
         assert link is None or link.endswith('; rel="next"')
     assert pages == [made[:3:-1], made[3:0:-1], made[0:1]]
@@ -133,8 +133,8 @@ async def test_the_next_link_repeats_the_question_without_the_token(world: World
     last = [(await create(uma, task))["id"] for _ in range(2)][1]
     token = world.cast.tokens["uma"]
     stranger = world.client()
-    found = await stranger.get(f"/job?customer=acme&limit=1&sort[id]=-1&access_token={token}")
-    link = urlsplit(found.headers["link"][1 : found.headers["link"].index(">")])
+    response = await stranger.get(f"/job?customer=acme&limit=1&sort[id]=-1&access_token={token}")
+    link = urlsplit(response.headers["link"][1 : response.headers["link"].index(">")])
     assert link.path == "/job" and not link.netloc
     asked = parse_qs(link.query)
     assert asked == {"customer": ["acme"], "limit": ["1"], "sort[id]": ["-1"], "after": [last]}
@@ -148,8 +148,8 @@ def proxied(settings: Settings) -> None:
 @pytest.mark.usefixtures("proxied")
 async def test_the_next_link_holds_what_a_proxy_takes_away(world: World, uma: Client) -> None:
     await create(uma, await world.task())
-    found = await uma.get("/acme/job?limit=1")
-    assert found.headers["link"].startswith("</ops/acme/job?limit=1&after=")
+    response = await uma.get("/acme/job?limit=1")
+    assert response.headers["link"].startswith("</ops/acme/job?limit=1&after=")
 
 
 async def test_the_total_is_returned_only_on_request(
@@ -159,8 +159,8 @@ async def test_the_total_is_returned_only_on_request(
     for task in (shown, shown, hidden):
         await create(uma, task)
     assert "x-total-count" not in (await uma.get("/acme/job")).headers
-    found = await uma.get("/acme/job?count=true&limit=1")
-    assert (found.headers["x-total-count"], len(found.json)) == ("3", 1)
+    response = await uma.get("/acme/job?count=true&limit=1")
+    assert (response.headers["x-total-count"], len(response.json)) == ("3", 1)
     assert (await vic.get("/acme/job?count=true")).headers["x-total-count"] == "2"
     narrowed = await uma.get("/acme/job?count=true&where[name]=hidden")
     assert narrowed.headers["x-total-count"] == "1"
@@ -173,10 +173,10 @@ async def test_heavy_fields_come_only_when_included(world: World, uma: Client) -
     light = (await uma.get("/acme/job")).json[0]
     assert not {"task", "task_arguments_values", "output", "attempts"} & light.keys()
     assert light["result"]["code"] == 0 and "log" not in light["result"]
-    whole = (await uma.get(f"/acme/job/{light['id']}")).json
+    record = (await uma.get(f"/acme/job/{light['id']}")).json
     for name in ("task", "task_arguments_values", "output", "attempts"):
         found = (await uma.get(f"/acme/job?include[{name}]=1")).json[0]
-        assert found[name] == whole[name]
+        assert found[name] == record[name]
     logged = (await uma.get("/acme/job?include[result.log]=1")).json[0]
     assert logged["result"]["log"] == "text\n"
 
@@ -196,23 +196,23 @@ async def test_at_most_a_thousand_come_at_once(world: World, uma: Client) -> Non
 
     await world.runtime.db.write(copy)
     for query in ("", "limit=0", "limit=5000"):
-        found = await uma.get(f"/acme/job?{query}")
-        assert len(found.json) == 1_000
-        assert "link" in found.headers
+        response = await uma.get(f"/acme/job?{query}")
+        assert len(response.json) == 1_000
+        assert "link" in response.headers
 
 
 async def test_other_lists_are_complete_and_oldest_first(world: World, ada: Client) -> None:
     made = [await world.task(f"t{n}") for n in range(3)]
-    found = await ada.get("/acme/task")
-    assert [one["id"] for one in found.json] == made and "link" not in found.headers
+    response = await ada.get("/acme/task")
+    assert [host["id"] for host in response.json] == made and "link" not in response.headers
     page = await ada.get("/acme/task?limit=2")
-    assert [one["id"] for one in page.json] == made[:2] and "link" in page.headers
-    assert [one["hostname"] for one in (await ada.get("/acme/host")).json] == ["web-1", "web-2"]
+    assert [host["id"] for host in page.json] == made[:2] and "link" in page.headers
+    assert [host["hostname"] for host in (await ada.get("/acme/host")).json] == ["web-1", "web-2"]
 
 
 async def test_the_originals_filter_wraps_once_more(ada: Client) -> None:
-    found = await ada.get("/acme/host?filter[where][hostname]=web-2")
-    assert [one["hostname"] for one in found.json] == ["web-2"]
+    response = await ada.get("/acme/host?filter[where][hostname]=web-2")
+    assert [record["hostname"] for record in response.json] == ["web-2"]
 
 
 async def test_a_text_finds_jobs(world: World, uma: Client) -> None:

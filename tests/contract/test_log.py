@@ -1,8 +1,9 @@
 """GET /job/{id}/log: text, ranges, search."""
 
-from belvedere.protocol import Kept
+from belvedere.protocol import OutputAck
 from contract.client import Client
 from contract.fakeagent import FakeAgent
+from contract.over_socket import every_transport
 from contract.running import create, run
 from contract.world import World
 
@@ -24,15 +25,17 @@ async def streamed(world: World, client: Client, agent: FakeAgent, data: bytes =
     return job_id
 
 
+@every_transport
 async def test_it_works(world: World, uma: Client, vic: Client) -> None:
     async with world.agent() as agent:
         job = await run(uma, agent, await world.task(), log="one\ntwo é\n")
-    found = await vic.get(f"/acme/job/{job['id']}/log")
-    assert (found.status, found.text) == (200, "one\ntwo é\n")
-    assert found.headers["content-type"] == "text/plain; charset=utf-8"
-    assert (await vic.get(f"/job/{job['id']}/log?customer=acme")).text == found.text
+    response = await vic.get(f"/acme/job/{job['id']}/log")
+    assert (response.status, response.text) == (200, "one\ntwo é\n")
+    assert response.headers["content-type"] == "text/plain; charset=utf-8"
+    assert (await vic.get(f"/job/{job['id']}/log?customer=acme")).text == response.text
 
 
+@every_transport
 async def test_a_long_log_is_returned_completely(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job_id = await streamed(world, uma, agent)
@@ -41,8 +44,8 @@ async def test_a_long_log_is_returned_completely(world: World, uma: Client) -> N
 
 async def test_a_job_without_output_has_an_empty_log(world: World, uma: Client) -> None:
     job = await create(uma, await world.task())
-    found = await uma.get(f"/acme/job/{job['id']}/log")
-    assert (found.status, found.body) == (200, b"")
+    response = await uma.get(f"/acme/job/{job['id']}/log")
+    assert (response.status, response.body) == (200, b"")
 
 
 async def test_output_is_there_while_the_script_runs(world: World, uma: Client) -> None:
@@ -50,7 +53,7 @@ async def test_output_is_there_while_the_script_runs(world: World, uma: Client) 
         job = await create(uma, await world.task())
         order = await agent.order()
         await agent.write(order.fence, 0, 0, b"half a li")
-        assert (await agent.hear(Kept)).offset == 9
+        assert (await agent.hear(OutputAck)).offset == 9
         assert (await uma.get(f"/acme/job/{job['id']}/log")).text == "half a li"
 
 
@@ -66,26 +69,27 @@ RANGES: list[tuple[str, int, slice | None]] = [
 ]
 
 
+@every_transport
 async def test_a_range_is_that_part_of_the_stream(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job_id = await streamed(world, uma, agent)
     for asked, status, part in RANGES:
-        found = await uma.get(f"/acme/job/{job_id}/log", headers={"range": asked})
-        assert found.status == status, asked
+        response = await uma.get(f"/acme/job/{job_id}/log", headers={"range": asked})
+        assert response.status == status, asked
         if part is None:
-            assert found.headers["content-range"] == f"bytes */{len(LINES)}"
+            assert response.headers["content-range"] == f"bytes */{len(LINES)}"
             continue
-        assert found.body == LINES[part], asked
+        assert response.body == LINES[part], asked
         if status == 206:
             start, stop, _ = part.indices(len(LINES))
-            assert found.headers["content-range"] == f"bytes {start}-{stop - 1}/{len(LINES)}"
+            assert response.headers["content-range"] == f"bytes {start}-{stop - 1}/{len(LINES)}"
 
 
 async def test_a_small_log_has_ranges_too(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await run(uma, agent, await world.task(), log="0123456789", bytes_total=10)
-    found = await uma.get(f"/acme/job/{job['id']}/log", headers={"range": "bytes=2-4"})
-    assert (found.status, found.body) == (206, b"234")
+    response = await uma.get(f"/acme/job/{job['id']}/log", headers={"range": "bytes=2-4"})
+    assert (response.status, response.body) == (206, b"234")
 
 
 async def test_an_offset_skips_what_one_has(world: World, uma: Client) -> None:
@@ -150,12 +154,12 @@ async def test_output_that_never_arrived_is_marked_on_every_read_path(
 async def test_search_gives_line_numbers(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job_id = await streamed(world, uma, agent)
-    found = (await uma.get(f"/acme/job/{job_id}/log/search?q=LINE%20222")).json
-    hits = found["lines"]
+    record = (await uma.get(f"/acme/job/{job_id}/log/search?q=LINE%20222")).json
+    hits = record["lines"]
     offset = LINES.index(b"line 222\n")
     assert hits[0] == {"line": 223, "offset": offset, "text": "line 222"}
-    assert [one["line"] for one in hits[1:]] == list(range(2_221, 2_231))
-    assert (found["matches"], found["complete"]) == (11, True)
+    assert [item["line"] for item in hits[1:]] == list(range(2_221, 2_231))
+    assert (record["matches"], record["complete"]) == (11, True)
     for hit in hits:
         at = {"range": f"bytes={hit['offset']}-{hit['offset'] + len(hit['text']) - 1}"}
         assert (await uma.get(f"/job/{job_id}/log", headers=at)).text == hit["text"]
@@ -164,8 +168,8 @@ async def test_search_gives_line_numbers(world: World, uma: Client) -> None:
 async def test_search_counts_more_than_it_gives(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job_id = await streamed(world, uma, agent)
-    found = (await uma.get(f"/job/{job_id}/log/search?q=line&limit=2")).json
-    assert (found["matches"], [one["line"] for one in found["lines"]]) == (3_000, [1, 2])
+    record = (await uma.get(f"/job/{job_id}/log/search?q=line&limit=2")).json
+    assert (record["matches"], [line["line"] for line in record["lines"]]) == (3_000, [1, 2])
     for bad in ("limit=0", "limit=1001", "limit=x"):
         assert (await uma.get(f"/job/{job_id}/log/search?q=line&{bad}")).code == "invalid_query"
 
@@ -176,18 +180,18 @@ async def test_search_goes_on_page_by_page(world: World, uma: Client) -> None:
     pages, since = [], 0
     while True:
         query = f"q=line%20222&limit=4&from={since}"
-        found = (await uma.get(f"/job/{job_id}/log/search?{query}")).json
-        if not found["lines"]:
+        record = (await uma.get(f"/job/{job_id}/log/search?{query}")).json
+        if not record["lines"]:
             break
-        pages.append((found["matches"], [one["line"] for one in found["lines"]]))
-        since = found["lines"][-1]["offset"] + 1
+        pages.append((record["matches"], [item["line"] for item in record["lines"]]))
+        since = record["lines"][-1]["offset"] + 1
     first, second, third = [223, 2_221, 2_222, 2_223], list(range(2_224, 2_228)), [2_228, 2_229]
     assert pages == [(11, first), (7, second), (3, [*third, 2_230])]
     # A line that begins before is not met, though its end is behind.
     offset = LINES.index(b"line 222\n")
     at = [f"q=line%20222&limit=1&from={offset + more}" for more in (0, 3)]
-    lines = [(await uma.get(f"/job/{job_id}/log/search?{one}")).json["lines"][0] for one in at]
-    assert [one["line"] for one in lines] == [223, 2_221]
+    lines = [(await uma.get(f"/job/{job_id}/log/search?{item}")).json["lines"][0] for item in at]
+    assert [item["line"] for item in lines] == [223, 2_221]
     for bad in ("from=-1", "from=x"):
         assert (await uma.get(f"/job/{job_id}/log/search?q=a&{bad}")).code == "invalid_query"
 
@@ -195,11 +199,11 @@ async def test_search_goes_on_page_by_page(world: World, uma: Client) -> None:
 async def test_lines_are_read_by_their_number(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job_id = await streamed(world, uma, agent)
-    found = (await uma.get(f"/job/{job_id}/log/lines?from=2000&count=3")).json
-    assert found["lines"] == ["line 1999", "line 2000", "line 2001"]
-    assert (found["first"], found["total_lines"]) == (2_000, 3_000)
-    assert found["offset"] == LINES.index(b"line 1999\n")
-    assert found["next"] == LINES.index(b"line 2002\n")
+    record = (await uma.get(f"/job/{job_id}/log/lines?from=2000&count=3")).json
+    assert record["lines"] == ["line 1999", "line 2000", "line 2001"]
+    assert (record["first"], record["total_lines"]) == (2_000, 3_000)
+    assert record["offset"] == LINES.index(b"line 1999\n")
+    assert record["next"] == LINES.index(b"line 2002\n")
     last = (await uma.get(f"/job/{job_id}/log/lines?from=3000")).json
     assert (last["lines"], last["next"]) == (["line 2999"], len(LINES))
     beyond = (await uma.get(f"/job/{job_id}/log/lines?from=3001")).json
@@ -211,26 +215,28 @@ async def test_lines_are_read_by_their_number(world: World, uma: Client) -> None
 async def test_it_says_when_lines_were_written(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job_id = await streamed(world, uma, agent)
-    found = (await uma.get(f"/job/{job_id}/log/times")).json
+    record = (await uma.get(f"/job/{job_id}/log/times")).json
     pieces = [LINES[:at].count(b"\n") + 1 for at in range(0, len(LINES), 10_000)]
-    assert [one["line"] for one in found["marks"]] == pieces and found["next"] is None
-    assert [one["at"] for one in found["marks"]] == sorted(one["at"] for one in found["marks"])
+    assert [mark["line"] for mark in record["marks"]] == pieces and record["next"] is None
+    assert [mark["at"] for mark in record["marks"]] == sorted(
+        mark["at"] for mark in record["marks"]
+    )
     rest = (await uma.get(f"/job/{job_id}/log/times?from=2")).json["marks"]
-    assert rest == found["marks"][1:]
+    assert rest == record["marks"][1:]
     assert (await uma.get(f"/job/{job_id}/log/times?from=0")).code == "invalid_query"
 
 
 async def test_a_small_log_was_written_when_its_job_ended(world: World, uma: Client) -> None:
     job_id = await _ended_with(world, uma, "one\ntwo\n")
     ended = (await uma.get(f"/job/{job_id}")).json["ended_at"]
-    found = (await uma.get(f"/job/{job_id}/log/times")).json
-    assert found == {"marks": [{"line": 1, "at": ended}], "next": None}
+    record = (await uma.get(f"/job/{job_id}/log/times")).json
+    assert record == {"marks": [{"line": 1, "at": ended}], "next": None}
 
 
 async def test_lines_of_a_small_log_are_numbered_too(world: World, uma: Client) -> None:
     job = await _ended_with(world, uma, "one\ntwo\nthree")
-    found = (await uma.get(f"/job/{job}/log/lines?from=2")).json
-    assert found == {
+    record = (await uma.get(f"/job/{job}/log/lines?from=2")).json
+    assert record == {
         "first": 2,
         "offset": 4,
         "next": 13,
@@ -252,8 +258,8 @@ async def test_search_sees_what_a_reader_sees(world: World, uma: Client) -> None
     coloured = b"\x1b[1;31mER\x1b[0mROR \x1b]0;title\x07in line 1\nfine\n"
     async with world.agent() as agent:
         job_id = await streamed(world, uma, agent, coloured)
-    found = (await uma.get(f"/acme/job/{job_id}/log/search?q=error%20in")).json
-    assert (found["matches"], found["lines"][0]["line"]) == (1, 1)
+    record = (await uma.get(f"/acme/job/{job_id}/log/search?q=error%20in")).json
+    assert (record["matches"], record["lines"][0]["line"]) == (1, 1)
     assert (await uma.get(f"/acme/job/{job_id}/log/search?q=title")).json["matches"] == 0
 
 

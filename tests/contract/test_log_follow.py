@@ -1,11 +1,13 @@
 """Following a log live: server-sent events whose id is the next offset, resumable."""
 
 from contract.client import Client
+from contract.over_socket import every_transport
 from contract.running import create, run
 from contract.sse import Stream
 from contract.world import World
 
 
+@every_transport
 async def test_it_works(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await create(uma, await world.task())
@@ -33,6 +35,7 @@ async def test_it_works(world: World, uma: Client) -> None:
     }
 
 
+@every_transport
 async def test_it_resumes_by_last_event_id(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await run(uma, agent, await world.task(), log="one\ntwo\n", bytes_total=8)
@@ -42,7 +45,7 @@ async def test_it_resumes_by_last_event_id(world: World, uma: Client) -> None:
     assert (output.id, output.data) == ("8", "two\n")
     assert (end.kind, end.id) == ("end", "8")
     async with Stream(uma, f"{target}&offset=8") as stream:
-        assert [one.kind for one in await stream.rest()] == ["end"]
+        assert [item.kind for item in await stream.rest()] == ["end"]
 
 
 async def test_a_character_is_never_cut(world: World, uma: Client) -> None:
@@ -55,8 +58,8 @@ async def test_a_character_is_never_cut(world: World, uma: Client) -> None:
                 await agent.write(order.fence, at, 0, bytes([byte]))
             size = len(text.encode())
             await agent.end(order, log=None, bytes_total=size, lines_total=0, sha256="00" * 32)
-            said = [one for one in await stream.rest() if one.kind == "output"]
-    assert "".join(one.data for one in said) == text
+            said = [item for item in await stream.rest() if item.kind == "output"]
+    assert "".join(item.data for item in said) == text
     assert said[-1].id == str(size)
 
 
@@ -67,7 +70,7 @@ async def test_bytes_that_are_no_text_are_replaced(world: World, uma: Client) ->
         await agent.write(order.fence, 0, 0, b"a\xff\x00b\xe2\x82")
         await agent.end(order, log=None, bytes_total=6, lines_total=0, sha256="00" * 32)
     async with Stream(uma, f"/acme/job/{job['id']}/log?follow=true") as stream:
-        said = [one.data for one in await stream.rest() if one.kind == "output"]
+        said = [item.data for item in await stream.rest() if item.kind == "output"]
     assert "".join(said) == "a\ufffd\0b\ufffd"
 
 
@@ -101,8 +104,8 @@ async def test_who_hangs_up_is_noticed(world: World, uma: Client) -> None:
 async def test_who_loses_access_sees_no_further_output(world: World, ada: Client) -> None:
     """A removed member, a revoked token, a lower level: the next output is for none of them."""
     max_, olga = world.client("max"), world.client("olga")
-    made = (await ada.post("/api/token", {"name": "reader"})).json
-    token = Client(world.app, made["token"], check=world.conformity)
+    record = (await ada.post("/api/token", {"name": "reader"})).json
+    token = Client(world.app, record["token"], check=world.conformity)
     async with world.agent() as agent:
         job = await create(ada, await world.task())
         order = await agent.order()
@@ -112,7 +115,7 @@ async def test_who_loses_access_sees_no_further_output(world: World, ada: Client
             for stream in (member, revoked):
                 assert (await stream.until("output")).data == "one\n"
             await olga.delete(f"/api/member/{world.cast.max.member_id}")
-            await ada.delete(f"/api/token/{made['id']}")
+            await ada.delete(f"/api/token/{record['id']}")
             await agent.write(order.fence, 4, 1, b"two\n")
             assert [await stream.rest() for stream in (member, revoked)] == [[], []]
         assert (await max_.get(target)).status == 401
@@ -142,7 +145,7 @@ async def test_a_cut_says_what_is_missing_and_where_lines_go_on(world: World, um
         await agent.write(order.fence, 1000, 8, b"nine\n")
         await agent.end(order, log=None, bytes_total=1005, lines_total=9, sha256="00" * 32)
     async with Stream(uma, f"/acme/job/{job['id']}/log?follow=true") as stream:
-        told = [(one.kind, one.id, one.data) for one in await stream.rest()]
+        told = [(item.kind, item.id, item.data) for item in await stream.rest()]
     assert told[1] == ("cut", "", {"from": 4, "to": 1000, "line": 8})
     assert told[2][:2] == ("output", "1000") and "996 bytes were cut" in told[2][2]
     assert told[3] == ("output", "1005", "nine\n")

@@ -20,11 +20,11 @@ async def everything(world: World, client: Client) -> str:
         f"include[{name}]=1" for name in ("task", "task_arguments_values", "output", "result")
     )
     targets = ["/acme/task", f"/acme/job?{include}&include[attempts]=1", "/api/audit?limit=1000"]
-    targets += [f"/acme/job/{one['id']}" for one in (await client.get("/acme/job")).json]
-    targets += [f"/acme/task/{one['id']}" for one in (await client.get("/acme/task")).json]
+    targets += [f"/acme/job/{job['id']}" for job in (await client.get("/acme/job")).json]
+    targets += [f"/acme/task/{job['id']}" for job in (await client.get("/acme/task")).json]
     texts = [(await client.get(target)).text for target in targets]
-    kept = await world.runtime.db.read(lambda tx: tx.rows("select data from events"))
-    return "\n".join([*texts, str(kept)])
+    text = await world.runtime.db.read(lambda tx: tx.rows("select data from events"))
+    return "\n".join([*texts, str(text)])
 
 
 async def test_it_works(world: World, ada: Client) -> None:
@@ -70,8 +70,8 @@ async def test_what_an_approval_gives_on_is_hidden(
 async def test_values_that_are_sent_later_are_masked(world: World, ada: Client) -> None:
     task = await world.task(task_arguments=HIDDEN)
     job = (await ada.post("/acme/job", {"task": task, "lifecycle": "onhold"})).json
-    given = await ada.put(f"/acme/job/{job['id']}/input", {"args": ["Ada", CANARY]})
-    assert given.json["task_arguments_values"] == ["Ada", "***", "***"]
+    response = await ada.put(f"/acme/job/{job['id']}/input", {"args": ["Ada", CANARY]})
+    assert response.json["task_arguments_values"] == ["Ada", "***", "***"]
     assert CANARY not in await everything(world, ada)
 
 
@@ -89,12 +89,12 @@ async def test_they_cannot_be_guessed_by_comparing(world: World, ada: Client) ->
     job = await create(ada, await world.task(task_arguments=HIDDEN), ["Ada", CANARY])
     shown = [("0", "Ada"), ("1", "***"), ("2", "***")]
     for n, value in shown:
-        found = await ada.get(f"/acme/job?where[task_arguments_values.{n}]={value}")
-        assert [one["id"] for one in found.json] == [job["id"]]
+        response = await ada.get(f"/acme/job?where[task_arguments_values.{n}]={value}")
+        assert [record["id"] for record in response.json] == [job["id"]]
     for question in (f"[1]={CANARY}", "[1][$gt]=b", f"[1][$in][]={CANARY}", "[2][$gte]=canary"):
         n, rest = question[1], question[3:]
-        found = await ada.get(f"/acme/job?where[task_arguments_values.{n}]{rest}")
-        assert found.json == []
+        response = await ada.get(f"/acme/job?where[task_arguments_values.{n}]{rest}")
+        assert response.json == []
 
 
 async def test_the_environment_is_for_those_who_edit(
@@ -102,16 +102,16 @@ async def test_the_environment_is_for_those_who_edit(
 ) -> None:
     task = await world.task(env={"PASSWORD": CANARY})
     assert (await ada.get(f"/acme/task/{task}")).json["env"] == {"PASSWORD": CANARY}
-    found: Any = (await uma.get(f"/acme/task/{task}")).json
-    assert found["env"] == {}
+    record: Any = (await uma.get(f"/acme/task/{task}")).json
+    assert record["env"] == {}
     await ada.patch(f"/acme/task/{task}", {"env": {"PASSWORD": f"{CANARY}-2"}})
     assert CANARY not in (await ada.get("/api/audit?limit=1000")).text
 
 
 async def test_editing_a_task_keeps_its_hidden_values(world: World, ada: Client) -> None:
     task = await world.task(task_arguments=HIDDEN)
-    shown = (await ada.get(f"/acme/task/{task}")).json
-    await ada.put(f"/acme/task/{task}", {**shown, "description": "new"})
+    record = (await ada.get(f"/acme/task/{task}")).json
+    await ada.put(f"/acme/task/{task}", {**record, "description": "new"})
     async with world.agent() as agent:
         await create(ada, task, ["Ada", "x"])
         assert (await agent.order()).arguments[2] == f"{CANARY}-fixed"

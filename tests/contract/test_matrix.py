@@ -145,7 +145,9 @@ def _said(answer: Answer) -> tuple[int, dict[str, str], bytes]:
 async def test_nothing_of_acme_reaches_another_organization(town: Town) -> None:
     canaries = [*town.estate.acme.ids.values(), "secret-of-web-1", "secret of web-1", "@acme.test"]
     canaries.remove(town.estate.acme.ids["file"])
-    eve = next(one for one in PRINCIPALS if one.name == "admin of another organization")
+    eve = next(
+        principal for principal in PRINCIPALS if principal.name == "admin of another organization"
+    )
     # Signing in is anonymous: there she holds what belongs to acme's people in her hands.
     asked = [cell for cell in cells() if cell.principal is eve and cell.route.level != "anonymous"]
     for cell in asked:

@@ -1,18 +1,21 @@
 """Paths and methods: 404, 405 with Allow, OPTIONS and CORS, HEAD, the shape of a refusal."""
 
 from contract.client import Client
+from contract.over_socket import every_transport
 from contract.world import World
 
 ORIGIN = {"origin": "https://console.test"}
 
 
+@every_transport
 async def test_it_works(stranger: Client) -> None:
     # The second is the original's name for it.
     for path in ("/-/health", "/api/status"):
-        found = await stranger.get(path)
-        assert (found.status, found.json["status"]) == (200, "ok")
+        response = await stranger.get(path)
+        assert (response.status, response.json["status"]) == (200, "ok")
 
 
+@every_transport
 async def test_a_path_that_is_not_there(ada: Client) -> None:
     for path in ("/nothing", "/acme/nothing", "/job/x/y/z", "/job/", "//job", "/%ff", "/acme"):
         missing = await ada.get(path)
@@ -39,6 +42,7 @@ async def test_an_id_of_another_shape_is_not_found(ada: Client) -> None:
         assert (await ada.get(path)).status == 404, path
 
 
+@every_transport
 async def test_a_refusal_has_one_shape(world: World, uma: Client) -> None:
     refused = await uma.post(
         "/acme/job", {"task": await world.task(task_arguments=[{"type": "input"}])}
@@ -54,13 +58,14 @@ async def test_every_request_has_an_id_of_its_own(stranger: Client) -> None:
     assert len(seen) == 5
 
 
+@every_transport
 async def test_options_answers_for_pages_that_may_ask(stranger: Client) -> None:
-    found = await stranger.ask("OPTIONS", "/acme/job", headers=ORIGIN)
-    assert found.status == 204
-    assert found.headers["allow"] == "GET, POST, OPTIONS"
-    assert found.headers["access-control-allow-origin"] == "https://console.test"
-    assert "authorization" in found.headers["access-control-allow-headers"]
-    assert found.headers["vary"] == "origin"
+    response = await stranger.ask("OPTIONS", "/acme/job", headers=ORIGIN)
+    assert response.status == 204
+    assert response.headers["allow"] == "GET, POST, OPTIONS"
+    assert response.headers["access-control-allow-origin"] == "https://console.test"
+    assert "authorization" in response.headers["access-control-allow-headers"]
+    assert response.headers["vary"] == "origin"
 
 
 async def test_an_origin_must_be_listed_exactly(ada: Client) -> None:
@@ -73,23 +78,25 @@ async def test_an_origin_must_be_listed_exactly(ada: Client) -> None:
         "https://console.test:8443",
     ):
         for method, path in (("OPTIONS", "/acme/job"), ("GET", "/acme/job")):
-            found = await ada.ask(method, path, headers={"origin": origin})
-            assert "access-control-allow-origin" not in found.headers, origin
+            response = await ada.ask(method, path, headers={"origin": origin})
+            assert "access-control-allow-origin" not in response.headers, origin
 
 
+@every_transport
 async def test_a_listed_origin_reads_answers_and_refusals(ada: Client, stranger: Client) -> None:
-    for found in (
+    for job in (
         await ada.get("/acme/job", headers=ORIGIN),
         await stranger.get("/acme/job", headers=ORIGIN),
         await ada.get("/nothing", headers=ORIGIN),
     ):
-        assert found.headers["access-control-allow-origin"] == "https://console.test"
-        assert "link" in found.headers["access-control-expose-headers"]
+        assert job.headers["access-control-allow-origin"] == "https://console.test"
+        assert "link" in job.headers["access-control-expose-headers"]
 
 
+@every_transport
 async def test_head_is_get_without_a_body(ada: Client) -> None:
-    found = await ada.ask("HEAD", "/acme/job")
-    assert found.status == 200 and found.headers["content-length"] == "2"
+    response = await ada.ask("HEAD", "/acme/job")
+    assert response.status == 200 and response.headers["content-length"] == "2"
 
 
 async def test_the_address_of_a_caller_comes_from_a_trusted_proxy_only(
@@ -99,10 +106,20 @@ async def test_the_address_of_a_caller_comes_from_a_trusted_proxy_only(
     await world.client("ada", address="10.0.0.1").post("/api/token", {"name": "a"}, headers=told)
     await world.client("ada", address="192.0.2.99").post("/api/token", {"name": "b"}, headers=told)
     rows = (await ada.get("/api/audit?limit=2")).json
-    assert [one["address"] for one in rows] == ["192.0.2.99", "198.51.100.1"]
+    assert [row["address"] for row in rows] == ["192.0.2.99", "198.51.100.1"]
 
 
+@every_transport
 async def test_a_query_that_cannot_be_read_is_refused(ada: Client) -> None:
     for query in ("a=%ff", "a=" + "&b=" * 1_001):
         refused = await ada.get(f"/acme/job?{query}")
         assert (refused.status, refused.code) == (400, "malformed_query")
+
+
+async def test_version_prefixes_are_no_organizations(world: World, ada: Client) -> None:
+    tasks = (await ada.get("/acme/task")).json
+    for path in ("/apiv2/acme/task", "/apiv3/task?customer=acme", "/apiv2/task"):
+        assert (await ada.get(path)).json == tasks, path
+    for path in ("/apiv2", "/apiv2/", "/apiv2/nothing", "/apiv3/apiv2/task"):
+        missing = await ada.get(path)
+        assert (missing.status, missing.code) == (404, "no_such_path"), path

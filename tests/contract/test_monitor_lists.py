@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from belvedere.monitors import agent_config, service, store, watch_changes
+from belvedere.monitors import agent_config, store, watch_changes
+from belvedere.monitors.config import new_rows
 from belvedere.monitors.model import MonitorType
-from belvedere.protocol import Beat, Watch, WatchAgain
+from belvedere.protocol import Heartbeat, MonitorConfig, MonitorConfigRequest
 from belvedere.server.agents import monitor_sync
 from contract.client import Client
 from contract.fakeagent import FakeAgent
@@ -17,9 +18,9 @@ from contract.world import World
 
 async def make(world: World, ada: Client, name: str = "ssh") -> str:
     body = {"type": "tcp", "name": name, "hostname": "web-1", "target": "127.0.0.1", "port": 22}
-    made = await ada.post("/acme/monitor", body)
-    assert made.status == 200, made.body
-    return str(made.json["id"])
+    response = await ada.post("/acme/monitor", body)
+    assert response.status == 200, response.body
+    return str(response.json["id"])
 
 
 async def fill(world: World, count: int) -> None:
@@ -27,7 +28,7 @@ async def fill(world: World, count: int) -> None:
 
     def add(tx: Any) -> None:
         for _ in range(count):
-            row = service.new_row(world.cast.acme.id, MonitorType.TCP, host, tx.now)
+            row = new_rows.new_row(world.cast.acme.id, MonitorType.TCP, host, tx.now)
             row.config = '{"target": "127.0.0.1", "port": 22, "timeout": 1000}'
             store.insert(tx, row)
             watch_changes.record(tx, host, row.id)
@@ -50,15 +51,15 @@ class Listener:
 
         agent._listen = counted  # type: ignore[method-assign]
 
-    async def hear(self) -> Watch:
-        return await self._agent.hear(Watch)
+    async def hear(self) -> MonitorConfig:
+        return await self._agent.hear(MonitorConfig)
 
     async def list(self) -> set[str]:
         found, watch = set(), await self.hear()
-        found |= {one.id for one in watch.monitors}
+        found |= {monitor.id for monitor in watch.monitors}
         while watch.more:
             watch = await self.hear()
-            found |= {one.id for one in watch.monitors}
+            found |= {monitor.id for monitor in watch.monitors}
         return found
 
 
@@ -75,7 +76,7 @@ async def test_a_new_monitor_costs_the_same_however_many_there_are(
         listener.frames.clear()
         made = await make(world, ada)
         told = await listener.hear()
-        assert [one.id for one in told.monitors] == [made]
+        assert [monitor.id for monitor in told.monitors] == [made]
         assert sum(map(len, listener.frames)) < 600
 
 
@@ -92,7 +93,7 @@ async def test_changes_of_a_short_time_leave_in_one_frame(
         made = {await make(world, ada, f"m{n}") for n in range(30)}
         heard: set[str] = set()
         while heard != made:
-            heard |= {one.id for one in (await listener.hear()).monitors}
+            heard |= {monitor.id for monitor in (await listener.hear()).monitors}
         elapsed_s = asyncio.get_running_loop().time() - begin
         # The list of the beginning, the first change, and one for each time that has passed.
         assert len(listener.frames) <= 3 + elapsed_s / monitor_sync.GATHER_S
@@ -103,35 +104,35 @@ async def test_an_agent_that_misses_something_gets_the_complete_list(
 ) -> None:
     await fill(world, 3)
     async with world.agent(takes_changes=True) as agent:
-        first = await agent.hear(Watch)
-        await agent.say(WatchAgain(-1))
-        again = await agent.hear(Watch)
+        first = await agent.hear(MonitorConfig)
+        await agent.say(MonitorConfigRequest(-1))
+        again = await agent.hear(MonitorConfig)
         assert again == first and again.since is None
 
 
 async def test_two_beats_with_an_old_list_are_healed(world: World, ada: Client) -> None:
     await fill(world, 3)
     async with world.agent(takes_changes=True) as agent:
-        first = await agent.hear(Watch)
+        first = await agent.hear(MonitorConfig)
         # A beat counts only when everything has left; the agent cannot see that from outside.
         link: Any = world.runtime.agents.for_host(world.things.hosts["web-1"].host_id)
         while link is None or link.monitor_sync._is_sending:
             await asyncio.sleep(0)
-        await agent.say(Beat([], first.number))
-        await agent.say(Beat([], first.number - 1))
-        await agent.say(Beat([], first.number))
-        await agent.say(Beat([], first.number - 1))
-        await agent.say(Beat([], first.number - 1))
-        again = await agent.hear(Watch)
+        await agent.say(Heartbeat([], first.number))
+        await agent.say(Heartbeat([], first.number - 1))
+        await agent.say(Heartbeat([], first.number))
+        await agent.say(Heartbeat([], first.number - 1))
+        await agent.say(Heartbeat([], first.number - 1))
+        again = await agent.hear(MonitorConfig)
         assert (again.number, again.since) == (first.number, None)
-        assert not agent.has_heard(Watch)
+        assert not agent.has_heard(MonitorConfig)
 
 
 async def test_asking_for_lists_has_an_end(world: World, ada: Client) -> None:
     await fill(world, 3)
     async with world.agent(takes_changes=True) as agent:
         for _ in range(monitor_sync.MAX_LISTS + 1):
-            await agent.say(WatchAgain(-1))
+            await agent.say(MonitorConfigRequest(-1))
         assert await agent.hangs_up() == 4400
 
 
@@ -147,7 +148,7 @@ async def test_an_agent_of_the_previous_version_gets_complete_lists(
         made = await make(world, ada)
         second = await listener.hear()
         assert len(second.monitors) == agent_config.MAX_MONITORS + 2
-        assert made in {one.id for one in second.monitors}
+        assert made in {monitor.id for monitor in second.monitors}
         # It knows no more of this message than these fields.
         for frame in listener.frames:
             (said,) = json.loads(frame)
@@ -157,10 +158,10 @@ async def test_an_agent_of_the_previous_version_gets_complete_lists(
 async def test_a_monitor_that_comes_and_goes_is_followed(world: World, ada: Client) -> None:
     kept = await make(world, ada, "kept")
     async with world.agent(takes_changes=True) as agent:
-        assert [one.id for one in (await agent.hear(Watch)).monitors] == [kept]
+        assert [monitor.id for monitor in (await agent.hear(MonitorConfig)).monitors] == [kept]
         made = await make(world, ada)
-        added = await agent.hear(Watch)
-        assert [one.id for one in added.monitors] == [made]
+        added = await agent.hear(MonitorConfig)
+        assert [monitor.id for monitor in added.monitors] == [made]
         await ada.delete(f"/acme/monitor/{made}")
-        gone = await agent.hear(Watch)
+        gone = await agent.hear(MonitorConfig)
         assert (gone.since, gone.removed, gone.monitors) == (added.number, [made], [])

@@ -6,7 +6,7 @@ import pytest
 
 from belvedere import events
 from belvedere.monitors import housekeeping
-from belvedere.protocol import Noted, Sample, Samples, Watch
+from belvedere.protocol import MonitorConfig, Sample, Samples, SamplesAck
 from belvedere.server.background import consumers, loops
 from contract import interface_fields as letters
 from contract.client import Client
@@ -31,9 +31,9 @@ def web_check(world: World, **more: Any) -> dict[str, Any]:
 
 
 async def make(world: World, client: Client, **more: Any) -> dict[str, Any]:
-    made = await client.post("/monitor?customer=acme", web_check(world, **more))
-    assert made.status == 200, made.body
-    record: dict[str, Any] = made.json
+    response = await client.post("/monitor?customer=acme", web_check(world, **more))
+    assert response.status == 200, response.body
+    record: dict[str, Any] = response.json
     return record
 
 
@@ -66,8 +66,8 @@ async def test_lists_are_filtered_by_name_and_type(world: World, ada: Client) ->
 async def test_the_host_may_be_in_the_query(world: World, ada: Client) -> None:
     host_id = world.things.hosts["web-2"].host_id
     body = {k: v for k, v in web_check(world).items() if k != "host_id"}
-    made = await ada.post(f"/monitor?customer=acme&host_id={host_id}", body)
-    assert made.status == 200 and made.json["host_id"] == host_id
+    response = await ada.post(f"/monitor?customer=acme&host_id={host_id}", body)
+    assert response.status == 200 and response.json["host_id"] == host_id
     assert (await ada.post("/acme/monitor", body)).json["errors"][0]["field"] == "host_id"
     named = await ada.post("/acme/monitor", {**body, "hostname": "WEB-1"})
     assert named.json["hostname"] == "web-1"
@@ -168,8 +168,8 @@ async def test_parts_are_changed_and_stale_edits_refused(world: World, ada: Clie
     assert stale.status == 412
     again = await ada.patch(path, {"looptime": 60_000})
     assert again.json["version"] == 2
-    whole = await ada.put(path, web_check(world, name="other"))
-    assert (whole.json["name"], whole.json["pattern"]) == ("other", "")
+    response = await ada.put(path, web_check(world, name="other"))
+    assert (response.json["name"], response.json["pattern"]) == ("other", "")
     assert (await ada.patch(path, {"type": "dstat"})).json["errors"][0]["field"] == "type"
     assert (await ada.put(path, {"url": "http://x.test"})).status == 400
 
@@ -212,29 +212,29 @@ async def test_headers_with_credentials_are_not_shown(world: World, ada: Client)
     path = f"/acme/monitor/{made['id']}"
     await ada.patch(path, {"headers": made["config"]["headers"], "description": "x"})
     async with world.agent() as agent:
-        watch = await agent.hear(Watch)
+        watch = await agent.hear(MonitorConfig)
         assert watch.monitors[0].config["headers"]["Authorization"] == "Bearer canary-1"
 
 
 async def test_the_agent_gets_the_configuration_and_reports(world: World, ada: Client) -> None:
     async with world.agent() as agent:
         made = await make(world, ada)
-        watch = await agent.hear(Watch)
+        watch = await agent.hear(MonitorConfig)
         (one,) = watch.monitors
         assert (one.id, one.type, one.looptime_ms) == (made["id"], "scraper", 30_000)
         assert one.config["url"] == "http://shop.test/"
         sample = Sample(one.id, one.version, 0, "normal", "success", "fine", {"status": 200})
         await agent.say(Samples("s", 1, [sample]))
-        assert await agent.hear(Noted) == Noted("s", 1)
-        shown = (await ada.get(f"/monitor/{made['id']}")).json
-        assert shown["resource"]["state"] == "normal"
-        assert shown["resource"]["last_event"]["data"] == {"status": 200}
+        assert await agent.hear(SamplesAck) == SamplesAck("s", 1)
+        record = (await ada.get(f"/monitor/{made['id']}")).json
+        assert record["resource"]["state"] == "normal"
+        assert record["resource"]["last_event"]["data"] == {"status": 200}
         await ada.patch(f"/monitor/{made['id']}", {"url": "http://other.test/"})
-        newer = await agent.hear(Watch)
+        newer = await agent.hear(MonitorConfig)
         assert newer.number > watch.number
         assert newer.monitors[0].config["url"] == "http://other.test/"
         await ada.delete(f"/monitor/{made['id']}")
-        assert (await agent.hear(Watch)).monitors == []
+        assert (await agent.hear(MonitorConfig)).monitors == []
 
 
 async def test_the_configuration_arrives_without_the_doorbell(world: World, ada: Client) -> None:
@@ -242,7 +242,7 @@ async def test_the_configuration_arrives_without_the_doorbell(world: World, ada:
         world.runtime.db.on_signals = None
         await make(world, ada)
         await loops.send_monitor_changes(world.runtime)
-        assert len((await agent.hear(Watch)).monitors) == 1
+        assert len((await agent.hear(MonitorConfig)).monitors) == 1
 
 
 async def test_dstat_shows_its_data(world: World, ada: Client) -> None:
@@ -251,7 +251,7 @@ async def test_dstat_shows_its_data(world: World, ada: Client) -> None:
     data = {"cpu": 3.5, "mem": 41.0, "cache": 0, "disk": [{"name": "/", "value": 71.2}]}
     async with world.agent() as agent:
         await agent.say(Samples("s", 1, [Sample(made["id"], 1, 0, "normal", data=data)]))
-        await agent.hear(Noted)
+        await agent.hear(SamplesAck)
     shown = (await ada.get("/monitor?where[type]=dstat&customer=acme")).json[0]
     assert shown["resource"]["last_event"]["data"] == data
 
@@ -283,11 +283,11 @@ async def test_history_over_http(world: World, ada: Client, vic: Client) -> None
         good = Sample(made["id"], 1, 10, "normal", measured={"ms": 12.0})
         bad = Sample(made["id"], 1, 0, "failure", message="status 500")
         await agent.say(Samples("s", 1, [good, bad]))
-        await agent.hear(Noted)
+        await agent.hear(SamplesAck)
     path = f"/acme/monitor/{made['id']}/history"
-    found = (await vic.get(path)).json
-    assert (found["uptime"], found["checks"]) == (50.0, 2)
-    assert found["points"][0]["values"]["ms"] == {"avg": 12.0, "min": 12.0, "max": 12.0}
+    record = (await vic.get(path)).json
+    assert (record["uptime"], record["checks"]) == (50.0, 2)
+    assert record["points"][0]["values"]["ms"] == {"avg": 12.0, "min": 12.0, "max": 12.0}
     singles = (await vic.get(f"{path}?step=0")).json["points"]
     assert [(p["up"], p["message"]) for p in singles] == [(1.0, ""), (0.0, "status 500")]
     for query in ("step=7", "from=tomorrow", "from=2026-01-02&to=2026-01-01", "step=x"):
@@ -308,18 +308,18 @@ async def test_turns_are_those_that_happened(world: World, ada: Client, vic: Cli
             for n, is_good in enumerate((True, False, True, False, False, True))
         ]
         await agent.say(Samples("s", 1, said))
-        await agent.hear(Noted)
-    found = (await vic.get(path)).json
+        await agent.hear(SamplesAck)
+    record = (await vic.get(path)).json
     # A single miss is below the threshold: a failed check, but no turn.
-    assert [(one["from"], one["state"], one["message"]) for one in found["turns"]] == [
+    assert [(turn["from"], turn["state"], turn["message"]) for turn in record["turns"]] == [
         ("failure", "normal", "check 5"),
         ("normal", "failure", "check 4"),
         ("unknown", "normal", "check 0"),
     ]
-    assert found["whole"] and found["kept"] < found["turns"][-1]["at"]
+    assert record["whole"] and record["kept"] < record["turns"][-1]["at"]
     # The state of a time is told by the turn before it.
     later = (await vic.get(f"{path}?from=2999-01-01T00:00:00Z")).json
-    assert [one["state"] for one in later["turns"]] == ["normal"]
+    assert [turn["state"] for turn in later["turns"]] == ["normal"]
     assert (await vic.get(f"{path}?from=tomorrow")).code == "bad_query"
     assert (await vic.get(f"/acme/monitor/{MISSING}/turns")).status == 404
 
@@ -328,7 +328,7 @@ async def test_state_changes_before_the_history_are_not_guessed(world: World, ad
     made = await make(world, ada)
     async with world.agent() as agent:
         await agent.say(Samples("s", 1, [Sample(made["id"], 1, 0, "normal")]))
-        await agent.hear(Noted)
+        await agent.hear(SamplesAck)
     path = f"/acme/monitor/{made['id']}/turns"
     assert len((await ada.get(path)).json["turns"]) == 1
     await world.runtime.db.write(
@@ -378,7 +378,7 @@ async def test_a_monitor_starts_a_task(world: World, ada: Client) -> None:
     async with world.agent() as agent:
         bad = Sample(made["id"], 1, 0, "failure", message="status 500", data={"status": 500})
         await agent.say(Samples("s", 1, [bad]))
-        await agent.hear(Noted)
+        await agent.hear(SamplesAck)
         for reaction in consumers.CONSUMERS:
             if "trigger.fired" in reaction.kinds:
                 await consumers.catch_up(reaction, world.runtime)
@@ -392,9 +392,9 @@ async def test_an_agent_of_the_original_reports_by_request(world: World, ada: Cl
     agent, path = world.client("web-1"), f"/acme/resource/{made['id']}/state"
     data = {"cpu": 0, "mem": 3.6687, "cache": None, "disk": [{"name": "vda", "value": 17.2}]}
     body = {"state": "normal", "event": "host:stats:normal", "data": data}
-    told = await agent.patch(path, body)
-    assert told.status == 200 and told.json["state"] == "normal"
-    assert told.json["resource"]["last_event"]["data"] == data
+    response = await agent.patch(path, body)
+    assert response.status == 200 and response.json["state"] == "normal"
+    assert response.json["resource"]["last_event"]["data"] == data
     history = (await ada.get(f"/monitor/{made['id']}/history")).json["points"][0]["values"]
     assert set(history) == {"cpu", "mem", "disk vda"}
     assert (await agent.patch(path, {"state": "strange"})).json["state"] == "failure"
@@ -406,5 +406,10 @@ async def test_an_agent_of_the_original_reports_by_request(world: World, ada: Cl
     missing = await agent.patch(f"/acme/resource/{MISSING}/state", body)
     assert (missing.status, missing.code) == (404, "monitor_not_found")
     assert (await ada.get("/acme/resource")).json == (await ada.get("/acme/monitor")).json
-    one = await ada.get(f"/acme/resource/{made['id']}")
-    assert one.json == (await ada.get(f"/monitor/{made['id']}")).json
+    reply = await ada.get(f"/acme/resource/{made['id']}")
+    assert reply.json == (await ada.get(f"/monitor/{made['id']}")).json
+
+
+async def test_a_number_is_accepted_where_a_text_is_stored(world: World, ada: Client) -> None:
+    monitor = await make(world, ada, name=7, status_code=200)
+    assert (monitor["name"], monitor["status_code"]) == ("7", "200")

@@ -100,7 +100,7 @@ def principals_for(route: Route) -> list[Principal]:
     """Who gets furthest; at some doors an agent is led to a verb of its own."""
     name = {"agent": "agent", "owner": "owner", "anonymous": "anonymous"}.get(route.level, "admin")
     names = (name, "agent") if route.also_agent else (name,)
-    return [one for one in PRINCIPALS if one.name in names]
+    return [principal for principal in PRINCIPALS if principal.name in names]
 
 
 def principal_for(route: Route) -> Principal:

@@ -13,14 +13,16 @@ async def pushed(ada: Client, name: str) -> str:
 
 async def test_it_works(ada: Client, vic: Client) -> None:
     one, other = await pushed(ada, "one"), await pushed(ada, "other")
-    made = await ada.post(NESTED, {"name": "both", "monitors": [one, {"_id": other}]})
-    assert (made.status, made.json["type"]) == (200, "nested"), made.body
-    path = f"{NESTED}/{made.json['id']}"
-    assert (await vic.get(path)).json == (await vic.get(f"/acme/monitor/{made.json['id']}")).json
-    assert [found["name"] for found in (await vic.get(NESTED)).json] == ["both"]
+    response = await ada.post(NESTED, {"name": "both", "monitors": [one, {"_id": other}]})
+    assert (response.status, response.json["type"]) == (200, "nested"), response.body
+    path = f"{NESTED}/{response.json['id']}"
+    assert (await vic.get(path)).json == (
+        await vic.get(f"/acme/monitor/{response.json['id']}")
+    ).json
+    assert [record["name"] for record in (await vic.get(NESTED)).json] == ["both"]
     changed = await ada.put(path, {"name": "just one", "monitors": [one]})
     assert (changed.status, changed.json["name"]) == (200, "just one")
-    v2 = f"/monitor/nested/{made.json['id']}?customer=acme"
+    v2 = f"/monitor/nested/{response.json['id']}?customer=acme"
     assert (await ada.delete(v2)).status == 200
     assert (await ada.get(path)).status == 404
 

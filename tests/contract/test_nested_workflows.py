@@ -86,12 +86,12 @@ async def test_who_may_not_run_the_inner_one_is_refused(
 async def test_a_recipe_holds_what_it_runs(world: World, ada: Client) -> None:
     _, outer = await nested(world, ada)
     recipe = (await ada.get(f"/acme/workflows/{outer['id']}/serialize")).json
-    assert [one["name"] for one in recipe["workflows"]] == ["inner"]
+    assert [workflow["name"] for workflow in recipe["workflows"]] == ["inner"]
     (host,) = (await ada.get("/acme/host")).json[:1]
     answer = await ada.post(f"/acme/workflows/import?hostname={host['hostname']}", recipe)
     assert answer.status == 200, answer.body
     copy = answer.json["workflow"]
-    assert [one["name"] for one in copy["workflows"]] == ["inner"]
+    assert [workflow["name"] for workflow in copy["workflows"]] == ["inner"]
     assert copy["workflows"][0]["id"] != recipe["workflows"][0]["id"]
     del recipe["workflows"]
     refused = await ada.post(f"/acme/workflows/import?hostname={host['hostname']}", recipe)

@@ -92,12 +92,12 @@ async def test_it_works(world: World) -> None:
     estate: Estate = await world.runtime.db.write(settle, world.runtime, world.cast, world.things)
     dry(world.runtime)
     wrong = []
-    for who, method, path, wanted in NEVER:
+    for who, method, path, expected in NEVER:
         client = Client(world.app, estate.tokens[who], hangs_up=True, check=world.conformity)
         body = doors.bodies(estate, estate.acme).get(f"{method} {path}", BODY)
         answer = await client.ask(method, path.format(**estate.acme.ids), body)
-        if answer.status != wanted:
-            wrong.append(f"{method} {path} as {who}: {answer.status}, not {wanted}")
+        if answer.status != expected:
+            wrong.append(f"{method} {path} as {who}: {answer.status}, not {expected}")
     assert wrong == []
 
 

@@ -33,9 +33,9 @@ CHANNEL: dict[str, letters.Kind] = {
 @pytest.fixture
 def pool(world: World) -> FakeEgressPool:
     """Nothing leaves the machine unless a test says so."""
-    made = FakeEgressPool()
-    world.runtime.egress = made
-    return made
+    fake_egress_pool = FakeEgressPool()
+    world.runtime.egress = fake_egress_pool
+    return fake_egress_pool
 
 
 async def channel(ada: Client, url: str = "https://example.com/hook", **more: Any) -> Any:
@@ -54,8 +54,10 @@ async def rule(ada: Client, *channels: str, **more: Any) -> Any:
 async def fails(world: World) -> str:
     """A monitor of acme that has just failed; its id."""
     ada = world.client("ada")
-    made = await ada.post("/acme/monitor", {"name": "shop", "type": "push", "fail_threshold": 1})
-    monitor: str = made.json["id"]
+    response = await ada.post(
+        "/acme/monitor", {"name": "shop", "type": "push", "fail_threshold": 1}
+    )
+    monitor: str = response.json["id"]
     await ada.patch(f"/acme/monitor/{monitor}", {"failure_severity": "HIGH", "tags": ["web"]})
     await failed_again(world, monitor)
     return monitor
@@ -269,9 +271,9 @@ async def test_a_message_is_tried_again_and_then_dead(
         await posted(world.runtime)
     (message,) = (await token.get("/acme/notify/message?where[state]=dead")).json
     assert (message["attempts"], message["due"]) == (8, None)
-    assert [one["fault"] for one in message["tries"]] == [f"fault {n}" for n in range(8)]
+    assert [item["fault"] for item in message["tries"]] == [f"fault {n}" for n in range(8)]
     # The same text under the same id each time.
-    assert len({one.payload for one in pool.sent}) == 1
+    assert len({item.payload for item in pool.sent}) == 1
     await told(world.runtime)
     assert len(pool.sent) == 8, "a message about a message that could not be sent"
     told_ada = "select kind from notifications where user_id = ? order by id"
@@ -292,7 +294,9 @@ async def test_what_is_refused_for_good_is_dead_at_once(
     pool.results = [EgressResult("inner", for_good=True)]
     await fails(world)
     await told(world.runtime)
-    assert [one["state"] for one in (await ada.get("/acme/notify/message")).json] == ["dead"]
+    assert [message["state"] for message in (await ada.get("/acme/notify/message")).json] == [
+        "dead"
+    ]
 
 
 async def test_an_inner_receiver_is_never_called(world: World, ada: Client) -> None:
@@ -341,10 +345,10 @@ async def test_quiet_hours_hold_back_all_but_the_critical(
     await ada.patch(f"/acme/monitor/{monitor}", {"failure_severity": "CRITICAL"})
     await failed_again(world, monitor, "normal")
     await told(world.runtime)
-    assert [one.title for one in pool.sent] == ["[acme] shop is normal again"]
+    assert [item.title for item in pool.sent] == ["[acme] shop is normal again"]
     clock.move(3_600)
     await posted(world.runtime)
-    assert [one.title for one in pool.sent[1:]] == ["[acme] shop fails"]
+    assert [item.title for item in pool.sent[1:]] == ["[acme] shop fails"]
 
 
 @pytest.mark.parametrize(
@@ -370,7 +374,7 @@ async def test_a_rule_sends_the_events_that_it_names(
     await rule(ada, (await channel(ada))["id"], **more)
     await fails(world)
     await told(world.runtime)
-    failures = [one for one in pool.sent if "shop fails" in one.title]
+    failures = [item for item in pool.sent if "shop fails" in item.title]
     assert bool(failures) is is_told
 
 
@@ -382,7 +386,7 @@ async def test_a_rule_can_name_one_monitor(world: World, ada: Client, pool: Fake
     await failed_again(world, other.json["id"])
     await failed_again(world, monitor, "normal")
     await told(world.runtime)
-    assert [one.title for one in pool.sent] == ["[acme] shop is normal again"]
+    assert [item.title for item in pool.sent] == ["[acme] shop is normal again"]
 
 
 async def test_a_muted_monitor_sends_no_notifications(
@@ -394,7 +398,7 @@ async def test_a_muted_monitor_sends_no_notifications(
     await failed_again(world, monitor, "normal")
     await failed_again(world, monitor)
     await told(world.runtime)
-    titles = [one.title for one in pool.sent]
+    titles = [item.title for item in pool.sent]
     assert titles == ["[acme] shop fails"], "only what came before the mute"
     assert len((await ada.get("/acme/notification")).json) == 1
 
@@ -405,10 +409,10 @@ async def test_indicators_alert_unless_alerts_are_off(
 ) -> None:
     await rule(ada, (await channel(ada))["id"])
     body = {"title": "queue", "type": "text", "value": "5", "alerts": alerts}
-    made = (await ada.post("/acme/indicator", body)).json
-    await ada.patch(f"/acme/indicator/{made['id']}/state", {"state": "failure"})
+    indicator = (await ada.post("/acme/indicator", body)).json
+    await ada.patch(f"/acme/indicator/{indicator['id']}/state", {"state": "failure"})
     await told(world.runtime)
-    assert [one.title for one in pool.sent] == ["[acme] queue is in failure"] * alerts
+    assert [item.title for item in pool.sent] == ["[acme] queue is in failure"] * alerts
 
 
 async def test_a_disabled_channel_is_sent_nothing(

@@ -59,12 +59,12 @@ async def test_the_cookies_are_as_they_must_be(world: World, at: Provider) -> No
     provider_id = await add(world)
     secure = world.client(scheme="https")
     own_page = {"sec-fetch-site": "same-origin"}
-    left = await secure.get(f"/-/oidc/{provider_id}/begin", headers=own_page)
-    baked = left.headers["set-cookie"]
+    response = await secure.get(f"/-/oidc/{provider_id}/begin", headers=own_page)
+    baked = response.headers["set-cookie"]
     assert baked.startswith("__Host-belvedere-oidc=")
     assert baked.endswith("; Path=/; HttpOnly; SameSite=Lax; Max-Age=600; Secure")
     jar = {"cookie": baked.partition(";")[0]}
-    back = urlsplit(Traveller(secure, at).authorize(left.headers["location"]))
+    back = urlsplit(Traveller(secure, at).authorize(response.headers["location"]))
     done = await secure.get(f"{back.path}?{back.query}", headers=jar)
     assert done.headers["set-cookie"].startswith("__Host-belvedere=bvs_")
     assert "SameSite=Strict" in done.headers["set-cookie"]
@@ -90,12 +90,12 @@ async def test_the_sign_in_page_learns_what_there_is(
 ) -> None:
     provider_id = await add(world)
     door = {"id": provider_id, "name": "Example ID", "begin": f"/-/oidc/{provider_id}/begin"}
-    found = (await stranger.get("/api/auth/methods?customer=ACME")).json
-    assert found == {"password": True, "providers": [door]}
+    methods = (await stranger.get("/api/auth/methods?customer=ACME")).json
+    assert methods == {"password": True, "providers": [door]}
     # There are two organizations: without a name nothing is told, and nothing of unknown ones.
     for query in ("", "?customer=globex", "?customer=nobody", "?customer=%00"):
-        told = (await stranger.get(f"/api/auth/methods{query}")).json
-        assert told == {"password": True, "providers": []}
+        record = (await stranger.get(f"/api/auth/methods{query}")).json
+        assert record == {"password": True, "providers": []}
     await world.runtime.db.write(
         lambda tx: tx.execute("update customers set enabled = 0 where name = 'globex'")
     )
@@ -175,8 +175,8 @@ async def test_another_account_with_the_same_email_is_refused(
 
 async def test_only_a_verified_email_counts(world: World, one: Traveller, at: Provider) -> None:
     provider_id = await add(world, level="viewer")
-    for said in (False, None, "true", 1):
-        at.claims = {"email_verified": said}
+    for item in (False, None, "true", 1):
+        at.claims = {"email_verified": item}
         await refused(one, provider_id, "email_unverified")
 
 
@@ -405,6 +405,6 @@ async def test_no_secret_is_revealed(world: World, one: Traveller, at: Provider)
     provider_id = await add(world)
     await one.sign_in(provider_id)
     rows = await world.runtime.db.read(lambda tx: tx.rows("select data from events"))
-    kept = await world.runtime.db.read(lambda tx: tx.rows("select box, endpoints from providers"))
+    text = await world.runtime.db.read(lambda tx: tx.rows("select box, endpoints from providers"))
     audit = (await world.client("ada").get("/api/audit?limit=1000")).text
-    assert at.client_secret not in str(rows) + str(kept) + audit
+    assert at.client_secret not in str(rows) + str(text) + audit

@@ -90,8 +90,8 @@ async def test_it_is_refused_while_no_owner_has_come_another_way(
 
 async def test_the_sign_in_page_learns_it(world: World, at: Provider, stranger: Client) -> None:
     provider_id, _ = await switched_off(world, at)
-    found = (await stranger.get("/api/auth/methods?customer=acme")).json
-    assert found["password"] is False and found["providers"][0]["id"] == provider_id
+    methods = (await stranger.get("/api/auth/methods?customer=acme")).json
+    assert methods["password"] is False and methods["providers"][0]["id"] == provider_id
     assert (await stranger.get("/api/auth/methods?customer=globex")).json["password"] is True
 
 
@@ -142,8 +142,8 @@ async def test_an_invited_person_comes_through_the_provider(
     body = {"user": {"email": "new@acme.test"}, "credential": "user"}
     link = (await olga.post("/api/member", body)).json["invitation"]["link"]
     token = link.partition("#")[2]
-    seen = (await stranger.post("/api/auth/link", {"token": token})).json
-    assert (seen["customer_name"], seen["password"]) == ("acme", False)
+    record = (await stranger.post("/api/auth/link", {"token": token})).json
+    assert (record["customer_name"], record["password"]) == ("acme", False)
     told = {"token": token, "password": "a long new password"}
     refused = await stranger.post("/api/auth/invitation", told)
     assert (refused.status, refused.code) == (403, "passwords_off")
@@ -153,12 +153,12 @@ async def test_an_invited_person_comes_through_the_provider(
 
 async def test_a_reset_link_opens_nothing(world: World, at: Provider, stranger: Client) -> None:
     path = f"/api/member/{world.cast.max.member_id}/reset"
-    made = await world.client("olga").post(path)
+    response = await world.client("olga").post(path)
     _, olga = await switched_off(world, at)
     refused = await olga.post(path)
     assert (refused.status, refused.code) == (403, "passwords_off")
     # One that was made before is good again when passwords are.
-    token = made.json["link"].partition("#")[2]
+    token = response.json["link"].partition("#")[2]
     told = {"token": token, "password": "a long new password"}
     refused = await stranger.put("/api/auth/password/reset", told)
     assert (refused.status, refused.code) == (403, "passwords_off")

@@ -25,7 +25,7 @@ async def test_the_profile_carries_all_that_a_console_needs(uma: Client) -> None
     assert profile["settings"] == DARK["settings"]
     assert profile["level"] == profile["credential"] == "user"
     assert profile["expires"] > "2026"
-    assert [one["name"] for one in profile["customers"]] == ["acme"]
+    assert [customer["name"] for customer in profile["customers"]] == ["acme"]
 
 
 async def test_a_token_has_none(world: World) -> None:

@@ -24,21 +24,21 @@ def olga(world: World) -> Client:
 
 
 async def test_it_works(world: World, at: Provider, olga: Client, ada: Client) -> None:
-    made = await olga.post(PATH, {**BODY, "domains": ["@Acme.test"], "scopes": ["email"]})
-    assert made.status == 201
-    shown = made.json
-    assert (shown["issuer"], shown["has_client_secret"]) == (ISSUER, True)
-    assert shown["callback"] == f"http://belvedere.test/-/oidc/{shown['id']}/callback"
-    assert (shown["callback_kind"], shown["own_callback"]) == ("own", shown["callback"])
-    assert (shown["domains"], shown["scopes"]) == (["acme.test"], ["openid", "email"])
-    assert (shown["level"], shown["enabled"], shown["version"]) == ("", True, 1)
-    assert at.client_secret not in made.text
-    assert (await ada.get(PATH)).json == [shown]
-    assert (await ada.get(f"{PATH}/{shown['id']}")).json == shown
-    changed = await olga.patch(f"{PATH}/{shown['id']}", {"name": "Ours", "level": "user"})
+    response = await olga.post(PATH, {**BODY, "domains": ["@Acme.test"], "scopes": ["email"]})
+    assert response.status == 201
+    record = response.json
+    assert (record["issuer"], record["has_client_secret"]) == (ISSUER, True)
+    assert record["callback"] == f"http://belvedere.test/-/oidc/{record['id']}/callback"
+    assert (record["callback_kind"], record["own_callback"]) == ("own", record["callback"])
+    assert (record["domains"], record["scopes"]) == (["acme.test"], ["openid", "email"])
+    assert (record["level"], record["enabled"], record["version"]) == ("", True, 1)
+    assert at.client_secret not in response.text
+    assert (await ada.get(PATH)).json == [record]
+    assert (await ada.get(f"{PATH}/{record['id']}")).json == record
+    changed = await olga.patch(f"{PATH}/{record['id']}", {"name": "Ours", "level": "user"})
     assert (changed.json["name"], changed.json["level"]) == ("Ours", "user")
     assert (changed.json["version"], changed.json["has_client_secret"]) == (2, True)
-    assert (await olga.delete(f"{PATH}/{shown['id']}")).status == 200
+    assert (await olga.delete(f"{PATH}/{record['id']}")).status == 200
     assert (await ada.get(PATH)).json == []
     actions = [row["action"] for row in (await ada.get("/api/audit")).json[:3]]
     assert actions == ["provider.delete", "provider.change", "provider.create"]
@@ -108,11 +108,11 @@ async def test_an_issuer_that_says_nonsense(
     at: Provider, olga: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     right = at.discovery()
-    for said in NONSENSE:
-        told = {**right, **said}
+    for item in NONSENSE:
+        told = {**right, **item}
         monkeypatch.setattr(at, "discovery", partial(dict, told))
         refused = await olga.post(PATH, BODY)
-        assert (refused.status, refused.code) == (409, "bad_issuer"), said
+        assert (refused.status, refused.code) == (409, "bad_issuer"), item
 
 
 async def test_of_two_changes_the_second_is_stale(world: World, at: Provider, olga: Client) -> None:

@@ -3,9 +3,10 @@
 from typing import Any
 
 from belvedere.jobs.lifecycle import timeouts
-from belvedere.protocol import Entry, Stop
+from belvedere.protocol import JournaledAttempt, Stop
 from contract.client import Client
 from contract.fakeagent import FakeAgent
+from contract.over_socket import every_transport
 from contract.running import create, run, show
 from contract.world import World
 
@@ -17,10 +18,13 @@ async def test_it_works(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         old = await create(uma, task, ["blue"])
         await agent.end(await agent.order(), code=1)
-        made = await uma.put(f"/acme/job/{old['id']}/restart", {})
-        assert made.status == 200
-        assert made.json["restarted_from"] == old["id"] and made.json["id"] != old["id"]
-        assert (made.json["lifecycle"], made.json["task_arguments_values"]) == ("ready", ["blue"])
+        response = await uma.put(f"/acme/job/{old['id']}/restart", {})
+        assert response.status == 200
+        assert response.json["restarted_from"] == old["id"] and response.json["id"] != old["id"]
+        assert (response.json["lifecycle"], response.json["task_arguments_values"]) == (
+            "ready",
+            ["blue"],
+        )
         assert (await agent.order()).arguments == ["blue"]
 
 
@@ -28,8 +32,8 @@ async def test_it_may_get_other_values(world: World, uma: Client) -> None:
     task = await world.task(task_arguments=ONE)
     old = await create(uma, task, ["blue"])
     await uma.put(f"/acme/job/{old['id']}/cancel")
-    made = await uma.put(f"/acme/job/{old['id']}/restart", {"task_arguments": ["red"]})
-    assert made.json["task_arguments_values"] == ["red"]
+    response = await uma.put(f"/acme/job/{old['id']}/restart", {"task_arguments": ["red"]})
+    assert response.json["task_arguments_values"] == ["red"]
 
 
 async def test_it_needs_no_body(world: World, uma: Client) -> None:
@@ -122,14 +126,15 @@ async def test_the_truth_may_still_come(world: World, uma: Client) -> None:
         order = await agent.order()
         await agent.end(order, ending="unknown", reason="no_trace", log=None)
         await agent.end(order, code=0, lastline="ok", log="ok\n")
-    found = await show(uma, job["id"])
-    assert (found["lifecycle"], found["state"], found["reconciled"]) == (
+    record = await show(uma, job["id"])
+    assert (record["lifecycle"], record["state"], record["reconciled"]) == (
         "finished",
         "success",
         True,
     )
 
 
+@every_transport
 async def test_a_reconnecting_agent_stops_a_resolved_job(world: World, uma: Client) -> None:
     async with world.agent() as agent:
         job = await create(uma, await world.task())
@@ -139,5 +144,5 @@ async def test_a_reconnecting_agent_stops_a_resolved_job(world: World, uma: Clie
     assert (await show(uma, job["id"]))["waiting_reason"] == "unreachable"
     done = await uma.put(f"/acme/job/{job['id']}/resolve", {"outcome": "failure"})
     assert done.status == 200
-    async with world.agent(entries=(Entry(order.fence, "live"),)) as agent:
+    async with world.agent(entries=(JournaledAttempt(order.fence, "live"),)) as agent:
         assert (await agent.hear(Stop)).fence == order.fence

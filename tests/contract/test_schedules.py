@@ -81,11 +81,11 @@ async def test_it_runs(world: World, ada: Client, clock: HandClock) -> None:
 async def test_the_body_of_old_clients(world: World, ada: Client) -> None:
     task = await world.task()
     wrapped = {"scheduleData": {"runDate": "2027-03-03T10:00:00.000Z", "repeatEvery": ""}}
-    found = (await ada.post(f"/acme/task/{task}/schedule", wrapped)).json
-    assert (found["runDate"], found["repeatEvery"]) == ("2027-03-03T10:00:00.000Z", None)
-    assert found["nextRunAt"] == found["runDate"]
-    gone = await ada.delete(f"/acme/scheduler/{found['id']}")
-    assert (gone.status, gone.json["numRemoved"], gone.json["id"]) == (200, 1, found["id"])
+    record = (await ada.post(f"/acme/task/{task}/schedule", wrapped)).json
+    assert (record["runDate"], record["repeatEvery"]) == ("2027-03-03T10:00:00.000Z", None)
+    assert record["nextRunAt"] == record["runDate"]
+    gone = await ada.delete(f"/acme/scheduler/{record['id']}")
+    assert (gone.status, gone.json["numRemoved"], gone.json["id"]) == (200, 1, record["id"])
     assert (await ada.get(f"/acme/task/{task}/schedule")).json == []
 
 
@@ -95,12 +95,12 @@ async def test_it_is_stopped_and_started(world: World, ada: Client) -> None:
     for word, next_run in (("stop", None), ("start", found["nextRunAt"])):
         answer = await ada.put(f"{target}/{word}")
         assert (answer.status, answer.json) == (200, "ok")
-        shown = (await ada.get(f"/acme/schedule/{found['id']}")).json
-        assert (shown["enable"], shown["nextRunAt"]) == (word == "start", next_run)
+        record = (await ada.get(f"/acme/schedule/{found['id']}")).json
+        assert (record["enable"], record["nextRunAt"]) == (word == "start", next_run)
     later = {"runDate": "2027-05-01T08:00:00Z"}
     assert (await ada.put(f"/scheduler/{found['id']}/start?customer=acme", later)).json == "ok"
-    shown = (await ada.get(f"/acme/schedule/{found['id']}")).json
-    assert shown["nextRunAt"] == "2027-05-01T08:00:00.000Z"
+    record = (await ada.get(f"/acme/schedule/{found['id']}")).json
+    assert record["nextRunAt"] == "2027-05-01T08:00:00.000Z"
 
 
 async def test_it_is_changed(world: World, ada: Client) -> None:
@@ -133,11 +133,11 @@ async def test_it_is_paused_with_an_end_and_a_note(
         "note": "the shop moves",
     }
     coming = (await ada.get(f"{target}/preview?count=6")).json
-    assert [one["paused"] for one in coming] == [True] * 5 + [False]
+    assert [item["paused"] for item in coming] == [True] * 5 + [False]
     clock.move(HOUR / 1_000)
     await loops.fire_schedules(world.runtime)
     runs = (await ada.get(f"{target}/run")).json
-    assert [(one["state"], one["reason"], one["count"]) for one in runs] == [
+    assert [(item["state"], item["reason"], item["count"]) for item in runs] == [
         ("started", None, 1),
         ("missed", "paused", 5),
     ]
@@ -150,21 +150,23 @@ async def test_it_is_paused_with_an_end_and_a_note(
 
 async def test_the_preview_shows_clock_changes(world: World, ada: Client, vic: Client) -> None:
     sent = {"repeatEvery": "30 2 * * *", "timezone": "Europe/Berlin", "count": 40}
-    found = (await vic.post("/acme/schedule/preview", sent)).json
-    assert len(found) == 40
-    marked = [one for one in found if one["clock_change"]]
-    assert [(one["local"], one["clock_change"], one["meant"]) for one in marked] == [
+    previews = (await vic.post("/acme/schedule/preview", sent)).json
+    assert len(previews) == 40
+    marked = [preview for preview in previews if preview["clock_change"]]
+    assert [
+        (preview["local"], preview["clock_change"], preview["meant"]) for preview in marked
+    ] == [
         ("2027-03-28T03:00:00+02:00", "moved", "2027-03-28T02:30:00"),
     ]
     made_one = await made(ada, await world.task(), repeatEvery="0 12 * * *")
-    shown = (await vic.get(f"/acme/schedule/{made_one['id']}/preview")).json
-    assert [one["date"][:10] for one in shown[:2]] == ["2027-03-02", "2027-03-03"]
-    assert len(shown) == 10
+    records = (await vic.get(f"/acme/schedule/{made_one['id']}/preview")).json
+    assert [preview["date"][:10] for preview in records[:2]] == ["2027-03-02", "2027-03-03"]
+    assert len(records) == 10
 
 
 async def test_masked_arguments_are_not_shown(world: World, ada: Client) -> None:
-    wanted = [{"type": "input", "label": "a"}, {"type": "input", "label": "b", "masked": True}]
-    task = await world.task(task_arguments=wanted)
+    expected = [{"type": "input", "label": "a"}, {"type": "input", "label": "b", "masked": True}]
+    task = await world.task(task_arguments=expected)
     found = await made(ada, task, task_arguments=["x", "hush-hush"])
     assert found["task_arguments"] == ["x", "***"]
     target = f"/acme/schedule/{found['id']}"
@@ -172,8 +174,8 @@ async def test_masked_arguments_are_not_shown(world: World, ada: Client) -> None
     assert changed.json["task_arguments"] == ["y", "***"]
     for place in (target, "/acme/schedule", f"/acme/task/{task}/schedule", "/api/audit"):
         assert "hush-hush" not in (await ada.get(place)).text
-    kept = await world.runtime.db.read(store.find, world.cast.acme.id, found["id"])
-    assert kept.arguments == '["y","hush-hush"]'
+    text = await world.runtime.db.read(store.find, world.cast.acme.id, found["id"])
+    assert text.arguments == '["y","hush-hush"]'
 
 
 @pytest.mark.parametrize(
@@ -209,7 +211,7 @@ async def test_who_may(world: World, ada: Client, uma: Client, vic: Client, eve:
     task = await world.task()
     found = await made(ada, task)
     target = f"/acme/schedule/{found['id']}"
-    assert [one["id"] for one in (await vic.get("/acme/schedule")).json] == [found["id"]]
+    assert [schedule["id"] for schedule in (await vic.get("/acme/schedule")).json] == [found["id"]]
     for place in (f"schedule/{hidden['id']}", f"task/{hidden['task_id']}/schedule"):
         assert (await uma.get(f"/acme/{place}")).status == 404
     for word in ("preview", "run"):
@@ -237,7 +239,9 @@ async def test_it_goes_with_its_task(world: World, ada: Client) -> None:
     task = await world.task()
     found = await made(ada, task)
     assert (await ada.delete(f"/acme/task/{task}")).status == 200
-    reaction = next(one for one in consumers.CONSUMERS if "schedules of deleted" in one.name)
+    reaction = next(
+        consumer for consumer in consumers.CONSUMERS if "schedules of deleted" in consumer.name
+    )
     await world.runtime.db.write(consumers.run_batch, world.runtime, reaction)
     assert (await ada.get(f"/acme/schedule/{found['id']}")).status == 404
 
@@ -245,13 +249,13 @@ async def test_it_goes_with_its_task(world: World, ada: Client) -> None:
 async def test_it_can_be_listed_by_its_fields(world: World, ada: Client) -> None:
     one, two = await world.task("one"), await world.task("two")
     first, second = await made(ada, one), await made(ada, two, name="nightly")
-    for query, wanted in (
+    for query, expected in (
         (f"where[task_id]={one}", [first]),
         ("where[name]=nightly", [second]),
         ("sort[id]=-1", [second, first]),
         ("limit=1", [first]),
     ):
-        assert (await ada.get(f"/acme/schedule?{query}")).json == wanted
+        assert (await ada.get(f"/acme/schedule?{query}")).json == expected
     assert (await ada.get("/acme/schedule?where[box]=1")).status == 400
 
 

@@ -43,7 +43,7 @@ def swarm(world: World, watch: Watch, quick_passwords: None) -> Iterator[Swarm]:
 def people(route: Route) -> list[Principal]:
     """A door that is open to anybody does not look at who comes."""
     names = ("anonymous", "admin") if route.level == "anonymous" else None
-    return [one for one in PRINCIPALS if names is None or one.name in names]
+    return [principal for principal in PRINCIPALS if names is None or principal.name in names]
 
 
 def knock(swarm: Swarm, operation: Any, mode: GenerationMode, examples: int) -> None:
@@ -90,8 +90,8 @@ def knock(swarm: Swarm, operation: Any, mode: GenerationMode, examples: int) -> 
 
 
 def ask_all(swarm: Swarm, mode: GenerationMode, examples: int, *, styles: tuple[bool, ...]) -> None:
-    for found in swarm.schema.get_all_operations():
-        operation = found.ok()
+    for get_all_operation in swarm.schema.get_all_operations():
+        operation = get_all_operation.ok()
         if operation.path.startswith("/{customer}/") in styles:
             knock(swarm, operation, mode, examples)
     assert not swarm.faults, "\n".join(swarm.faults.values())

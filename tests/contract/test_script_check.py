@@ -5,9 +5,9 @@ from contract.world import World
 
 
 async def test_it_works(ada: Client) -> None:
-    found = await ada.post("/acme/script/check", {"source": "x = (", "filename": "a.py"})
-    assert found.status == 200, found.body
-    assert found.json["faults"][0]["line"] == 1
+    response = await ada.post("/acme/script/check", {"source": "x = (", "filename": "a.py"})
+    assert response.status == 200, response.body
+    assert response.json["faults"][0]["line"] == 1
 
 
 async def test_only_who_edits_scripts_checks_them(world: World) -> None:

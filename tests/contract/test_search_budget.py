@@ -121,8 +121,8 @@ async def test_no_further_step_begins_after_the_time(
 ) -> None:
     jobs = await jobs_of(world, uma)
     monkeypatch.setattr(searches, "MAX_STEPS_S", -1.0)
-    found = await uma.get("/acme/job?where[name]=nothing")
-    assert rows == [STEP] and found.headers["x-looked-until"] == jobs[STEP - 1]
+    response = await uma.get("/acme/job?where[name]=nothing")
+    assert rows == [STEP] and response.headers["x-looked-until"] == jobs[STEP - 1]
 
 
 async def test_steps_share_one_budget_of_bytes(
@@ -141,8 +141,8 @@ async def test_jobs_by_id_need_no_history(
 ) -> None:
     jobs = await jobs_of(world, uma)
     query = "&".join(f"where[id][$in][]={job}" for job in (jobs[0], jobs[-1]))
-    found = await uma.get(f"/acme/job?{query}")
-    assert ids_of([found]) == [jobs[0], jobs[-1]] and "link" not in found.headers
+    response = await uma.get(f"/acme/job?{query}")
+    assert ids_of([response]) == [jobs[0], jobs[-1]] and "link" not in response.headers
     assert len(rows) == 1
 
 

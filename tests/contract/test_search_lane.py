@@ -23,10 +23,10 @@ MANY = 8
 
 @pytest.fixture
 def searches(monkeypatch: pytest.MonkeyPatch) -> Iterator["HeldSearches"]:
-    held = HeldSearches()
-    monkeypatch.setattr(pages, "read_page", held)
-    yield held
-    held.released.set()
+    held_searches = HeldSearches()
+    monkeypatch.setattr(pages, "read_page", held_searches)
+    yield held_searches
+    held_searches.released.set()
 
 
 class HeldSearches:
@@ -64,9 +64,9 @@ async def test_it_works(
             assert (await vic.get(f"/acme/job/{job['id']}")).status == 200
             assert (await vic.get(f"/acme/task/{task}")).status == 200
             assert (await run(uma, agent, task))["state"] == "normal"
-        assert not any(one.done() for one in waiting)
+        assert not any(item.done() for item in waiting)
         searches.released.set()
-        assert {one.status for one in await asyncio.gather(*waiting)} == {200}
+        assert {item.status for item in await asyncio.gather(*waiting)} == {200}
 
 
 async def test_a_full_lane_is_refused_with_what_to_do(
@@ -81,7 +81,7 @@ async def test_a_full_lane_is_refused_with_what_to_do(
     assert (refused.status, refused.code) == (429, "too_many_searches")
     assert refused.headers["retry-after"] == "2" and "try again" in refused.json["message"]
     searches.released.set()
-    assert [one.status for one in await asyncio.gather(*waiting)] == [200, 200]
+    assert [item.status for item in await asyncio.gather(*waiting)] == [200, 200]
 
 
 async def test_every_list_with_filters_runs_in_the_lane(

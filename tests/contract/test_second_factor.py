@@ -69,14 +69,14 @@ async def test_it_works(world: World, uma: Client, stranger: Client, clock: Hand
     assert done.headers["set-cookie"].startswith(f"belvedere={done.json['access_token']}; ")
     client = Client(world.app, done.json["access_token"], check=world.conformity)
     listed = (await client.get("/api/session")).json
-    assert [one["method"] for one in listed if one["current"]] == ["totp"]
+    assert [item["method"] for item in listed if item["current"]] == ["totp"]
 
 
 async def test_http_basic_requires_it_too(uma: Client, stranger: Client, clock: HandClock) -> None:
     await equip(uma, clock)
     pair = b64encode(f"uma:{PASSWORD}".encode()).decode()
-    asked = await stranger.post(LOGIN, headers={"authorization": f"Basic {pair}"})
-    assert asked.json["second_factor"] == "totp" and "access_token" not in asked.json
+    response = await stranger.post(LOGIN, headers={"authorization": f"Basic {pair}"})
+    assert response.json["second_factor"] == "totp" and "access_token" not in response.json
 
 
 async def test_a_ticket_opens_nothing_else(
@@ -182,10 +182,10 @@ async def test_an_organization_requires_it(
     assert (await olga.put("/api/customer", asked)).json["second_factor_level"] == "user"
     assert (await world.client("uma").get("/acme/task")).status == 401
     assert (await world.client("vic").get("/api/customer")).json["second_factor_level"] == "user"
-    told = (await login(stranger, "uma")).json
-    assert told["second_factor"] == "setup"
-    setup = await stranger.post(f"{LOGIN}/second-factor/setup", {"ticket": told["ticket"]})
-    done = await trade(stranger, told["ticket"], code(setup.json["secret"], clock))
+    record = (await login(stranger, "uma")).json
+    assert record["second_factor"] == "setup"
+    setup = await stranger.post(f"{LOGIN}/second-factor/setup", {"ticket": record["ticket"]})
+    done = await trade(stranger, record["ticket"], code(setup.json["secret"], clock))
     assert done.status == 200 and len(done.json["recovery_codes"]) == 10
     uma = Client(world.app, done.json["access_token"], check=world.conformity)
     assert (await uma.get(BASE)).json["required"] is True
@@ -199,4 +199,4 @@ async def test_nothing_of_it_is_revealed(world: World, ada: Client, clock: HandC
     rows = await world.runtime.db.read(lambda tx: tx.rows("select data from events"))
     told = (await ada.get("/api/audit?limit=1000")).text + str(rows)
     assert secret not in told
-    assert not [one for one in codes if one in told]
+    assert not [item for item in codes if item in told]

@@ -26,8 +26,8 @@ class Door:
 
     async def made(self) -> "Door":
         self.task = await self._world.task(task_arguments=TWO)
-        found = await self._ada.get(f"/acme/task/{self.task}/credentials")
-        self.secret = found.json["secret"]
+        response = await self._ada.get(f"/acme/task/{self.task}/credentials")
+        self.secret = response.json["secret"]
         return self
 
     def target(self, *pairs: tuple[str, str]) -> str:
@@ -38,12 +38,12 @@ async def test_it_works(door: Door, stranger: Client) -> None:
     """application/json: the arguments in the body, customer and task in the query."""
     await door.made()
     target = door.target(("customer", "acme"), ("task", door.task))
-    made = await stranger.post(target, {"task_arguments": ["x y", "é"]})
-    assert made.status == 200
-    assert (made.json["lifecycle"], made.json["state"]) == ("ready", "in_progress")
-    assert made.json["task_arguments_values"] == ["x y", "é"]
+    response = await stranger.post(target, {"task_arguments": ["x y", "é"]})
+    assert response.status == 200
+    assert (response.json["lifecycle"], response.json["state"]) == ("ready", "in_progress")
+    assert response.json["task_arguments_values"] == ["x y", "é"]
     without_user = {**letters.CREATED, "user_id": letters.string}
-    assert letters.missing(made.json, without_user) == []
+    assert letters.missing(response.json, without_user) == []
 
 
 async def test_everything_may_be_in_the_json_body(door: Door, stranger: Client) -> None:
@@ -57,16 +57,16 @@ async def test_a_form_repeats_task_arguments(door: Door, stranger: Client) -> No
     await door.made()
     raw = urlencode([("task_arguments", "x y"), ("task_arguments", "é&=")]).encode()
     target = door.target(("customer", "acme"), ("task", door.task))
-    made = await stranger.post(target, raw=raw, headers=FORM_TYPE)
-    assert made.json["task_arguments_values"] == ["x y", "é&="]
+    response = await stranger.post(target, raw=raw, headers=FORM_TYPE)
+    assert response.json["task_arguments_values"] == ["x y", "é&="]
 
 
 async def test_the_query_repeats_task_arguments_with_brackets(door: Door, stranger: Client) -> None:
     """No body: the repeated query parameter task_arguments[], plus customer and task."""
     await door.made()
     given = [("task_arguments[]", "x y"), ("task_arguments[]", "é&=")]
-    made = await stranger.post(door.target(("customer", "acme"), ("task", door.task), *given))
-    assert made.json["task_arguments_values"] == ["x y", "é&="]
+    response = await stranger.post(door.target(("customer", "acme"), ("task", door.task), *given))
+    assert response.json["task_arguments_values"] == ["x y", "é&="]
 
 
 async def test_an_html_form_has_hidden_fields(door: Door, stranger: Client) -> None:
@@ -76,9 +76,9 @@ async def test_an_html_form_has_hidden_fields(door: Door, stranger: Client) -> N
     fields += [("task_arguments[]", "x"), ("task_arguments[]", "y")]
     browser = {**FORM_TYPE, "origin": "https://elsewhere.test", "sec-fetch-site": "cross-site"}
     raw = urlencode(fields).encode()
-    made = await stranger.post(f"/job/secret/{door.secret}", raw=raw, headers=browser)
-    assert made.status == 200
-    assert made.json["task_arguments_values"] == ["x", "y"]
+    response = await stranger.post(f"/job/secret/{door.secret}", raw=raw, headers=browser)
+    assert response.status == 200
+    assert response.json["task_arguments_values"] == ["x", "y"]
 
 
 async def test_the_organization_may_be_in_the_path(door: Door, stranger: Client) -> None:
@@ -139,7 +139,7 @@ async def test_every_mismatch_is_one_and_the_same_refusal(
         refused = await asker.post(target, {"task_arguments": ["x", "y"]})
         assert refused.status == 403, (secret, customer, task)
         said.append({**refused.json, "request_id": ""})
-    assert all(one == said[0] for one in said)
+    assert all(item == said[0] for item in said)
     assert said[0]["code"] == "wrong_secret"
     assert (await ada.get("/acme/job")).json == []
 

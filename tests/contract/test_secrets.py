@@ -78,7 +78,7 @@ async def test_the_nearer_to_the_task_the_stronger(world: World, ada: Client) ->
     }
     assert (await ordered(world, ada, other)).env["A"] == "of the organization"
     listed = (await ada.get(f"/acme/secret?where[task_id]={task}")).json
-    assert [one["name"] for one in listed] == ["A", "B"]
+    assert [item["name"] for item in listed] == ["A", "B"]
     await ada.delete(f"/acme/secret/A?task_id={task}")
     assert (await ordered(world, ada, task)).env["A"] == "of the organization"
 
@@ -91,13 +91,13 @@ async def test_a_variable_may_be_read_and_is_not_hidden(world: World, ada: Clien
 
 
 async def test_masked_arguments_are_hidden_too(world: World, ada: Client) -> None:
-    wanted = [
+    expected = [
         {"type": "input", "label": "name"},
         {"type": "input", "label": "password", "masked": True},
         {"type": "fixed", "label": "key", "masked": True, "value": "fixed-key"},
         {"type": "input", "label": "pin", "masked": True, "required": False},
     ]
-    task = await world.task(task_arguments=wanted)
+    task = await world.task(task_arguments=expected)
     order = await ordered(world, ada, task, ["Ada", CANARY, ""])
     assert order.arguments == ["Ada", CANARY, "fixed-key", ""]
     assert order.masks == [CANARY, "fixed-key"]
@@ -217,7 +217,9 @@ async def test_those_of_a_task_go_with_it(world: World, ada: Client) -> None:
     await put(ada, "A", task_id=task)
     kept = await put(ada, "A")
     assert (await ada.delete(f"/acme/task/{task}")).status == 200
-    reaction = next(one for one in consumers.CONSUMERS if "secrets of deleted" in one.name)
+    reaction = next(
+        consumer for consumer in consumers.CONSUMERS if "secrets of deleted" in consumer.name
+    )
     await world.runtime.db.write(consumers.run_batch, world.runtime, reaction)
     assert (await ada.get("/acme/secret")).json == [kept]
 

@@ -81,7 +81,7 @@ async def test_of_two_at_once_one_wins(
             for n, code in enumerate(codes)
         )
     )
-    assert sorted(one.status for one in done) == [201, 409]
+    assert sorted(item.status for item in done) == [201, 409]
 
 
 async def test_a_wrong_code_opens_nothing(nobody: Client, runtime: ServerRuntime) -> None:

@@ -14,11 +14,11 @@ async def test_it_works(world: World, ada: Client, uma: Client, eve: Client) -> 
     await ada.post("/acme/file", {"filename": "a.sh", "source": "x", "tags": ["lib"]})
     host_id = (await ada.get("/acme/host")).json[0]["id"]
     await ada.patch(f"/acme/host/{host_id}", {"tags": ["web"]})
-    found = (await ada.get("/acme/tag")).json
+    tags = (await ada.get("/acme/tag")).json
     names = ["Blue", "deploy", "lib", "release", "secret", "tile", "watched", "web"]
-    assert [one["name"] for one in found] == names
-    assert found[0] == {"id": "Blue", "_id": "Blue", "name": "Blue"}
-    seen = [one["name"] for one in (await uma.get("/tag?customer=acme")).json]
+    assert [tag["name"] for tag in tags] == names
+    assert tags[0] == {"id": "Blue", "_id": "Blue", "name": "Blue"}
+    seen = [tag["name"] for tag in (await uma.get("/tag?customer=acme")).json]
     assert seen == ["Blue", "deploy", "release", "watched", "web"]
     assert (await eve.get("/globex/tag")).json == []
 

@@ -15,8 +15,8 @@ def max_(world: World) -> Client:
 
 async def test_it_works(world: World, max_: Client) -> None:
     task = await world.task(acl=[UMA])
-    found = await max_.get(f"/task/{task}/acl?customer=acme")
-    assert (found.status, found.json) == (200, {"users": [UMA], "acl": [UMA]})
+    response = await max_.get(f"/task/{task}/acl?customer=acme")
+    assert (response.status, response.json) == (200, {"users": [UMA], "acl": [UMA]})
 
 
 async def test_the_organization_may_be_in_the_path(world: World, max_: Client) -> None:
@@ -74,7 +74,7 @@ async def test_unknown_people_are_named_and_nothing_changes(world: World, max_: 
     body = {"users": [VIC, "nobody@acme.test", "eve@globex.test"]}
     refused = await max_.put(f"/acme/task/{task}/acl", body)
     assert (refused.status, refused.code) == (400, "unknown_members")
-    assert [one["field"] for one in refused.json["errors"]] == ["users[1]", "users[2]"]
+    assert [error["field"] for error in refused.json["errors"]] == ["users[1]", "users[2]"]
     assert (await max_.get(f"/acme/task/{task}/acl")).json["users"] == [UMA]
 
 
@@ -96,8 +96,8 @@ async def test_a_user_may_not(world: World, uma: Client, method: str) -> None:
 async def test_another_organization_finds_no_task(world: World, eve: Client, method: str) -> None:
     task = await world.task()
     body = {"users": ["eve@globex.test"], "action": "add"}
-    found = await eve.ask(method, f"/task/{task}/acl", body)
-    assert (found.status, found.code) == (404, "task_not_found")
+    response = await eve.ask(method, f"/task/{task}/acl", body)
+    assert (response.status, response.code) == (404, "task_not_found")
 
 
 async def test_a_change_is_audited(world: World, ada: Client, max_: Client) -> None:

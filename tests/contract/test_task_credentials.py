@@ -16,8 +16,8 @@ async def test_it_works(world: World, ada: Client, stranger: Client) -> None:
     task = await world.task()
     secret = await secret_of(ada, task)
     assert re.fullmatch(r"[0-9a-f]{64}", secret)
-    made = await stranger.post(f"/job/secret/{secret}?customer=acme", {"task": task})
-    assert made.status == 200
+    response = await stranger.post(f"/job/secret/{secret}?customer=acme", {"task": task})
+    assert response.status == 200
 
 
 async def test_a_changed_key_revokes_the_old_one_at_once(

@@ -18,22 +18,22 @@ async def test_null_is_ten_minutes(world: World, ada: Client) -> None:
     task = await world.task(timeout=5_000)
     changed = await ada.put(f"/api/task/{task}/timeout", {"timeout": None})
     assert changed.json["timeout"] is None
-    made = await ada.post("/acme/job", {"task": task})
-    assert made.json["timeout"] == 600_000
+    response = await ada.post("/acme/job", {"task": task})
+    assert response.json["timeout"] == 600_000
 
 
 async def test_the_interface_cannot_change_it(world: World, ada: Client) -> None:
     task = await world.task(timeout=5_000)
-    shown = (await ada.get(f"/acme/task/{task}")).json
+    record = (await ada.get(f"/acme/task/{task}")).json
     for refused in (
         await ada.patch(f"/acme/task/{task}", {"timeout": 6_000}),
         await ada.patch(f"/acme/task/{task}", {"timeout": None}),
-        await ada.put(f"/acme/task/{task}", {**shown, "timeout": 6_000}),
+        await ada.put(f"/acme/task/{task}", {**record, "timeout": 6_000}),
     ):
         assert (refused.status, refused.code) == (400, "timeout_fixed")
         assert "/timeout" in refused.json["message"]
         assert refused.json["errors"][0]["field"] == "timeout"
-    assert (await ada.get(f"/acme/task/{task}")).json == shown
+    assert (await ada.get(f"/acme/task/{task}")).json == record
 
 
 async def test_sending_the_same_one_back_is_no_change(world: World, ada: Client) -> None:
@@ -44,8 +44,8 @@ async def test_sending_the_same_one_back_is_no_change(world: World, ada: Client)
 async def test_it_must_be_a_sensible_time(world: World, ada: Client) -> None:
     task = await world.task()
     strange: list[Any] = [0, -1, 10**15, "soon", 1.5, [], True]
-    for given in strange:
-        assert (await ada.put(f"/api/task/{task}/timeout", {"timeout": given})).status == 400
+    for item in strange:
+        assert (await ada.put(f"/api/task/{task}/timeout", {"timeout": item})).status == 400
     assert (await ada.put(f"/api/task/{task}/timeout", {})).status == 400
 
 

@@ -14,11 +14,11 @@ def script(name: str = "deploy", **more: Any) -> dict[str, Any]:
 
 async def test_it_works(world: World, ada: Client) -> None:
     task = await world.task("echo")
-    found = await ada.get("/acme/task")
-    assert found.status == 200
-    assert [one["id"] for one in found.json] == [task]
-    assert letters.missing(found.json[0], letters.TASK) == []
-    assert found.json[0]["name"] == "echo" and found.json[0]["hostname"] == "web-1"
+    response = await ada.get("/acme/task")
+    assert response.status == 200
+    assert [record["id"] for record in response.json] == [task]
+    assert letters.missing(response.json[0], letters.TASK) == []
+    assert response.json[0]["name"] == "echo" and response.json[0]["hostname"] == "web-1"
 
 
 async def test_the_organization_may_be_in_the_query(world: World, ada: Client) -> None:
@@ -34,8 +34,8 @@ async def test_an_integration_token_lists_them(world: World) -> None:
 async def test_several_tasks_share_a_name_one_per_host(world: World, ada: Client) -> None:
     await world.task("echo", hostname="web-1")
     await world.task("echo", hostname="web-2")
-    found = (await ada.get("/acme/task?where[name]=echo")).json
-    assert [(one["name"], one["hostname"]) for one in found] == [
+    tasks = (await ada.get("/acme/task?where[name]=echo")).json
+    assert [(task["name"], task["hostname"]) for task in tasks] == [
         ("echo", "web-1"),
         ("echo", "web-2"),
     ]
@@ -44,14 +44,14 @@ async def test_several_tasks_share_a_name_one_per_host(world: World, ada: Client
 async def test_the_timeout_is_null_when_the_default_applies(world: World, ada: Client) -> None:
     await world.task("default")
     await world.task("own", timeout=5_000)
-    assert [one["timeout"] for one in (await ada.get("/acme/task")).json] == [None, 5_000]
+    assert [task["timeout"] for task in (await ada.get("/acme/task")).json] == [None, 5_000]
 
 
 async def test_a_viewer_lists_only_what_an_acl_shows(world: World, vic: Client) -> None:
-    shown = await world.task("shown", acl=["vic@acme.test"])
+    task = await world.task("shown", acl=["vic@acme.test"])
     await world.task("hidden", acl=[])
     await world.task("others", acl=["uma@acme.test"])
-    assert [one["id"] for one in (await vic.get("/acme/task")).json] == [shown]
+    assert [record["id"] for record in (await vic.get("/acme/task")).json] == [task]
 
 
 async def test_a_hidden_task_is_not_there(world: World, vic: Client) -> None:
@@ -64,39 +64,41 @@ async def test_a_hidden_task_is_not_there(world: World, vic: Client) -> None:
 async def test_another_organization_lists_its_own(world: World, ada: Client, eve: Client) -> None:
     await world.task()
     theirs = await world.task(by="eve")
-    assert [one["id"] for one in (await eve.get("/task")).json] == [theirs]
+    assert [task["id"] for task in (await eve.get("/task")).json] == [theirs]
     assert theirs not in (await ada.get("/task")).text
 
 
 async def test_an_admin_makes_a_task(ada: Client) -> None:
-    made = await ada.post("/task?customer=acme", script())
-    assert made.status == 200
-    assert made.json["_type"] == "ScriptTask" and made.json["script_runas"] == ""
-    assert made.json["version"] == 1
-    assert (await ada.get(f"/task/{made.json['id']}?customer=acme")).json == made.json
+    response = await ada.post("/task?customer=acme", script())
+    assert response.status == 200
+    assert response.json["_type"] == "ScriptTask" and response.json["script_runas"] == ""
+    assert response.json["version"] == 1
+    assert (await ada.get(f"/task/{response.json['id']}?customer=acme")).json == response.json
 
 
 async def test_unknown_fields_of_old_clients_are_ignored(ada: Client) -> None:
-    made = await ada.post("/acme/task", script(_type="ScriptTask", secret="x", order=7))
-    assert made.status == 200
+    response = await ada.post("/acme/task", script(_type="ScriptTask", secret="x", order=7))
+    assert response.status == 200
 
 
 async def test_numbers_may_come_as_strings(ada: Client) -> None:
-    made = await ada.post("/acme/task", script(timeout="5000", concurrency="2"))
-    assert (made.json["timeout"], made.json["concurrency"]) == (5_000, 2)
+    response = await ada.post("/acme/task", script(timeout="5000", concurrency="2"))
+    assert (response.json["timeout"], response.json["concurrency"]) == (5_000, 2)
 
 
 async def test_a_bad_definition_names_every_fault(ada: Client) -> None:
-    made = await ada.post("/acme/task", script(timeout=0, concurrency=0, script_runas="bash 'x"))
-    assert made.status == 400
-    fields = {fault["field"] for fault in made.json["errors"]}
+    response = await ada.post(
+        "/acme/task", script(timeout=0, concurrency=0, script_runas="bash 'x")
+    )
+    assert response.status == 400
+    fields = {fault["field"] for fault in response.json["errors"]}
     assert fields == {"timeout", "concurrency", "script_runas"}
     assert (await ada.get("/acme/task")).json == []
 
 
 async def test_a_task_needs_a_host_that_is_there(ada: Client) -> None:
-    made = await ada.post("/acme/task", script(hostname="box-1"))
-    assert (made.status, made.json["errors"][0]["field"]) == (400, "hostname")
+    response = await ada.post("/acme/task", script(hostname="box-1"))
+    assert (response.status, response.json["errors"][0]["field"]) == (400, "hostname")
 
 
 async def test_patch_takes_any_subset(world: World, ada: Client) -> None:
@@ -109,8 +111,8 @@ async def test_patch_takes_any_subset(world: World, ada: Client) -> None:
 
 async def test_put_replaces_the_definition(world: World, ada: Client) -> None:
     task = await world.task(tags=["blue"])
-    shown = (await ada.get(f"/acme/task/{task}")).json
-    body = {"name": "renamed", "host_id": shown["host_id"], "script_id": shown["script_id"]}
+    record = (await ada.get(f"/acme/task/{task}")).json
+    body = {"name": "renamed", "host_id": record["host_id"], "script_id": record["script_id"]}
     changed = await ada.put(f"/acme/task/{task}", body)
     assert changed.status == 200
     assert (changed.json["name"], changed.json["tags"]) == ("renamed", [])
@@ -118,18 +120,18 @@ async def test_put_replaces_the_definition(world: World, ada: Client) -> None:
 
 async def test_a_record_can_be_sent_back_as_it_was_shown(world: World, ada: Client) -> None:
     task = await world.task(task_arguments=[{"type": "input", "label": "a"}])
-    shown = (await ada.get(f"/acme/task/{task}")).json
-    again = await ada.put(f"/acme/task/{task}", shown)
+    record = (await ada.get(f"/acme/task/{task}")).json
+    again = await ada.put(f"/acme/task/{task}", record)
     assert again.status == 200
-    assert again.json == shown
+    assert again.json == record
 
 
 async def test_delete_answers_with_the_record(world: World, ada: Client) -> None:
     task = await world.task()
-    shown = (await ada.get(f"/acme/task/{task}")).json
+    record = (await ada.get(f"/acme/task/{task}")).json
     gone = await ada.delete(f"/acme/task/{task}")
     assert gone.status == 200
-    assert gone.json == shown
+    assert gone.json == record
     assert (await ada.get(f"/acme/task/{task}")).status == 404
     assert (await ada.delete(f"/acme/task/{task}")).status == 404
 

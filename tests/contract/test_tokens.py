@@ -43,7 +43,7 @@ async def test_any_invalid_token_is_401(world: World) -> None:
         refused = await world.client().get("/acme/task", headers=headers)
         assert refused.status == 401, token
         said.append({**refused.json, "request_id": ""})
-    assert all(one == said[0] for one in said)
+    assert all(item == said[0] for item in said)
 
 
 async def test_other_schemes_are_no_token(stranger: Client) -> None:
@@ -58,18 +58,18 @@ async def test_the_scheme_has_no_case(world: World, stranger: Client) -> None:
 
 
 async def test_an_expired_token_is_dead(world: World, ada: Client, clock: HandClock) -> None:
-    made = (await ada.post("/api/token", {"name": "short", "expires_in": 60})).json
-    client = Client(world.app, made["token"], check=world.conformity)
+    token = (await ada.post("/api/token", {"name": "short", "expires_in": 60})).json
+    client = Client(world.app, token["token"], check=world.conformity)
     assert (await client.get("/acme/task")).status == 200
     clock.move(61)
     assert (await client.get("/acme/task")).status == 401
 
 
 async def test_a_revoked_token_is_dead_at_once(world: World, ada: Client) -> None:
-    made = (await ada.post("/api/token", {"name": "doomed"})).json
-    client = Client(world.app, made["token"], check=world.conformity)
+    token = (await ada.post("/api/token", {"name": "doomed"})).json
+    client = Client(world.app, token["token"], check=world.conformity)
     assert (await client.get("/acme/task")).status == 200
-    gone = await ada.delete(f"/api/token/{made['id']}")
+    gone = await ada.delete(f"/api/token/{token['id']}")
     assert gone.status == 200 and "token" not in gone.json
     assert (await client.get("/acme/task")).status == 401
 
@@ -84,11 +84,11 @@ async def test_a_token_revokes_itself_and_no_other(world: World, ada: Client) ->
 
 
 async def test_a_token_is_listed_without_its_text(world: World, ada: Client) -> None:
-    made = (await ada.post("/api/token", {"name": "mine"})).json
+    token = (await ada.post("/api/token", {"name": "mine"})).json
     listed = await ada.get("/api/token")
-    assert made["token"] not in listed.text
-    found = next(one for one in listed.json if one["id"] == made["id"])
-    assert found["prefix"] == made["token"][: len(found["prefix"])] and len(found["prefix"]) < 12
+    assert token["token"] not in listed.text
+    found = next(record for record in listed.json if record["id"] == token["id"])
+    assert found["prefix"] == token["token"][: len(found["prefix"])] and len(found["prefix"]) < 12
 
 
 async def test_an_integration_token_cannot_make_itself_permanent(world: World) -> None:
@@ -100,8 +100,8 @@ async def test_an_integration_token_cannot_make_itself_permanent(world: World) -
 
 
 async def test_an_enrolment_token_is_no_credential(world: World, ada: Client) -> None:
-    made = (await ada.post("/api/enrolment", {})).json
-    client = Client(world.app, made["token"], check=world.conformity)
+    enrolment = (await ada.post("/api/enrolment", {})).json
+    client = Client(world.app, enrolment["token"], check=world.conformity)
     assert (await client.get("/acme/task")).status == 401
 
 

@@ -24,14 +24,14 @@ async def react(world: World) -> None:
 
 
 async def indicator(ada: Client, title: str = "Queue", **more: Any) -> str:
-    made = await ada.post("/acme/indicator", {"title": title, "type": "progress", **more})
-    found: str = made.json["id"]
+    response = await ada.post("/acme/indicator", {"title": title, "type": "progress", **more})
+    found: str = response.json["id"]
     return found
 
 
 async def jobs(ada: Client) -> list[dict[str, Any]]:
-    found = await ada.get("/acme/job?include[task_arguments_values]=1")
-    listed: list[dict[str, Any]] = found.json
+    response = await ada.get("/acme/job?include[task_arguments_values]=1")
+    listed: list[dict[str, Any]] = response.json
     return list(reversed(listed))
 
 
@@ -97,8 +97,8 @@ async def test_both_sides_show_the_attachment(world: World, ada: Client, vic: Cl
     assert changed.json["version"] == 1
     assert (await ada.get("/acme/task")).json[0]["triggers"] == [event]
     assert (await vic.get(f"/acme/task/{task}")).json["triggers"] == [event]
-    shown = (await ada.get(f"/acme/indicator/{tile}")).json
-    assert shown["triggers"] == [{"event_name": "failure", "task_id": task}]
+    record = (await ada.get(f"/acme/indicator/{tile}")).json
+    assert record["triggers"] == [{"event_name": "failure", "task_id": task}]
     # The record as it was shown changes nothing; an empty list detaches.
     again = await ada.put(f"/acme/task/{task}", changed.json)
     assert (again.status, again.json) == (200, changed.json)
@@ -111,7 +111,9 @@ async def test_an_event_can_be_sent_as_it_is_listed(world: World, ada: Client) -
     tile = await indicator(ada)
     task = await world.task()
     events = (await ada.get("/acme/event")).json
-    failure = next(one for one in events if one["emitter_id"] == tile and one["name"] == "failure")
+    failure = next(
+        event for event in events if event["emitter_id"] == tile and event["name"] == "failure"
+    )
     changed = await ada.patch(f"/acme/task/{task}", {"triggers": [failure, {"_id": failure["id"]}]})
     assert changed.json["triggers"] == [failure["id"]]
 
@@ -119,9 +121,9 @@ async def test_an_event_can_be_sent_as_it_is_listed(world: World, ada: Client) -
 async def test_what_can_start_something_is_listed(world: World, ada: Client) -> None:
     """GET /{customer}/event."""
     task, tile = await world.task("echo"), await indicator(ada)
-    found = await ada.get("/acme/event")
-    assert found.status == 200
-    names = [(one["_type"], one["emitter_id"], one["name"]) for one in found.json]
+    response = await ada.get("/acme/event")
+    assert response.status == 200
+    names = [(record["_type"], record["emitter_id"], record["name"]) for record in response.json]
     assert names == [
         ("TaskEvent", task, "success"),
         ("TaskEvent", task, "failure"),
@@ -129,21 +131,21 @@ async def test_what_can_start_something_is_listed(world: World, ada: Client) -> 
         ("IndicatorEvent", tile, "normal"),
         ("IndicatorEvent", tile, "stale"),
     ]
-    first = found.json[0]
+    first = response.json[0]
     assert first["id"] == first["_id"]
     emitter = first["emitter"]
     assert (emitter["name"], emitter["_type"], emitter["type"]) == ("echo", "ScriptTask", "script")
     assert emitter["host"] == "web-1" and letters.identifier(emitter["host_id"])
-    assert (await ada.get("/event?customer=acme")).body == found.body
+    assert (await ada.get("/event?customer=acme")).body == response.body
 
 
 async def test_events_are_visible_with_their_sources(
     world: World, ada: Client, vic: Client, eve: Client
 ) -> None:
-    seen = await world.task("seen")
+    task = await world.task("seen")
     await world.task("hidden", acl=[])
     await indicator(ada)
-    assert {one["emitter_id"] for one in (await vic.get("/acme/event")).json} == {seen}
+    assert {event["emitter_id"] for event in (await vic.get("/acme/event")).json} == {task}
     assert (await eve.get("/globex/event")).json == []
 
 
@@ -174,8 +176,8 @@ async def test_an_event_that_is_not_there_is_named(
     refused = await ada.patch(f"/acme/task/{task}", body)
     assert refused.status == 400
     assert [fault["field"] for fault in refused.json["errors"]] == ["triggers[1]"]
-    found = (await ada.get(f"/acme/task/{task}")).json
-    assert (found["triggers"], found["description"]) == ([], "")
+    record = (await ada.get(f"/acme/task/{task}")).json
+    assert (record["triggers"], record["description"]) == ([], "")
 
 
 async def test_a_task_starts_the_next_with_its_output(world: World, ada: Client) -> None:

@@ -4,6 +4,7 @@ import asyncio
 
 from contract import interface_fields as letters
 from contract.client import Answer, Client
+from contract.over_socket import every_transport
 from contract.running import show
 from contract.world import World
 
@@ -12,6 +13,7 @@ async def asking(client: Client, target: str, body: object) -> "asyncio.Task[Ans
     return asyncio.create_task(client.post(target, body))
 
 
+@every_transport
 async def test_it_works(world: World, uma: Client) -> None:
     task = await world.task()
     async with world.agent() as agent:
@@ -33,6 +35,7 @@ async def test_it_may_be_in_the_body(world: World, uma: Client) -> None:
         assert (await waits).json["lifecycle"] == "finished"
 
 
+@every_transport
 async def test_a_job_that_takes_longer_is_202_with_the_job(world: World, uma: Client) -> None:
     task = await world.task()
     late = await uma.post("/acme/job?wait_result=true&wait_timeout=0.01", {"task": task})
@@ -53,9 +56,9 @@ async def test_a_secret_may_wait_too(world: World, ada: Client, stranger: Client
 
 async def test_a_cancelled_job_ends_the_waiting(world: World, uma: Client) -> None:
     waits = await asking(uma, "/acme/job?wait_result=true", {"task": await world.task()})
-    while not (found := (await uma.get("/acme/job")).json):
+    while not (jobs := (await uma.get("/acme/job")).json):
         await asyncio.sleep(0)
-    await uma.put(f"/acme/job/{found[0]['id']}/cancel")
+    await uma.put(f"/acme/job/{jobs[0]['id']}/cancel")
     assert (await waits).json["lifecycle"] == "canceled"
 
 
@@ -71,3 +74,30 @@ async def test_nobody_is_left_listening(world: World, uma: Client) -> None:
     task = await world.task()
     await uma.post("/acme/job?wait_result=true&wait_timeout=0.01", {"task": task})
     assert not world.runtime.feed._listeners
+
+
+async def test_the_caller_may_ask_for_the_result_only(world: World, uma: Client) -> None:
+    """The same options as those of `/result`."""
+    task = await world.task()
+    last_line = '{"state": "success", "output": [{"a": 1}, "plain"]}'
+    expected = {
+        "parse=1": "plain",
+        "parse": {"a": 1},
+        "output": ['{"a":1}', "plain"],
+        "result": last_line,
+        "full": "finished",
+    }
+    async with world.agent() as agent:
+        for option, value in expected.items():
+            waits = await asking(uma, f"/acme/job?wait_result=true&{option}", {"task": task})
+            await agent.end(await agent.order(), lastline=last_line, log=f"{last_line}\n")
+            body = (await waits).json
+            selected = {"result": "lastline", "full": "lifecycle"}.get(option)
+            assert (body[selected] if selected else body) == value
+
+
+async def test_a_wrong_option_starts_nothing(world: World, uma: Client) -> None:
+    task = await world.task()
+    refused = await uma.post("/acme/job?wait_result=true&parse=x", {"task": task})
+    assert refused.status == 400
+    assert (await uma.get("/acme/job")).json == []

@@ -15,16 +15,16 @@ MISSING = "0" * 24
 
 
 async def deliveries(ada: Client, hook: Any, query: str = "") -> list[dict[str, Any]]:
-    found = await ada.get(f"/acme/webhook/{hook['id']}/delivery{query}")
-    assert found.status == 200, found.body
-    listed: list[dict[str, Any]] = found.json
+    response = await ada.get(f"/acme/webhook/{hook['id']}/delivery{query}")
+    assert response.status == 200, response.body
+    listed: list[dict[str, Any]] = response.json
     return listed
 
 
 async def opened(ada: Client, hook: Any, delivery_id: str) -> dict[str, Any]:
-    found = await ada.get(f"/acme/webhook/{hook['id']}/delivery/{delivery_id}")
-    assert found.status == 200, found.body
-    record: dict[str, Any] = found.json
+    response = await ada.get(f"/acme/webhook/{hook['id']}/delivery/{delivery_id}")
+    assert response.status == 200, response.body
+    record: dict[str, Any] = response.json
     return record
 
 
@@ -64,7 +64,7 @@ async def test_refused_deliveries_are_stored_with_their_reason(world: World, ada
     await ada.post(target, raw=b"x", headers={"content-type": "image/png"})
     await ada.patch(f"/acme/webhook/{hook['id']}", {"enable": False})
     await ada.post(target, ["x", "y"])
-    assert [one["verdict"] for one in await deliveries(ada, hook)] == [
+    assert [delivery["verdict"] for delivery in await deliveries(ada, hook)] == [
         "webhook_disabled",
         "unsupported_media_type",
         "malformed_json",
@@ -79,7 +79,7 @@ async def test_the_list_is_newest_first_and_can_be_narrowed(ada: Client) -> None
     for raw in (b"[1]", b"[2]", b"["):
         await ada.post(target, raw=raw, headers=JSON)
     found = await deliveries(ada, hook)
-    assert [one["verdict"] for one in found] == ["malformed_json", "accepted", "accepted"]
+    assert [item["verdict"] for item in found] == ["malformed_json", "accepted", "accepted"]
     assert await deliveries(ada, hook, "?where[verdict]=accepted") == found[1:]
     assert await deliveries(ada, hook, "?limit=1") == found[:1]
     assert await deliveries(ada, hook, f"?after={found[0]['id']}") == found[1:]
@@ -91,7 +91,10 @@ async def test_masked_arguments_stay_masked(world: World, ada: Client) -> None:
     target = f"/acme/webhook/{hook['id']}/trigger"
     for raw in (b'["seen", "canary", 1.0]', b'["seen", "canary"', b'"seen"', b""):
         await ada.post(target, raw=raw, headers=JSON)
-    bodies = [(await opened(ada, hook, one["id"]))["body"] for one in await deliveries(ada, hook)]
+    bodies = [
+        (await opened(ada, hook, delivery["id"]))["body"]
+        for delivery in await deliveries(ada, hook)
+    ]
     assert bodies == ["", '["seen"]', "***", '["seen","***",1.0]']
     # The script gets the value, also when the delivery is run once more.
     first = (await deliveries(ada, hook))[-1]
@@ -189,8 +192,11 @@ async def test_the_same_delivery_starts_nothing_twice(
     assert second.headers["idempotency-replayed"] == "true"
     assert "idempotency-replayed" not in first.headers
     assert len(await jobs(ada)) == 2
-    assert [one["verdict"] for one in await deliveries(ada, hook)] == ["duplicate", "accepted"]
-    assert [one["delivery"] for one in await deliveries(ada, hook)] == ["7d3f", "7d3f"]
+    assert [delivery["verdict"] for delivery in await deliveries(ada, hook)] == [
+        "duplicate",
+        "accepted",
+    ]
+    assert [delivery["delivery"] for delivery in await deliveries(ada, hook)] == ["7d3f", "7d3f"]
     assert (await ada.get(f"/acme/webhook/{hook['id']}")).json["trigger_count"] == 1
     # Another id is another delivery; another caller's ids are its own.
     await stranger.post(target, [1], headers={header: "7d40"})

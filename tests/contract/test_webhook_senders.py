@@ -37,8 +37,8 @@ async def keep(ada: Client, out: Caller, body: Any) -> Answer:
 
 
 async def verdicts(ada: Client, out: Caller) -> list[str]:
-    found = await ada.get(f"/acme/webhook/{out.webhook_id}/delivery")
-    return [one["verdict"] for one in found.json]
+    response = await ada.get(f"/acme/webhook/{out.webhook_id}/delivery")
+    return [record["verdict"] for record in response.json]
 
 
 @pytest.mark.parametrize("kind", SIGNED)
@@ -83,7 +83,7 @@ async def test_a_delivery_runs_once_though_it_is_signed_again(
         headers = {**SIGNED[kind](out.secret, clock(), body), "idempotency-key": f"k{tries}"}
         answers.append(await out.signed(headers, body))
         clock.move(400)
-    assert [one.status for one in answers] == [200, 200, 200]
+    assert [answer.status for answer in answers] == [200, 200, 200]
     assert answers[0].json == answers[1].json == answers[2].json
     assert answers[2].headers["idempotency-replayed"] == "true"
     assert len(await jobs(ada)) == 1

@@ -72,9 +72,9 @@ async def test_gitlab_sends_its_token_and_an_id(world: World, ada: Client) -> No
     refused = await out.signed({"x-gitlab-token": out.secret[:-1]})
     assert (refused.status, refused.code) == (403, "wrong_signature")
     (kept,) = [
-        one
-        for one in (await ada.get(f"/acme/webhook/{out.webhook_id}/delivery")).json
-        if one["verdict"] == "accepted"
+        record
+        for record in (await ada.get(f"/acme/webhook/{out.webhook_id}/delivery")).json
+        if record["verdict"] == "accepted"
     ]
     assert kept["headers"]["x-gitlab-token"] == "***"
 
@@ -88,7 +88,8 @@ async def test_a_secret_in_the_address_is_not_enough_then(
     assert (refused.status, refused.code) == (403, "wrong_signature")
     assert (await out.by_secret({HEADER[kind]: plain(out.secret)})).status == 200
     verdicts = [
-        one["verdict"] for one in (await ada.get(f"/acme/webhook/{out.webhook_id}/delivery")).json
+        record["verdict"]
+        for record in (await ada.get(f"/acme/webhook/{out.webhook_id}/delivery")).json
     ]
     assert verdicts == ["accepted", "wrong_signature"]
     assert len(await jobs(ada)) == 1
@@ -120,7 +121,7 @@ async def test_every_invalid_signature_is_refused(world: World, ada: Client, kin
     out.client = world.client(address="198.51.100.99")
     out.webhook_id = "0" * 24
     said.append({**(await out.signed({HEADER[kind]: right})).json, "request_id": ""})
-    assert all(one == said[0] for one in said)
+    assert all(item == said[0] for item in said)
     assert await jobs(ada) == []
 
 
@@ -186,7 +187,7 @@ async def test_a_right_secret_is_limited_by_the_setting(
     world.runtime.secret_uses.limit = 3
     out, other = await caller(world, ada, "none"), await caller(world, ada, "github", name="b")
     said = [await out.by_secret({}) for _ in range(4)]
-    assert [one.status for one in said] == [200, 200, 200, 429]
+    assert [item.status for item in said] == [200, 200, 200, 429]
     assert said[-1].headers["retry-after"] == "1"
     header = {"x-hub-signature-256": plain(other.secret)}
     assert [(await other.signed(header)).status for _ in range(4)] == [200, 200, 200, 429]

@@ -29,12 +29,12 @@ async def test_it_works(world: World, ada: Client) -> None:
     assert (over["lifecycle"], over["state"]) == ("finished", "failure")
     told = "The edge b → a (failure) reached its limit of 1 visit (max_visits)."
     assert over["reason"] == told
-    taken = (await ada.get(f"{target}/steps")).json
-    visits = [(one["node_id"], one["visit"]) for one in taken]
+    records = (await ada.get(f"{target}/steps")).json
+    visits = [(record["node_id"], record["visit"]) for record in records]
     assert visits == [("a", 1), ("a", 2), ("b", 1), ("b", 2)]
-    assert taken[1]["causes"] == [{"node_id": "b", "visit": 1}]
+    assert records[1]["causes"] == [{"node_id": "b", "visit": 1}]
     jobs = (await ada.get(f"{target}/jobs")).json
-    assert {one["id"] for one in jobs} == {one["job_id"] for one in taken}
+    assert {record["id"] for record in jobs} == {record["job_id"] for record in records}
 
 
 async def test_a_circle_without_a_bound_is_400_with_its_nodes(world: World, ada: Client) -> None:

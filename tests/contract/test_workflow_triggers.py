@@ -4,7 +4,7 @@ from typing import Any
 
 from belvedere.db import Tx
 from belvedere.server.background import loops
-from belvedere.workflows.engine import advance
+from belvedere.workflows.execution import advance
 from contract.client import Client
 from contract.flowing import made, run, step
 from contract.test_triggers import indicator, react
@@ -15,8 +15,8 @@ ONE = [{"type": "input", "label": "x"}]
 
 
 async def jobs(ada: Client, kind: str = "WorkflowJob") -> list[dict[str, Any]]:
-    found = await ada.get(f"/acme/job?where[_type]={kind}&include[task_arguments_values]=1")
-    listed: list[dict[str, Any]] = found.json
+    response = await ada.get(f"/acme/job?where[_type]={kind}&include[task_arguments_values]=1")
+    listed: list[dict[str, Any]] = response.json
     return list(reversed(listed))
 
 
@@ -153,7 +153,7 @@ async def test_a_deleted_history_provides_no_arguments(world: World, ada: Client
     # Before anybody has looked at its end.
     await world.runtime.db.write(_forget, job["id"])
     await react(world)
-    assert [one["name"] for one in await jobs(ada, "ScriptJob")] == ["a", "t"]
+    assert [item["name"] for item in await jobs(ada, "ScriptJob")] == ["a", "t"]
 
 
 async def test_a_monitor_of_workflows_events_is_listed(world: World, ada: Client) -> None:
@@ -206,7 +206,7 @@ async def test_a_schedule_starts_it(world: World, ada: Client, clock: HandClock)
     assert (refused.status, refused.code) == (400, "missing_arguments")
     made_one = await ada.post(target, {**every, "task_arguments": ["x"]})
     assert made_one.status == 200
-    assert [one["id"] for one in (await ada.get(target)).json] == [made_one.json["id"]]
+    assert [record["id"] for record in (await ada.get(target)).json] == [made_one.json["id"]]
     clock.move(600)
     await loops.fire_schedules(world.runtime)
     (job,) = await jobs(ada)

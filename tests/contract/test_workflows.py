@@ -117,9 +117,9 @@ async def test_it_is_changed_partially_or_replaced(world: World, ada: Client) ->
     part = (await ada.patch(target, {"enable": False})).json
     assert (part["enable"], part["description"], part["version"]) == (False, "old", 2)
     assert (await ada.patch(target, {"enable": False})).json["version"] == 2
-    whole = (await ada.put(target, {"name": "new", "graph": flow["graph"]})).json
-    assert (whole["name"], whole["description"], whole["tags"]) == ("new", "", [])
-    assert (whole["enable"], whole["acl"]) == (True, flow["acl"])
+    record = (await ada.put(target, {"name": "new", "graph": flow["graph"]})).json
+    assert (record["name"], record["description"], record["tags"]) == ("new", "", [])
+    assert (record["enable"], record["acl"]) == (True, flow["acl"])
     assert (await ada.put(target, {"name": "new"})).status == 400
     assert (await ada.put(target, {"graph": flow["graph"]})).status == 400
 
@@ -218,7 +218,7 @@ async def test_the_acl_of_a_workflow_covers_its_tasks_and_jobs(
     flow = await made(world, ada, graph=graph, acl=["uma"])
     job = await run(uma, flow)
     steps = (await uma.get(f"/acme/workflows/{flow['id']}/job/{job['id']}/jobs")).json
-    assert [one["task_id"] for one in steps] == [tasks[0]]
+    assert [step["task_id"] for step in steps] == [tasks[0]]
     assert (await uma.post("/acme/job", {"task": tasks[0]})).status == 404
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from belvedere.access import Actor
 from belvedere.rest.route import Route
-from contract.fixtures_all_kinds import WHO, Estate, Place
+from contract.fixtures_all_kinds import LOGO, WHO, Estate, Place
 from contract.matrix import Principal, Which
 from people import PASSWORD, Cast
 
@@ -45,7 +45,8 @@ def address(
         }[which]
 
     found = known("task" if route.path == "/job/secret/{secret}" else noun(route))
-    path = route.path.replace("{id}", found).replace("{secret}", here.texts["secret"])
+    secret = here.texts["job_secret" if route.path.endswith("/result") else "secret"]
+    path = route.path.replace("{id}", found).replace("{secret}", secret)
     path = re.sub(r"\{(\w+)_id\}", lambda inner: known(inner[1]), path)
     path = path.replace("{filename}", FILE)
     for word in ("title", "token", "hostname", "link", "slug"):
@@ -84,6 +85,7 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         "POST /api/auth/link": {"token": estate.texts["invitation"]},
         "POST /api/auth/invitation": {"token": estate.texts["invitation"], "password": PASSWORD},
         "POST /api/session/invitation": {"id": estate.texts["member"]},
+        "PUT /api/first-steps": {"visible": False},
         "PUT /api/session/preferences": {"settings": {"theme": "dark"}},
         "POST /api/member": {"user": {"email": "another@elsewhere.test"}},
         "PATCH /api/member/{id}": {"tags": ["team:blue"]},
@@ -140,8 +142,15 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         "POST /job/secret/{secret}": {},
         "POST /statuspage": {"title": "new"},
         "PATCH /statuspage/{id}": {"title": "new"},
+        "POST /statuspage/{id}/incident": {"title": "new", "text": "new"},
+        "POST /statuspage/{id}/incident/{incident_id}/update": {"text": "new"},
+        "PUT /statuspage/{id}/logo": {"content": LOGO},
+        "POST /-/status/{slug}/subscriber": {"email": "new@example.com"},
+        "POST /-/status/{slug}/subscriber/confirm": {"token": here.texts["subscriber"]},
+        "POST /-/status/{slug}/subscriber/unsubscribe": {"token": here.texts["unsubscriber"]},
         "POST /view": {"name": "new", "page": "jobs"},
         "PATCH /view/{id}": {"name": "new"},
+        "PUT /view/layout/dashboard": {"cards": [{"card": "jobs"}]},
         "POST /job/cancel": {"ids": [here.ids["job"]]},
         "POST /task/{id}/secret/{secret}/job": {},
         "PUT /job/{id}/input": {"args": []},
@@ -157,6 +166,7 @@ def bodies(estate: Estate, here: Place) -> dict[str, Any]:
         "PUT /indicator/{id}/acl": acl,
         "PATCH /indicator/{id}/acl": acl,
         "POST /monitor": {"name": "new", "type": "push"},
+        "POST /monitor/trial": {"type": "dstat", "host_id": here.ids["host"]},
         "POST /monitor/nested": {"name": "new", "monitors": [here.ids["monitor"]]},
         "PUT /monitor/nested/{id}": {"name": "new", "monitors": [here.ids["monitor"]]},
         "PATCH /resource/{id}/state": {"state": "success"},

@@ -54,7 +54,7 @@ class Socket:
             sent |= {"content-type": "application/json", "content-length": str(len(raw))}
         if pieces is not None:
             sent["transfer-encoding"] = "chunked"
-            raw = b"".join(b"%x\r\n%s\r\n" % (len(one), one) for one in [*pieces, b""])
+            raw = b"".join(b"%x\r\n%s\r\n" % (len(item), item) for item in [*pieces, b""])
         head = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
         reader, writer = await self._connection()
         writer.write(f"{method} {target} HTTP/1.1\r\n{head}\r\n".encode() + raw)

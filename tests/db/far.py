@@ -1,16 +1,21 @@
 """Programs of tests/db/test_partition.py, each in a network namespace of its own.
 
 far.py relay <address> <socket>    passes TCP connections on to the socket of a PostgreSQL
-far.py ask <url>                   reads once for every line it is sent; says how that went
+far.py request <url>               sends a request for every line that it reads, METHOD PATH BODY,
+                                   and prints its status
 """
 
 import asyncio
+import json
 import sys
 
-from belvedere.base.errors import Unavailable
-from belvedere.db.postgres.database import Postgres
+from belvedere.client.errors import Problem
+from belvedere.client.http_client import Client
+from e2e.programs import CUSTOMER, TOKEN
 
 PORT = 5432
+# Far above every limit of the server: status 0 is no response within this time.
+TIMEOUT_S = 60.0
 
 
 async def relay(address: str, path: str) -> None:
@@ -34,17 +39,19 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
         writer.close()
 
 
-async def ask(url: str) -> None:
-    db = Postgres(url)
-    loop = asyncio.get_running_loop()
-    while await loop.run_in_executor(None, sys.stdin.readline):
-        try:
-            await asyncio.gather(*(db.read(lambda tx: tx.value("select 1")) for _ in range(8)))
-            print("ok", flush=True)
-        except Unavailable:
-            print("unavailable", flush=True)
+def request(url: str) -> None:
+    for line in sys.stdin:
+        method, path, body = line.split(" ", 2)
+        with Client(url, TOKEN, CUSTOMER, timeout_s=TIMEOUT_S) as client:
+            try:
+                status = client.request(method, path, json.loads(body)).status
+            except Problem as problem:
+                status = problem.status
+        print(status, flush=True)
 
 
 if __name__ == "__main__":
-    work = relay(*sys.argv[2:4]) if sys.argv[1] == "relay" else ask(sys.argv[2])
-    asyncio.run(work)
+    if sys.argv[1] == "relay":
+        asyncio.run(relay(*sys.argv[2:4]))
+    else:
+        request(sys.argv[2])

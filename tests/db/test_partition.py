@@ -1,6 +1,7 @@
-"""A network that drops everything between the server and PostgreSQL: two network namespaces with a
-cable between them, which only root can lay."""
+"""A network that drops everything between a server and PostgreSQL: two network namespaces with a
+cable between them, which needs root. The server is a real process with its default limits."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -8,11 +9,12 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 import pytest
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from db import far as programs
+from e2e.programs import BELVEDERE, Server
 
 TOOLS = ("ip", "nsenter", "unshare")
 pytestmark = [
@@ -25,7 +27,7 @@ pytestmark = [
     ),
 ]
 NEAR, FAR = "10.99.0.1", "10.99.0.2"
-# The promises of docs/howto/use-postgresql.md, and a little for a busy machine.
+# As docs/howto/use-postgresql.md says, and a little for a busy machine.
 ANSWER_S, READY_S, BUSY_S = 10.0, 5.0, 5.0
 
 
@@ -43,15 +45,20 @@ class Namespace:
     def pid(self) -> int:
         return self._first.pid
 
+    def command(self, *words: str) -> tuple[str, ...]:
+        return ("nsenter", "-t", str(self.pid), "-n", *words)
+
     def run(self, *words: str) -> None:
-        subprocess.run(["nsenter", "-t", str(self.pid), "-n", *words], check=True)
+        subprocess.run(self.command(*words), check=True)
 
     def start(self, *words: str) -> "subprocess.Popen[str]":
+        tests = str(Path(programs.__file__).parents[1])
         program = subprocess.Popen(
-            ["nsenter", "-t", str(self.pid), "-n", sys.executable, programs.__file__, *words],
+            self.command(sys.executable, programs.__file__, *words),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            env={**os.environ, "PYTHONPATH": tests},
         )
         self._programs.append(program)
         return program
@@ -73,42 +80,67 @@ def networks() -> Iterator[tuple[Namespace, Namespace]]:
         for network, address in ((near, NEAR), (far, FAR)):
             network.run("ip", "addr", "add", f"{address}/24", "dev", "cable")
             network.run("ip", "link", "set", "cable", "up")
+            network.run("ip", "link", "set", "lo", "up")
         yield near, far
     finally:
         near.close()
         far.close()
 
 
-def answer(program: "subprocess.Popen[str]") -> tuple[str, float]:
-    """What comes of a read now, and after how many seconds."""
-    assert program.stdin is not None
-    assert program.stdout is not None
-    began = time.monotonic()
-    program.stdin.write("\n")
-    program.stdin.flush()
-    return program.stdout.readline().strip(), time.monotonic() - began
+@pytest.fixture
+def server(
+    networks: tuple[Namespace, Namespace], database_url: str, tmp_path: Path
+) -> Iterator[Server]:
+    near, far = networks
+    parts = urlsplit(database_url)
+    relay = far.start("relay", FAR, f"{parse_qs(parts.query)['host'][0]}/.s.PGSQL.5432")
+    assert relay.stdout is not None
+    assert relay.stdout.readline() == "ready\n"
+    address = f"{parts.username}@{FAR}:{programs.PORT}"
+    server = Server(tmp_path / "data", urlunsplit(parts._replace(netloc=address, query="")))
+    server.command = near.command(*BELVEDERE)
+    assert server.start(), server.said()
+    yield server
+    server.kill()
+
+
+class Requests:
+    """Requests from the server's own network, one at a time."""
+
+    def __init__(self, program: "subprocess.Popen[str]") -> None:
+        assert program.stdin is not None
+        assert program.stdout is not None
+        self._lines = program.stdin
+        self._statuses = program.stdout
+
+    def send(self, method: str, path: str, body: object = None) -> tuple[int, float]:
+        """The status, and after how many seconds."""
+        began = time.monotonic()
+        self._lines.write(f"{method} {path} {json.dumps(body)}\n")
+        self._lines.flush()
+        return int(self._statuses.readline()), time.monotonic() - began
 
 
 def test_a_dropped_network_is_answered_and_left_behind(
-    networks: tuple[Namespace, Namespace], database_url: str
+    networks: tuple[Namespace, Namespace], server: Server
 ) -> None:
     near, far = networks
-    parts = conninfo_to_dict(database_url)
-    socket = Path(str(parts["host"])) / ".s.PGSQL.5432"
-    relay = far.start("relay", FAR, str(socket))
-    assert relay.stdout is not None
-    assert relay.stdout.readline() == "ready\n"
-    program = near.start("ask", make_conninfo(database_url, host=FAR, port=programs.PORT))
-    assert answer(program)[0] == "ok"
+    requests = Requests(near.start("request", server.url))
+    indicator = {"type": "text", "title": "partition", "value": "before"}
+    assert requests.send("POST", "/indicator", indicator)[0] == 200
 
     far.run("ip", "link", "set", "cable", "down")
-    for _ in range(2):
-        said, seconds = answer(program)
-        assert said == "unavailable"
+    # A write on an open connection, then a read that has to open one.
+    for method, path in (("POST", "/indicator"), ("GET", "/task")):
+        body = {**indicator, "title": "meanwhile"} if method == "POST" else None
+        status, seconds = requests.send(method, path, body)
+        assert status == 503
         assert seconds < ANSWER_S + BUSY_S
+        assert requests.send("GET", "/-/health")[0] == 200
 
     far.run("ip", "link", "set", "cable", "up")
     back_at = time.monotonic()
-    while answer(program)[0] != "ok":
+    while requests.send("GET", "/-/ready")[0] != 200:
         time.sleep(0.05)
     assert time.monotonic() - back_at < READY_S + BUSY_S
+    assert requests.send("POST", "/indicator", {**indicator, "title": "after"})[0] == 200

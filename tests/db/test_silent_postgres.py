@@ -1,11 +1,7 @@
 """A PostgreSQL that vanishes without a word: a proxy that swallows everything stands for it."""
 
 import asyncio
-import select
-import socket
-import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -15,87 +11,22 @@ from belvedere.db import Database, Tx
 from belvedere.db.postgres.connection import LIVENESS
 from belvedere.db.postgres.database import Postgres
 from belvedere.rest.error_format import headers_of
+from silent_proxy import SilentProxy
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
 
-class Proxy:
-    """Between a database and its clients; connections can be made to hang, old and new ones."""
-
-    def __init__(self, folder: Path, target: str) -> None:
-        self._target = target
-        self._is_closed = False
-        # While set, new connections hang, too.
-        self.hangs = False
-        # A connection that these bytes come over hangs; they are lost.
-        self.hangs_at = b""
-        self._hung: set[socket.socket] = set()
-        self._open: set[socket.socket] = set()
-        self._listening = socket.socket(socket.AF_UNIX)
-        self._listening.bind(str(folder / ".s.PGSQL.5432"))
-        self._listening.listen(64)
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def hang(self) -> None:
-        """Whatever is said from now on is lost; nobody is told."""
-        self.hangs = True
-        self.hang_open()
-
-    def hang_open(self) -> None:
-        """The same for the connections that are open now; new ones work."""
-        self._hung |= self._open
-
-    def close(self) -> None:
-        self._is_closed = True
-        for end in {self._listening, *self._open}:
-            end.close()
-
-    def _accept(self) -> None:
-        while not self._is_closed:
-            try:
-                client, _ = self._listening.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
-
-    def _serve(self, client: socket.socket) -> None:
-        server = socket.socket(socket.AF_UNIX)
-        server.connect(self._target)
-        ends = {client: server, server: client}
-        self._open |= set(ends)
-        if self.hangs:
-            self._hung |= set(ends)
-        while not self._is_closed:
-            try:
-                readable, _, _ = select.select(list(ends), [], [], 0.2)
-                for end in readable:
-                    data = end.recv(65_536)
-                    if not data:
-                        raise OSError
-                    if self.hangs_at and self.hangs_at in data:
-                        self._hung |= set(ends)
-                    if end not in self._hung:
-                        ends[end].sendall(data)
-            except (OSError, ValueError):
-                break
-        for end in ends:
-            self._open.discard(end)
-            end.close()
-
-
 @pytest.fixture
-def proxy(tmp_path: Path, database_url: str) -> Iterator[Proxy]:
-    folder = conninfo_to_dict(database_url)["host"]
-    proxy = Proxy(tmp_path, f"{folder}/.s.PGSQL.5432")
+def proxy(database_url: str) -> Iterator[SilentProxy]:
+    proxy = SilentProxy(database_url)
     yield proxy
     proxy.close()
 
 
 @pytest.fixture
-def behind(tmp_path: Path, database_url: str, proxy: Proxy) -> Iterator[Postgres]:
+def behind(proxy: SilentProxy) -> Iterator[Postgres]:
     """The database of this test, through the proxy, and with little patience."""
-    url = make_conninfo(database_url, host=str(tmp_path), port=5432, connect_timeout=2)
-    db = Postgres(url, answer_s=0.4)
+    db = Postgres(proxy.url, answer_s=0.4)
     yield db
     asyncio.run(db.close())
 
@@ -135,7 +66,9 @@ async def test_it_works(behind: Postgres) -> None:
     await behind.write(_note)
 
 
-async def test_reads_and_writes_end_when_nothing_answers(behind: Postgres, proxy: Proxy) -> None:
+async def test_reads_and_writes_end_when_nothing_answers(
+    behind: Postgres, proxy: SilentProxy
+) -> None:
     await asyncio.gather(*(behind.read(_one) for _ in range(8)))
     proxy.hang()
     # More than there are threads: those that wait for one must not wait for a time-out each.
@@ -144,7 +77,9 @@ async def test_reads_and_writes_end_when_nothing_answers(behind: Postgres, proxy
     assert {type(result) for result in results} == {Unavailable}
 
 
-async def test_it_recovers_while_old_connections_still_hang(behind: Postgres, proxy: Proxy) -> None:
+async def test_it_recovers_while_old_connections_still_hang(
+    behind: Postgres, proxy: SilentProxy
+) -> None:
     await asyncio.gather(*(behind.read(_one) for _ in range(8)))
     proxy.hang()
     with pytest.raises(Unavailable):
@@ -155,7 +90,7 @@ async def test_it_recovers_while_old_connections_still_hang(behind: Postgres, pr
 
 
 async def test_one_connection_that_hangs_does_not_stop_the_others(
-    behind: Postgres, proxy: Proxy
+    behind: Postgres, proxy: SilentProxy
 ) -> None:
     """One process of PostgreSQL may be stuck (in its storage, say) while the others work."""
     assert await behind.read(_one) == 1
@@ -170,7 +105,7 @@ async def test_one_connection_that_hangs_does_not_stop_the_others(
 
 
 async def test_a_commit_without_an_answer_is_an_unknown_outcome(
-    behind: Postgres, proxy: Proxy, db: Database
+    behind: Postgres, proxy: SilentProxy, db: Database
 ) -> None:
     await behind.write(_note, "before")
     proxy.hangs_at = b"COMMIT\0"
@@ -183,7 +118,7 @@ async def test_a_commit_without_an_answer_is_an_unknown_outcome(
 
 
 async def test_a_statement_without_an_answer_has_not_happened(
-    behind: Postgres, proxy: Proxy
+    behind: Postgres, proxy: SilentProxy
 ) -> None:
     await behind.write(_note)
     proxy.hang()
@@ -192,7 +127,7 @@ async def test_a_statement_without_an_answer_has_not_happened(
     assert refusal.value.code == "unavailable"
 
 
-async def test_a_slow_statement_is_no_silence(behind: Postgres, proxy: Proxy) -> None:
+async def test_a_slow_statement_is_no_silence(behind: Postgres, proxy: SilentProxy) -> None:
     """PostgreSQL cancels it before we give the connection up, and other callers notice nothing."""
     behind.write_blocking(lambda tx: tx.execute("select 1"))
     with pytest.raises(Unavailable, match="request less"):

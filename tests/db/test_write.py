@@ -84,6 +84,24 @@ async def test_a_bad_item_harms_no_other(db: Database) -> None:
     assert await db.read(noted) == ["n1", "n2"]
 
 
+async def test_items_before_an_outage_are_reported_as_done(db: Database) -> None:
+    """The batch fails because of one item, then its items run one by one and the database is lost:
+    a caller whose item is durable must not be asked to repeat it."""
+
+    def note_one_by_one(tx: Tx, names: list[str]) -> list[str]:
+        if len(names) > 1 or names == ["n2"]:
+            raise ValueError
+        if names == ["n3"]:
+            raise Unavailable("the database is lost")
+        note(tx, names[0], "x")
+        return names
+
+    items = [db.write_batched(note_one_by_one, name) for name in ("n1", "n2", "n3", "n4")]
+    answers = await asyncio.gather(*items, return_exceptions=True)
+    assert [str(answer) for answer in answers] == ["n1", "", "the database is lost", "n4"]
+    assert await db.read(noted) == ["n1", "n4"]
+
+
 async def test_a_lone_fault_leaves_nothing_behind_and_calls_nobody(db: Database) -> None:
     called: list[object] = []
     db.on_signals = called.extend

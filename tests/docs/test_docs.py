@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     path
     for path in ROOT.rglob("*.md")
-    if not {".venv", ".git", ".hypothesis", "node_modules"} & set(path.relative_to(ROOT).parts)
+    if not {".venv", ".git", ".hypothesis", "build", "node_modules", "src"}
+    & set(path.relative_to(ROOT).parts)
 )
 REFERENCE = ROOT / "docs" / "reference"
 
@@ -91,7 +92,7 @@ def _layer_row(rule: dict[str, Any]) -> str:
 
 def test_every_error_code_is_described() -> None:
     text = _read("errors.md")
-    codes = {one.code for one in raised()} | {word for route in ROUTES for word in route.codes}
+    codes = {item.code for item in raised()} | {word for route in ROUTES for word in route.codes}
     assert {word for word in codes if f"| `{word}` |" not in text} == set()
 
 

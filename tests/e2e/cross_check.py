@@ -34,6 +34,7 @@ def check(world: World, asked: list[Asked], path: Path, evidence: Evidence) -> C
     runs = ledger.read(path)
     known = {each.job_id for each in asked}
     assert len(known) == len(asked), "one job answers for two keys"
+    assert not world.api.get("/schedule"), "a schedule starts jobs that nobody requested"
     stored = {job["id"] for job in all_jobs(world)}
     assert stored == known, f"only stored: {stored - known}; only requested: {known - stored}"
     assert set(runs) <= known
@@ -46,12 +47,7 @@ def check(world: World, asked: list[Asked], path: Path, evidence: Evidence) -> C
 
 
 def all_jobs(world: World) -> list[Job]:
-    found: list[Job] = []
-    page: list[Job] = world.api.get("/job", {"limit": 1_000})
-    while page:
-        found += page
-        page = world.api.get("/job", {"limit": 1_000, "after": page[-1]["id"]})
-    return found
+    return world.api.read_list("/job", {"limit": 1_000})
 
 
 def _check(world: World, asked: Asked, job: Job, runs: list[Run], evidence: Evidence) -> None:

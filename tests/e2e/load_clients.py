@@ -33,7 +33,7 @@ class Crowd:
 
     def finish(self) -> list[Asked]:
         """Let the last questions be answered; everything that was asked."""
-        return [asked for caller in self._callers for asked in caller.finish()]
+        return [item for caller in self._callers for item in caller.finish()]
 
     @property
     def replays(self) -> int:
@@ -41,8 +41,8 @@ class Crowd:
 
     def asks_for(self, more: int) -> None:
         """Wait until it has asked for so many more jobs."""
-        wanted = self._count() + more
-        until(lambda: self._count() >= wanted, 60)
+        expected = self._count() + more
+        until(lambda: self._count() >= expected, 60)
 
     def _count(self) -> int:
         return sum(len(caller.asked) for caller in self._callers)

@@ -52,8 +52,8 @@ class House:
 
     def wait_for_demo(self) -> None:
         """The sample tasks are made when the local agent has come."""
-        kept = json.loads((self.data / "config" / "belvedere" / "config.json").read_text())
-        with Client(self.url, kept["token"], kept["customer"]) as client:
+        record = json.loads((self.data / "config" / "belvedere" / "config.json").read_text())
+        with Client(self.url, record["token"], record["customer"]) as client:
             events = follow(client, "/-/events", after="0.0")
             assert next(event for event in events if event.kind == "task.created")
 
@@ -295,7 +295,7 @@ def test_logging_out_ends_the_session(runtime: House) -> None:
     other = House(runtime.data, {**runtime.env, "XDG_CONFIG_HOME": str(runtime.data / "other")})
     words = ("login", "--server", runtime.url, "--email", "admin@localhost")
     assert other.run(*words, stdin=f"{PASSWORD}\n").returncode == 0
-    kept = json.loads((runtime.data / "other" / "belvedere" / "config.json").read_text())
+    record = json.loads((runtime.data / "other" / "belvedere" / "config.json").read_text())
     assert other.run("logout").returncode == 0
-    ended = House(runtime.data, {**other.env, "BELVEDERE_TOKEN": kept["token"]})
+    ended = House(runtime.data, {**other.env, "BELVEDERE_TOKEN": record["token"]})
     assert "belvedere login" in ended.run("whoami").stderr

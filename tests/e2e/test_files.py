@@ -21,7 +21,7 @@ def test_it_works(site: Site, tmp_path: Path) -> None:
     job = site.run(SOURCE)
     assert job["state"] == "normal" and job["result"]["files"] == 2
     assert job["result"]["files_skipped"] == [{"name": "passwd", "reason": "link"}]
-    said = site.world.log(job["id"]).split()[0].decode()
+    text = site.world.log(job["id"]).split()[0].decode()
     got = run(
         *("job", "files", job["id"], "--save", str(tmp_path / "got")),
         BELVEDERE_SERVER=site.world.url,
@@ -31,7 +31,7 @@ def test_it_works(site: Site, tmp_path: Path) -> None:
     assert got.returncode == 0, got.stderr
     assert sorted(os.listdir(tmp_path / "got")) == ["data.bin", "report.txt"]
     data = (tmp_path / "got" / "data.bin").read_bytes()
-    assert len(data) == 300_000 and hashlib.sha256(data).hexdigest() == said
+    assert len(data) == 300_000 and hashlib.sha256(data).hexdigest() == text
     assert (tmp_path / "got" / "report.txt").read_text() == "fine\n"
     # The server has them: nothing of it stays on the host.
     site.is_empty()

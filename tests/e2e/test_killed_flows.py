@@ -125,13 +125,15 @@ def _check(world: World, plant: Plant, flow: Flow, may_lose: bool) -> str:
     job = world.job(flow.job_id)
     steps = _steps(world, plant, flow)
     # A person said so of a job that was lost.
-    is_lost = any(one["resolved_by"] for one in (job, *(world.job(id_) for id_ in steps.values())))
+    is_lost = any(
+        item["resolved_by"] for item in (job, *(world.job(id_) for id_ in steps.values()))
+    )
     story = (flow, job, steps)
     assert may_lose or not is_lost, story
     if flow.vote_id:
         vote = world.job(flow.vote_id)
-        wanted = "success" if flow.decision == "approve" else "failure"
-        assert (vote["lifecycle"], vote["state"]) == ("finished", wanted), (vote, story)
+        expected = "success" if flow.decision == "approve" else "failure"
+        assert (vote["lifecycle"], vote["state"]) == ("finished", expected), (vote, story)
     is_good = not is_lost and (flow.decision == "approve" or not flow.vote_id)
     good = ("success",) if flow.kind == "approval" else ("normal",)
     assert job["lifecycle"] == "finished", story

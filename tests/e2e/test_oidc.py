@@ -81,10 +81,10 @@ class Browser:
         try:
             line.request("GET", f"{parts.path}?{parts.query}", headers=sent)
             answer = line.getresponse()
-            said = answer.read()
+            text = answer.read()
         finally:
             line.close()
-        assert answer.status == 302, (url, answer.status, said)
+        assert answer.status == 302, (url, answer.status, text)
         self.been.append(f"{parts.path}")
         for baked in answer.headers.get_all("set-cookie") or ():
             name, _, value = baked.partition(";")[0].partition("=")

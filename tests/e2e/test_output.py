@@ -137,8 +137,8 @@ def test_bytes_that_are_no_text_harm_nothing(site: Site, size: int) -> None:
     assert (job["state"], job["result"]["log_bytes"]) == ("normal", len(data))
     assert job["result"]["log_sha256"] == digest(data)
     text = data.decode(errors="replace")
-    shown = site.world.log(job["id"]).decode(errors="replace")
-    assert shown.replace("\0", "\ufffd") == text.replace("\0", "\ufffd")
+    output = site.world.log(job["id"]).decode(errors="replace")
+    assert output.replace("\0", "\ufffd") == text.replace("\0", "\ufffd")
     assert heard(list(site.listen(job["id"]))).replace("\0", "\ufffd") == text.replace(
         "\0", "\ufffd"
     )

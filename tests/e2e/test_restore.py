@@ -195,7 +195,7 @@ def run_jobs_around_a_restore(
     assert queued.stands == ("onhold", "maybe", "restored")
     assert waiting.ends()["state"] == "normal"
     assert later.create().ends()["state"] == "normal"
-    assert [one.starts for one in (running, queued, waiting, later)] == [1, 1, 1, 1]
+    assert [item.starts for item in (running, queued, waiting, later)] == [1, 1, 1, 1]
     world.doctor()
     assert "1 jobs are held" in _doctor(world)["restore"]
     world.api.put(f"/job/{queued.job_id}/cancel")

@@ -63,8 +63,8 @@ def test_its_end_leaves_no_process_but_the_keeper(up: Site, how: signal.Signals)
     """Checks have a process of their own while there are any."""
     keeper = up.agent.keeper()
     host_id = up.world.connected(up.agent)["id"]
-    wanted = {"name": "root", "type": "file", "host_id": host_id, "path": "/"}
-    made = up.world.api.post("/monitor", wanted)
+    expected = {"name": "root", "type": "file", "host_id": host_id, "path": "/"}
+    made = up.world.api.post("/monitor", expected)
     until(lambda: up.world.api.get(f"/monitor/{made['id']}")["state"] == "normal", 20)
     assert len(leftovers.of_folder(up.world.folder)) == 3
     up.world.server.stop(how)
@@ -190,7 +190,7 @@ def test_it_can_be_set_up_unattended(tmp_path: Path) -> None:
 
 
 def test_the_demo_comes_with_the_first_start(tmp_path: Path) -> None:
-    with World(tmp_path, verb="up") as world:
+    with World(tmp_path, verb="up", BELVEDERE_DEMO="1") as world:
         world.start()
         world.local_agent()
         tasks = until(lambda: world.api.get("/task"), 10)

@@ -73,10 +73,10 @@ def needed(
 ) -> dict[str, metadata.Distribution]:
     """What pip would install for it, found among what is installed here."""
     found: dict[str, metadata.Distribution] = {}
-    for one in map(Requirement, asking.requires or ()):
-        if one.marker is None or any(one.marker.evaluate({"extra": e}) for e in extras | {""}):
-            library = metadata.distribution(one.name)
-            found |= {one.name: library, **needed(library, frozenset(one.extras))}
+    for item in map(Requirement, asking.requires or ()):
+        if item.marker is None or any(item.marker.evaluate({"extra": e}) for e in extras | {""}):
+            library = metadata.distribution(item.name)
+            found |= {item.name: library, **needed(library, frozenset(item.extras))}
     return found
 
 
@@ -150,8 +150,8 @@ def imported() -> list[str]:
 def test_commands_that_name_the_former_extra_go_on(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as packed:
         (name,) = (name for name in packed.namelist() if name.endswith("/METADATA"))
-        told = packed.read(name).decode()
-    assert "\nProvides-Extra: server\n" in told and "extra == 'server'" not in told
+        text = packed.read(name).decode()
+    assert "\nProvides-Extra: server\n" in text and "extra == 'server'" not in text
 
 
 def test_the_console_comes_packed(url: str) -> None:

@@ -53,8 +53,8 @@ class Watcher(threading.Thread):
             return
         self.cursors.append(tuple(map(int, event.id.split("."))))
         if event.kind.startswith("job."):
-            told = json.loads(event.data)
-            self.jobs[told["object_id"]].append({"kind": event.kind, **told["data"]})
+            record = json.loads(event.data)
+            self.jobs[record["object_id"]].append({"kind": event.kind, **record["data"]})
 
     def leave(self) -> None:
         self._is_over = True

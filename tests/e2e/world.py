@@ -169,8 +169,8 @@ class World:
         """The product's own examination of its data finds nothing."""
         data = str(self.server.data)
         findings = json.loads(run("doctor", "--data", data, "--json", **self.server.env).stdout)
-        assert {"jobs", "attempts", "logs"} <= {one["check"] for one in findings}, findings
-        problems = {one["check"] for one in findings if one["verdict"] == "problem"}
+        assert {"jobs", "attempts", "logs"} <= {finding["check"] for finding in findings}, findings
+        problems = {finding["check"] for finding in findings if finding["verdict"] == "problem"}
         # The tests' own PostgreSQL works without fsync.
         assert problems <= {"durability"}, findings
 

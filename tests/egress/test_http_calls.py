@@ -52,11 +52,11 @@ def oracle() -> Iterator[str]:
 
 @asynccontextmanager
 async def pool(networks: str = LOOPBACK) -> AsyncIterator[EgressPool]:
-    made = EgressPool(networks)
+    egress_pool = EgressPool(networks)
     try:
-        yield made
+        yield egress_pool
     finally:
-        await made.close()
+        await egress_pool.close()
 
 
 async def test_it_works() -> None:

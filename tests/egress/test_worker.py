@@ -22,11 +22,11 @@ INNER = "The receiver is in an internal network that this server may not call."
 
 @asynccontextmanager
 async def pool(networks: str = LOOPBACK, limit_s: float = 30.0) -> AsyncIterator[EgressPool]:
-    made = EgressPool(networks, limit_s=limit_s)
+    egress_pool = EgressPool(networks, limit_s=limit_s)
     try:
-        yield made
+        yield egress_pool
     finally:
-        await made.close()
+        await egress_pool.close()
 
 
 def signed(url: str) -> EgressRequest:
@@ -42,8 +42,8 @@ async def test_it_works() -> None:
             assert (await made.send(signed(sink.url))).is_done
     (got,) = sink.got
     assert (got.path, json.loads(got.body)) == ("/hook", {"title": "x"})
-    wanted = hmac.new(b"s3cret", b"1700." + got.body, hashlib.sha256).hexdigest()
-    assert got.headers["x-belvedere-signature"] == f"t=1700,sha256={wanted}"
+    expected = hmac.new(b"s3cret", b"1700." + got.body, hashlib.sha256).hexdigest()
+    assert got.headers["x-belvedere-signature"] == f"t=1700,sha256={expected}"
     assert got.headers["idempotency-key"] == "m1"
     assert got.headers["content-type"] == "application/json"
 
@@ -56,8 +56,8 @@ async def test_a_service_that_the_library_knows_gets_title_and_text() -> None:
                 EgressRequest(url=url, title="T", body="B & <b>", severity="CRITICAL")
             )
             assert sent.is_done, sent.fault
-    told = json.loads(sink.got[0].body)
-    assert (told["title"], told["message"], told["type"]) == ("T", "B & <b>", "failure")
+    record = json.loads(sink.got[0].body)
+    assert (record["title"], record["message"], record["type"]) == ("T", "B & <b>", "failure")
 
 
 async def test_mail_goes_through_a_mail_server() -> None:

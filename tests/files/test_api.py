@@ -53,7 +53,7 @@ async def test_changes_versions_and_deletion(call: Caller, cast: Cast) -> None:
     with pytest.raises(Invalid):
         await call(cast.ada, "PUT", f"{path}/upload", object_id=file_id, raw=raw, headers=JSON)
     kept = (await call(cast.max, "GET", f"{path}/versions", object_id=file_id)).body
-    assert [one["version"] for one in kept] == [3, 2, 1]
+    assert [item["version"] for item in kept] == [3, 2, 1]
     old = await call(
         cast.max, "GET", f"{path}/download", object_id=file_id, query={"version": ["1"]}
     )

@@ -40,12 +40,12 @@ def agent(customer_id: str, host_id: str) -> Actor:
 
 
 def test_it_works(db: Database, cast: Cast, file: FileRow) -> None:
-    given = FileChange(content=NEW, description="Says hello", tags=["greeting"])
-    changed = db.write_blocking(change, cast.ada, file.id, given)
+    file_change = FileChange(content=NEW, description="Says hello", tags=["greeting"])
+    changed = db.write_blocking(change, cast.ada, file.id, file_change)
     assert (changed.version, changed.description) == (2, "Says hello")
     assert db.write_blocking(download, cast.max, file.id).data == NEW
     assert db.write_blocking(download, cast.max, file.id, 1).data == OLD
-    assert [one.version for one in db.write_blocking(versions, cast.max, file.id)] == [2, 1]
+    assert [item.version for item in db.write_blocking(versions, cast.max, file.id)] == [2, 1]
     assert db.write_blocking(events.for_object, file.id)[-1].kind == "file.changed"
 
 

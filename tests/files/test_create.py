@@ -32,7 +32,7 @@ def test_it_writes_an_event_and_an_audit_entry(db: Database, cast: Cast) -> None
     made = db.write_blocking(create, cast.ada, SCRIPT)
     assert [e.kind for e in db.write_blocking(events.for_object, made.id)] == ["file.created"]
     kept = db.write_blocking(versions, cast.max, made.id)
-    assert [(one.version, one.created_by) for one in kept] == [(1, "ada@acme.test")]
+    assert [(item.version, item.created_by) for item in kept] == [(1, "ada@acme.test")]
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\xff\xfe", bytes(range(256)) * 300])

@@ -22,7 +22,7 @@ def form(*parts: tuple[str, bytes]) -> bytes:
 
 
 def test_it_works() -> None:
-    sent = read(
+    text = read(
         FORM,
         form(
             ('name="file"; filename="a.sh"', b"#!/bin/sh\n"),
@@ -32,8 +32,8 @@ def test_it_works() -> None:
             ('name="public"', b"true"),
         ),
     )
-    assert (sent.filename, sent.content, sent.kind) == ("a.sh", b"#!/bin/sh\n", "Script")
-    assert (sent.description, sent.tags) == ("Says hello", ["x", "y"])
+    assert (text.filename, text.content, text.kind) == ("a.sh", b"#!/bin/sh\n", "Script")
+    assert (text.description, text.tags) == ("Says hello", ["x", "y"])
 
 
 def test_json_gives_the_text_or_its_base64() -> None:
@@ -45,10 +45,10 @@ def test_json_gives_the_text_or_its_base64() -> None:
 
 
 def test_absent_fields_stay_unset() -> None:
-    sent = read(JSON, b'{"description": ""}')
-    assert (sent.description, sent.content, sent.filename) == ("", UNSET, UNSET)
-    sent = read(FORM, form(('name="tags"', b"a, b ,")))
-    assert (sent.tags, sent.content, sent.description) == (["a", "b"], UNSET, UNSET)
+    text = read(JSON, b'{"description": ""}')
+    assert (text.description, text.content, text.filename) == ("", UNSET, UNSET)
+    text = read(FORM, form(('name="tags"', b"a, b ,")))
+    assert (text.tags, text.content, text.description) == (["a", "b"], UNSET, UNSET)
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ MISSING = "0" * 24
 
 def test_it_works(db: Database, cast: Cast, enrolled: Enrol) -> None:
     host_id = enrolled().host_id
-    given = HostChange(hostname="db-1", tags=["blue", "rack:7"], enable=False, draining=True)
-    changed = db.write_blocking(change, cast.ada, host_id, given)
+    host_change = HostChange(hostname="db-1", tags=["blue", "rack:7"], enable=False, draining=True)
+    changed = db.write_blocking(change, cast.ada, host_id, host_change)
     shown = to_record(db.write_blocking(show, cast.vic, host_id), "acme")
     assert (shown.hostname, shown.tags, shown.version) == ("db-1", ["blue", "rack:7"], 2)
     assert (shown.enable, shown.disabled, shown.draining) == (False, True, True)
@@ -102,13 +102,13 @@ def test_only_admins_change_and_only_their_own(db: Database, cast: Cast, enrolle
             db.write_blocking(change, actor, host_id, HostChange(enable=False))
         with pytest.raises(Forbidden):
             db.write_blocking(delete, actor, host_id)
-    for actor, wanted in ((cast.eve, host_id), (cast.ada, MISSING)):
+    for actor, expected in ((cast.eve, host_id), (cast.ada, MISSING)):
         for verb in (show, delete):
             with pytest.raises(NotFound) as refusal:
-                db.write_blocking(verb, actor, wanted)
+                db.write_blocking(verb, actor, expected)
             assert refusal.value.message == "There is no such host."
         with pytest.raises(NotFound):
-            db.write_blocking(change, actor, wanted, HostChange(enable=False))
+            db.write_blocking(change, actor, expected, HostChange(enable=False))
 
 
 def test_a_deleted_host_is_not_found_and_its_agent_is_refused(

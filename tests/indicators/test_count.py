@@ -33,15 +33,15 @@ async def test_it_works(db: Database, cast: Cast, make: Make) -> None:
 
     await asyncio.gather(*(call() for _ in range(CALLERS)))
     assert sorted(seen) == list(range(1, STEPS + 1))
-    found = await db.read(queries.show, cast.ada, counter.id)
-    assert (found.row.value, found.row.version) == (STEPS, STEPS + 1)
+    text = await db.read(queries.show, cast.ada, counter.id)
+    assert (text.row.value, text.row.version) == (STEPS, STEPS + 1)
 
 
 async def test_verbs_of_several_servers_are_exact_too(db: Database, cast: Cast, make: Make) -> None:
     """Each in its own transaction, as they come from different processes."""
     counter = make(value=0)
-    wanted = [CounterRequest(cast.ada, "id", counter.id, Action.INCREASE)]
-    answers = await asyncio.gather(*(db.write(count_batch, wanted) for _ in range(100)))
+    expected = [CounterRequest(cast.ada, "id", counter.id, Action.INCREASE)]
+    answers = await asyncio.gather(*(db.write(count_batch, expected) for _ in range(100)))
     assert sorted(answer[0].row.summary for answer in answers) == list(range(1, 101))  # type: ignore[union-attr]
 
 

@@ -21,7 +21,7 @@ from belvedere.jobs.model import JobRow
 from belvedere.jobs.recovery import resync
 from belvedere.jobs.recovery.resync import ResyncResult
 from belvedere.jobs.store import JobDetails
-from belvedere.protocol import Entry, Hello, Report
+from belvedere.protocol import Hello, JournaledAttempt, Report
 from belvedere.tasks import service as task_service
 from belvedere.tasks.bodies import TaskBody
 from manual_clock import HandClock
@@ -91,7 +91,7 @@ class Workshop:
     ) -> ResyncResult:
         """The agent says Hello; its session counts from now on."""
         host = host_id or self.host_id
-        held: Any = [Entry(fence, state) for fence, state in (entries or {}).items()]  # type: ignore[arg-type]
+        held: Any = [JournaledAttempt(fence, state) for fence, state in (entries or {}).items()]  # type: ignore[arg-type]
         name = "web-1" if host == self.host_id else "web-2"
         hello = Hello(name, "1", name, journal, "boot-1", slots, held)
         session = self.db.write_blocking(presence.connect, host, hello, "")

@@ -1,10 +1,12 @@
-"""A claim reads the oldest ready jobs of its host along their index, however many are ready."""
+"""A claim reads the oldest ready jobs of its host along their index, however many are ready; what
+runs every second, or for an agent's download, does not read them all either."""
 
 import pytest
 
 from belvedere.bench.measure import history_data
 from belvedere.bench.measure.fixture import Fixture
 from belvedere.db import Tx
+from belvedere.jobs import specs
 from belvedere.jobs.lifecycle import claim
 from belvedere.jobs.lifecycle.create import JobRequest, create
 from jobs.job_steps import Workshop
@@ -72,3 +74,54 @@ def test_a_claim_costs_the_same_with_many_ready_jobs(busy: Workshop) -> None:
     add_ready(busy, MANY)
     many = busy.db.write_blocking(costs)
     assert all(0 < after < 2 * before for before, after in zip(few, many, strict=True)), (few, many)
+
+
+def test_finding_hosts_with_ready_jobs_costs_the_same_with_many(busy: Workshop) -> None:
+    other = busy.host("web-2")
+    busy.create(busy.task(name="elsewhere", host_id=other))
+
+    def measure(tx: Tx) -> int:
+        recording = RecordingTx(tx)
+        assert claim.hosts_with_ready_jobs(recording) == sorted([busy.host_id, other])
+        [statement] = recording.statements
+        return cost(tx, statement)
+
+    few = busy.db.write_blocking(measure)
+    add_ready(busy, MANY)
+    assert 0 < busy.db.write_blocking(measure) < 2 * few
+
+
+def test_hosts_whose_jobs_may_not_start_yet_are_not_found(shop: Workshop) -> None:
+    task_id = shop.task(retry={"times": 1, "delay": 10_000})
+    shop.connect()
+    shop.end(shop.assigned(task_id).fence, code=1)
+    assert shop.db.write_blocking(claim.hosts_with_ready_jobs) == []
+    # A job behind the delayed one may start.
+    shop.create()
+    assert shop.db.write_blocking(claim.hosts_with_ready_jobs) == [shop.host_id]
+
+
+def test_a_download_reads_only_the_front_of_the_queue(
+    busy: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that no task uses any more; a hostile agent may ask for others all day."""
+    monkeypatch.setattr(specs, "MAX_READY_JOBS", FEW)
+
+    def measure(tx: Tx) -> int:
+        recording = RecordingTx(tx)
+        assert not specs.needs_file(recording, busy.host_id, "a file of nobody")
+        [statement] = recording.statements
+        return cost(tx, statement)
+
+    few = busy.db.write_blocking(measure)
+    add_ready(busy, MANY)
+    assert 0 < busy.db.write_blocking(measure) < 2 * few
+
+
+def test_an_agent_may_download_the_script_of_the_next_job(shop: Workshop) -> None:
+    task_id = shop.task()
+    shop.create(task_id)
+    file_id = str(shop.db.write_blocking(lambda tx: tx.value("select script_id from jobs")))
+    shop.db.write_blocking(lambda tx: tx.execute("update tasks set script_id = null"))
+    assert shop.db.write_blocking(specs.needs_file, shop.host_id, file_id)
+    assert not shop.db.write_blocking(specs.needs_file, shop.host("web-3"), file_id)

@@ -96,9 +96,9 @@ def test_a_script_that_needs_input_waits_unless_a_person_starts_it(shop: Worksho
 
 def test_it_refuses_arguments_that_do_not_fit(shop: Workshop) -> None:
     task_id = shop.task(task_arguments=[NAME])
-    for given in ([], ["a", "b"], None, ["nul\0"]):
+    for item in ([], ["a", "b"], None, ["nul\0"]):
         with pytest.raises(Invalid):
-            shop.create(task_id, given)
+            shop.create(task_id, item)
     assert shop.db.write_blocking(lambda tx: tx.value("select count(*) from jobs")) == 0
 
 
@@ -166,9 +166,9 @@ def test_a_wrong_secret_and_a_missing_task_look_the_same(shop: Workshop) -> None
     task_id, other = shop.task(), shop.task(name="other")
     secret = secret_of(shop, task_id)
     said = set()
-    for wanted, key in ((task_id, "0" * 64), (other, secret), (MISSING, secret), ("x", secret)):
+    for expected, key in ((task_id, "0" * 64), (other, secret), (MISSING, secret), ("x", secret)):
         with pytest.raises(Forbidden) as refusal:
-            shop.made(by_secret(shop, wanted, key))
+            shop.made(by_secret(shop, expected, key))
         said.add((refusal.value.code, refusal.value.message))
     assert len(said) == 1
 
@@ -178,13 +178,13 @@ def test_a_wrong_secret_and_a_missing_task_look_the_same(shop: Workshop) -> None
 
 def test_a_refused_one_harms_no_other(shop: Workshop) -> None:
     task_id = shop.task()
-    wanted = [
+    expected = [
         JobRequest(shop.cast.ada, task_id, None),
         JobRequest(shop.cast.ada, MISSING, None),
         JobRequest(shop.cast.uma, task_id, None),
         JobRequest(shop.cast.ada, task_id, None),
     ]
-    answers = shop.db.write_blocking(create, wanted)
+    answers = shop.db.write_blocking(create, expected)
     kinds = [isinstance(answer, CreatedJob) for answer in answers]
     assert kinds == [True, False, False, True]
     assert all(isinstance(answer, Refused) for answer in answers[1:3])

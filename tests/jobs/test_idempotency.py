@@ -32,8 +32,8 @@ def test_twice_in_one_set_is_still_one_job(shop: Workshop) -> None:
     task_id = shop.task()
     answers = shop.db.write_blocking(create, [asked(shop, task_id) for _ in range(3)])
     made = [answer for answer in answers if isinstance(answer, CreatedJob)]
-    assert len({one.job.id for one in made}) == 1
-    assert [one.replayed for one in made] == [False, True, True]
+    assert len({item.job.id for item in made}) == 1
+    assert [item.replayed for item in made] == [False, True, True]
 
 
 def test_another_body_is_refused(shop: Workshop) -> None:
@@ -60,12 +60,12 @@ def test_keys_of_different_people_routes_and_organizations_do_not_meet(shop: Wor
 
 def test_a_refused_request_leaves_its_key_free(shop: Workshop) -> None:
     task_id = shop.task(task_arguments=[{"type": "input"}])
-    wanted = asked(shop, task_id)
+    expected = asked(shop, task_id)
     for _ in range(2):
         with pytest.raises(Invalid):
-            shop.made(wanted)
-    wanted = msgspec.structs.replace(wanted, values=["x"])
-    assert not shop.made(wanted).replayed
+            shop.made(expected)
+    expected = msgspec.structs.replace(expected, values=["x"])
+    assert not shop.made(expected).replayed
 
 
 def test_a_replay_needs_no_task_any_more(shop: Workshop) -> None:

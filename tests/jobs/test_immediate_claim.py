@@ -61,8 +61,8 @@ class Office:
         db.before_commit = self.links.claim_for_signalled_hosts
 
     def ask(self, *task_ids: str, **rest: Any) -> list[Any]:
-        wanted = [JobRequest(self.shop.cast.ada, task_id, None, **rest) for task_id in task_ids]
-        return list(self.db.write_blocking(self.links.create, wanted))
+        expected = [JobRequest(self.shop.cast.ada, task_id, None, **rest) for task_id in task_ids]
+        return list(self.db.write_blocking(self.links.create, expected))
 
     def create(self, task_id: str, **rest: Any) -> JobRow:
         [made] = self.ask(task_id, **rest)
@@ -82,14 +82,14 @@ def sound(shop: Workshop) -> None:
 def test_it_works(shop: Workshop, office: Office) -> None:
     made = office.create(shop.task(timeout=7_000))
     assert (made.lifecycle, made.version, made.fence, made.attempts) == ("ready", 1, 0, 0)
-    found = shop.job(made.id)
-    assert (found.lifecycle, found.version, found.attempts) == ("assigned", 2, 1)
-    assert (found.assigned_at, found.deadline_at) == (shop.clock.now, shop.clock.now + 12_000)
+    job = shop.job(made.id)
+    assert (job.lifecycle, job.version, job.attempts) == ("assigned", 2, 1)
+    assert (job.assigned_at, job.deadline_at) == (shop.clock.now, shop.clock.now + 12_000)
     [attempt] = shop.attempts(made.id)
-    assert (attempt.fence, attempt.number, attempt.state) == (found.fence, 1, "live")
+    assert (attempt.fence, attempt.number, attempt.state) == (job.fence, 1, "live")
     assert (attempt.session, attempt.journal_id) == (shop.session, "journal-1")
     [order] = office.link.given
-    assert (order.job_id, order.fence) == (made.id, found.fence)
+    assert (order.job_id, order.fence) == (made.id, job.fence)
     sound(shop)
 
 
@@ -242,7 +242,7 @@ def test_a_key_that_comes_twice_in_one_set_gives_one_order(shop: Workshop, offic
     task_id, once = shop.task(), IdempotencyKey("POST /job", "k", "same")
     first, second = office.ask(task_id, task_id, idempotency_key=once)
     third = office.ask(task_id, idempotency_key=once)[0]
-    assert [made.replayed for made in (first, second, third)] == [False, True, True]
+    assert [item.replayed for item in (first, second, third)] == [False, True, True]
     assert first.job.id == second.job.id == third.job.id
     assert office.link.job_ids == [first.job.id]
 
@@ -250,14 +250,14 @@ def test_a_key_that_comes_twice_in_one_set_gives_one_order(shop: Workshop, offic
 def test_a_verb_that_fails_behind_it_leaves_neither_job_nor_order(
     shop: Workshop, office: Office
 ) -> None:
-    wanted = JobRequest(shop.cast.ada, shop.task(), None)
+    expected = JobRequest(shop.cast.ada, shop.task(), None)
 
     def verb(tx: Tx) -> None:
-        office.links.create(tx, [wanted])
+        office.links.create(tx, [expected])
         raise Refused("No.", code="no")
 
     async def join() -> Any:
-        return await shop.db.write_batched(office.links.create, wanted)
+        return await shop.db.write_batched(office.links.create, expected)
 
     async def run() -> list[Any]:
         """In one transaction with a neighbour, where verbs share one."""
@@ -275,10 +275,10 @@ async def _written(db: Database, verb: Any) -> None:
 
 
 def test_a_lone_verb_that_fails_leaves_nothing(shop: Workshop, office: Office) -> None:
-    wanted = JobRequest(shop.cast.ada, shop.task(), None)
+    expected = JobRequest(shop.cast.ada, shop.task(), None)
 
     def verb(tx: Tx) -> None:
-        office.links.create(tx, [wanted])
+        office.links.create(tx, [expected])
         raise Refused("No.", code="no")
 
     with pytest.raises(Refused):
@@ -320,8 +320,8 @@ def test_two_servers_at_once_never_pass_the_slots(shop: Workshop, beside: Databa
     task_id, narrow = shop.task(), shop.task(name="narrow", concurrency=1)
     offices = [Office(shop, shop.db, slots=3), Office(shop, beside)]
     for _ in range(25):
-        both = [(office, one) for office in offices * 3 for one in (task_id, narrow)]
-        for answer in at_once([partial(office.ask, one) for office, one in both]):
+        both = [(office, item) for office in offices * 3 for item in (task_id, narrow)]
+        for answer in at_once([partial(office.ask, item) for office, item in both]):
             assert isinstance(answer, list) and isinstance(answer[0], CreatedJob), answer
         fences = shop.db.write_blocking(live)
         assert 1 <= len(fences) <= 3

@@ -44,6 +44,6 @@ def plan(db: Database, cast: Cast, query: dict[str, list[str]]) -> str:
 def test_it_works(db: Database, cast: Cast, query: dict[str, list[str]], index: str) -> None:
     # While the table is empty, these two may cost PostgreSQL the same.
     alike = ("jobs_ended_badly", "jobs_of_customer")
-    wanted = alike if db.dialect.name == "postgres" and index in alike else index.split("|")
+    expected = alike if db.dialect.name == "postgres" and index in alike else index.split("|")
     found = plan(db, cast, query)
-    assert any(name in found for name in wanted), found
+    assert any(name in found for name in expected), found

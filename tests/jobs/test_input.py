@@ -36,9 +36,9 @@ def test_a_dummy_is_over_with_its_input(shop: Workshop) -> None:
 
 def test_input_is_checked_like_creation(shop: Workshop) -> None:
     job = shop.create(shop.task(task_arguments=[NAME]), lifecycle="onhold")
-    for given in ([], ["a", "b"], ["nul\0"]):
+    for item in ([], ["a", "b"], ["nul\0"]):
         with pytest.raises(Invalid):
-            shop.db.write_blocking(actions.give_input, shop.cast.ada, job.id, given)
+            shop.db.write_blocking(actions.give_input, shop.cast.ada, job.id, item)
     assert (shop.stands(job.id), shop.heavy(job.id).arguments) == ("onhold/in_progress", "[]")
 
 

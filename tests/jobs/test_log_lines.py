@@ -82,8 +82,8 @@ def test_it_reads_the_lines_that_are_there(
     read = _read(iter(chunks(data, cuts)), first, count, 0)
     assert read.lines == lines[first - 1 : first - 1 + count]
     if read.lines:
-        kept = data[read.offset : read.next].decode()
-        assert kept.removesuffix("\n").split("\n") == read.lines
+        output = data[read.offset : read.next].decode()
+        assert output.removesuffix("\n").split("\n") == read.lines
 
 
 def test_a_line_without_an_end_takes_no_memory() -> None:

@@ -17,7 +17,7 @@ from belvedere.jobs.lifecycle import actions, timeouts
 from belvedere.jobs.lifecycle import claim as queue
 from belvedere.jobs.lifecycle.finish import ReceivedReport, ReportOutcome, finish
 from belvedere.jobs.recovery import resync
-from belvedere.protocol import Entry, Hello, Report
+from belvedere.protocol import Hello, JournaledAttempt, Report
 from jobs import reference
 from jobs.job_steps import Workshop
 from jobs.reference import EXPIRES, RETRY_DELAY, TIMEOUT, WAITING, Job
@@ -105,17 +105,17 @@ class Jobs(RuleBasedStateMachine):
     def claim(self) -> None:
         running = [job for job in self.jobs.values() if job.lifecycle == "assigned"]
         narrow = sum(job.kind == "narrow" for job in running)
-        wanted: list[Any] = []
+        expected: list[Any] = []
         for job in sorted(self.jobs.values(), key=lambda one: one.id):
             if job.lifecycle != "ready" or job.not_before > self.now:
                 continue
-            if len(running) + len(wanted) == SLOTS or (job.kind == "narrow" and narrow == 1):
+            if len(running) + len(expected) == SLOTS or (job.kind == "narrow" and narrow == 1):
                 continue
             narrow += job.kind == "narrow"
-            wanted.append(job)
+            expected.append(job)
         claimed = self.shop.db.write_blocking(queue.claim, self.host_id, self.session)
-        assert [one.job.id for one in claimed] == [job.id for job in wanted]
-        for job, one in zip(wanted, claimed, strict=True):
+        assert [one.job.id for one in claimed] == [job.id for job in expected]
+        for job, one in zip(expected, claimed, strict=True):
             assert one.job.fence > max([0, *(other.fence for other in self.jobs.values())])
             job.claim(one.job.fence, self.journal, self.now)
 
@@ -156,7 +156,7 @@ class Jobs(RuleBasedStateMachine):
             self.journal = f"{self.name}-{self.now}-{len(self.jobs)}-{self.session}"
         running = [job for job in self.jobs.values() if job.lifecycle == "assigned"]
         known = {job.fence for n, job in enumerate(running) if held >> n & 1}
-        entries = [Entry(fence, "live") for fence in sorted(known)]
+        entries = [JournaledAttempt(fence, "live") for fence in sorted(known)]
         hello = Hello(self.name, "1", self.name, self.journal, "boot", SLOTS, entries)
         self.session = self.shop.db.write_blocking(presence.connect, self.host_id, hello, "")
         self.seen_at = self.now

@@ -73,9 +73,9 @@ def test_it_works() -> None:
         triggers, Lifecycle, JobState, Lifecycle, JobState
     ):
         place = "lost" if (before, had) == ("terminated", "lost") else str(before)
-        wanted = place != "terminated" and (trigger, place, str(after), str(state)) in table
+        expected = place != "terminated" and (trigger, place, str(after), str(state)) in table
         told = f"{trigger}: {before}/{had} to {after}/{state}"
-        assert may(trigger, job(before, had), after, state) is wanted, told
+        assert may(trigger, job(before, had), after, state) is expected, told
 
 
 def test_a_refusal_names_the_state_of_the_job() -> None:
@@ -130,8 +130,8 @@ def test_the_database_refuses_a_raw_update_to_any_other_pair(shop: Workshop) -> 
             shop.db.write_blocking(place, template, before, had)
             for after in map(str, Lifecycle):
                 frozen = before == "terminated" and had != "lost"
-                wanted = (before, after) in pairs and not frozen
-                assert _moves(shop, f"{before}-{had}", after) is wanted, f"{before} to {after}"
+                expected = (before, after) in pairs and not frozen
+                assert _moves(shop, f"{before}-{had}", after) is expected, f"{before} to {after}"
 
 
 def _moves(shop: Workshop, job_id: str, after: str) -> bool:

@@ -67,9 +67,9 @@ def test_eight_claimers_never_pass_the_limit_and_take_nothing_twice(shop: Worksh
         return shop.db.write_blocking(queue.claim, shop.host_id, shop.session)
 
     for _ in range(40):
-        for got in at_once([claim] * THREADS):
-            assert isinstance(got, list), got
-            claimed += [one.job.id for one in got]
+        for item in at_once([claim] * THREADS):
+            assert isinstance(item, list), item
+            claimed += [one.job.id for one in item]
         running = shop.db.write_blocking(
             lambda tx: tx.rows("select task_id, fence from jobs where lifecycle = 'assigned'")
         )
@@ -105,8 +105,8 @@ def test_claimers_of_different_hosts_get_different_fences(shop: Workshop) -> Non
             for host_id in hosts
         ]
         got = at_once(calls)  # type: ignore[arg-type]
-        assert all(isinstance(one, list) for one in got), got
-        taken = [(one.job.host_id, one.job.fence) for some in got for one in some]
+        assert all(isinstance(item, list) for item in got), got
+        taken = [(item.job.host_id, item.job.fence) for some in got for item in some]
         fences += [fence for _, fence in taken]
         ends = [ReceivedReport(host, fence, Report("exit")) for host, fence in taken]
         shop.db.write_blocking(finish, ends)
@@ -121,7 +121,7 @@ def test_of_two_reports_one_counts(shop: Workshop) -> None:
         reports = [
             ReceivedReport(shop.host_id, job.fence, Report("exit", code=n)) for n in range(4)
         ]
-        got = at_once([partial(shop.db.write_blocking, finish, [one]) for one in reports])
+        got = at_once([partial(shop.db.write_blocking, finish, [report]) for report in reports])
         words = sorted(outcome.status for [outcome] in got)
         assert words == ["counted", "late", "late", "late"]
     sound(shop)
@@ -159,7 +159,7 @@ def test_cancel_and_claim_have_one_winner(shop: Workshop) -> None:
         assert not isinstance(canceled, Exception)
         if found.lifecycle == "assigned":
             assert found.cancel_requested_at is not None
-            assert [one.job.id for one in claimed] == [job.id]
+            assert [item.job.id for item in claimed] == [job.id]
             shop.end(found.fence, "canceled")
         else:
             assert (found.lifecycle, claimed) == ("canceled", [])
@@ -216,8 +216,8 @@ def test_approve_and_reject_have_one_winner(shop: Workshop) -> None:
                 partial(shop.db.write_blocking, votes.reject, shop.cast.max, job.id),
             ]
         )
-        [won] = [one for one in got if not isinstance(one, Exception)]
-        [refused] = [one for one in got if isinstance(one, Exception)]
+        [won] = [item for item in got if not isinstance(item, Exception)]
+        [refused] = [item for item in got if isinstance(item, Exception)]
         assert isinstance(refused, Conflict)
         assert shop.job(job.id) == won
     sound(shop)
@@ -229,16 +229,16 @@ def test_a_hundred_requests_with_one_key_make_one_job(shop: Workshop) -> None:
 
     def ask() -> Any:
         next(numbers)
-        wanted = JobRequest(
+        expected = JobRequest(
             shop.cast.ada, task_id, None, idempotency_key=IdempotencyKey("POST /job", "k", "d")
         )
-        return shop.db.write_blocking(create, [wanted])[0]
+        return shop.db.write_blocking(create, [expected])[0]
 
-    got = [one for _ in range(13) for one in at_once([ask] * THREADS)]
-    made = [one for one in got if isinstance(one, CreatedJob)]
+    got = [item for _ in range(13) for item in at_once([ask] * THREADS)]
+    made = [item for item in got if isinstance(item, CreatedJob)]
     assert len(made) == len(got) == 104
-    assert len({one.job.id for one in made}) == 1
-    assert [one.replayed for one in made].count(False) == 1
+    assert len({item.job.id for item in made}) == 1
+    assert [item.replayed for item in made].count(False) == 1
     assert shop.db.write_blocking(lambda tx: tx.value("select count(*) from jobs")) == 1
 
 
@@ -253,6 +253,6 @@ def test_a_returning_agent_and_an_end_leave_one_truth(shop: Workshop) -> None:
                 partial(shop.connect, {job.fence: "ended"}),
             ]
         )
-        assert not any(isinstance(one, Refused) for one in got), got
+        assert not any(isinstance(item, Refused) for item in got), got
         assert shop.stands(job.id) == "finished/normal"
     sound(shop)

@@ -21,8 +21,8 @@ def ended(shop: Workshop, task_id: str, given: list[str] | None = None) -> str:
 
 def test_it_works(shop: Workshop) -> None:
     job_id = ended(shop, shop.task(task_arguments=[NAME]), ["Ada"])
-    wanted = shop.db.write_blocking(actions.restart, shop.cast.ada, job_id, None, None)
-    again = shop.made(wanted).job
+    expected = shop.db.write_blocking(actions.restart, shop.cast.ada, job_id, None, None)
+    again = shop.made(expected).job
     assert again.id != job_id
     assert (again.restarted_from, again.lifecycle, again.fence) == (job_id, "ready", 0)
     assert shop.heavy(again.id).arguments == '["Ada"]'
@@ -31,8 +31,8 @@ def test_it_works(shop: Workshop) -> None:
 
 def test_other_values_may_be_sent(shop: Workshop) -> None:
     job_id = ended(shop, shop.task(task_arguments=[NAME]), ["Ada"])
-    wanted = shop.db.write_blocking(actions.restart, shop.cast.ada, job_id, ["Eva"], None)
-    assert shop.heavy(shop.made(wanted).job.id).arguments == '["Eva"]'
+    expected = shop.db.write_blocking(actions.restart, shop.cast.ada, job_id, ["Eva"], None)
+    assert shop.heavy(shop.made(expected).job.id).arguments == '["Eva"]'
 
 
 def test_a_restart_validates_the_values_against_the_changed_task(shop: Workshop) -> None:
@@ -42,14 +42,14 @@ def test_a_restart_validates_the_values_against_the_changed_task(shop: Workshop)
     shop.db.write_blocking(
         task_service.change, shop.cast.ada, task_id, change, is_replacement=False
     )
-    wanted = shop.db.write_blocking(actions.restart, shop.cast.ada, job_id, None, None)
-    assert shop.heavy(shop.made(wanted).job.id).arguments == '["Ada",""]'
+    expected = shop.db.write_blocking(actions.restart, shop.cast.ada, job_id, None, None)
+    assert shop.heavy(shop.made(expected).job.id).arguments == '["Ada",""]'
 
 
 def test_a_lost_job_can_be_restarted(shop: Workshop) -> None:
     job = shop.lost()
-    wanted = shop.db.write_blocking(actions.restart, shop.cast.ada, job.id, None, None)
-    assert shop.made(wanted).job.lifecycle == "ready"
+    expected = shop.db.write_blocking(actions.restart, shop.cast.ada, job.id, None, None)
+    assert shop.made(expected).job.lifecycle == "ready"
     assert shop.stands(job.id) == "terminated/lost"
 
 
@@ -61,7 +61,7 @@ def test_the_same_key_restarts_once(shop: Workshop) -> None:
         for _ in range(2)
     ]
     assert made[0].job.id == made[1].job.id
-    assert [one.replayed for one in made] == [False, True]
+    assert [item.replayed for item in made] == [False, True]
 
 
 def test_it_refuses_a_job_that_is_not_over(shop: Workshop) -> None:
@@ -72,9 +72,9 @@ def test_it_refuses_a_job_that_is_not_over(shop: Workshop) -> None:
 
 def test_it_refuses_values_that_do_not_fit(shop: Workshop) -> None:
     job_id = ended(shop, shop.task(task_arguments=[NAME]), ["Ada"])
-    wanted = shop.db.write_blocking(actions.restart, shop.cast.ada, job_id, [], None)
+    expected = shop.db.write_blocking(actions.restart, shop.cast.ada, job_id, [], None)
     with pytest.raises(Invalid):
-        shop.made(wanted)
+        shop.made(expected)
 
 
 def test_a_job_is_not_found_without_permission_to_see_it(shop: Workshop) -> None:
@@ -90,6 +90,6 @@ def test_a_job_is_not_found_without_permission_to_see_it(shop: Workshop) -> None
 def test_seeing_is_not_running(shop: Workshop) -> None:
     task_id = shop.task(acl=["vic@acme.test"])
     job_id = ended(shop, task_id)
-    wanted = shop.db.write_blocking(actions.restart, shop.cast.vic, job_id, None, None)
+    expected = shop.db.write_blocking(actions.restart, shop.cast.vic, job_id, None, None)
     with pytest.raises(Forbidden):
-        shop.made(wanted)
+        shop.made(expected)

@@ -10,7 +10,7 @@ from belvedere.hosts import restored
 from belvedere.jobs.history import retention
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.recovery import hold, restore, resync
-from belvedere.protocol import Entry, Hello
+from belvedere.protocol import Hello, JournaledAttempt
 from jobs.job_steps import JOURNAL, Workshop
 
 
@@ -21,7 +21,7 @@ def restore_database(shop: Workshop) -> None:
     assert shop.db.write_blocking(restore.hold_after_restore) is not None
 
 
-def reunite(shop: Workshop, *entries: Entry) -> resync.ResyncResult:
+def reunite(shop: Workshop, *entries: JournaledAttempt) -> resync.ResyncResult:
     fence = shop.db.write_blocking(restored.last_hello, shop.host_id).restored_fence
     return shop.db.write_blocking(
         resync.resync_host, shop.host_id, JOURNAL, list(entries), 0, fence
@@ -34,9 +34,9 @@ def test_held_jobs_are_not_claimed(shop: Workshop) -> None:
     before = shop.create(task_id)
     restore_database(shop)
     after = shop.create(task_id)
-    assert [one.job.id for one in shop.claim()] == [after.id]
-    found = shop.job(before.id)
-    assert (found.lifecycle, found.reason, found.ran) == ("onhold", "restored", "maybe")
+    assert [item.job.id for item in shop.claim()] == [after.id]
+    job = shop.job(before.id)
+    assert (job.lifecycle, job.reason, job.ran) == ("onhold", "restored", "maybe")
     assert shop.kinds(before.id) == ["created", "held"]
 
 
@@ -64,7 +64,7 @@ def test_an_attempt_of_before_is_lost_when_the_journal_lacks_it(shop: Workshop) 
 def test_an_attempt_of_before_goes_on_when_the_journal_has_it(shop: Workshop) -> None:
     job = shop.assigned()
     restore_database(shop)
-    assert reunite(shop, Entry(job.fence, "live", job.id)).live == [job.fence]
+    assert reunite(shop, JournaledAttempt(job.fence, "live", job.id)).live == [job.fence]
     shop.end(job.fence)
     assert shop.stands(job.id) == "finished/normal"
 
@@ -73,7 +73,7 @@ def test_a_fence_that_only_the_agent_knows_is_bound_to_its_job(shop: Workshop) -
     job = shop.create()
     fence = shop.db.write_blocking(installation.newest_fence) + 1
     restore_database(shop)
-    told = reunite(shop, Entry(fence, "live", job.id))
+    told = reunite(shop, JournaledAttempt(fence, "live", job.id))
     assert (told.live, told.stop) == ([fence], [])
     assert shop.stands(job.id) == "assigned/in_progress"
     shop.end(fence)
@@ -84,7 +84,7 @@ def test_a_fence_that_only_the_agent_knows_is_bound_to_its_job(shop: Workshop) -
 def test_a_later_attempt_of_the_agent_replaces_the_one_of_the_backup(shop: Workshop) -> None:
     job = shop.assigned()
     restore_database(shop)
-    assert reunite(shop, Entry(job.fence + 1, "live", job.id)).live == [job.fence + 1]
+    assert reunite(shop, JournaledAttempt(job.fence + 1, "live", job.id)).live == [job.fence + 1]
     assert [attempt.state for attempt in shop.attempts(job.id)] == ["lost", "live"]
     shop.end(job.fence + 1)
     assert shop.stands(job.id) == "finished/normal"
@@ -93,7 +93,7 @@ def test_a_later_attempt_of_the_agent_replaces_the_one_of_the_backup(shop: Works
 def test_a_script_of_an_unknown_job_is_not_stopped(shop: Workshop) -> None:
     fence = shop.db.write_blocking(installation.newest_fence) + 1
     restore_database(shop)
-    assert reunite(shop, Entry(fence, "live", "f" * 24)).stop == []
+    assert reunite(shop, JournaledAttempt(fence, "live", "f" * 24)).stop == []
 
 
 def test_only_an_admin_releases(shop: Workshop) -> None:
@@ -104,7 +104,7 @@ def test_only_an_admin_releases(shop: Workshop) -> None:
     with pytest.raises(Forbidden):
         shop.db.write_blocking(hold.release, user, job.id)
     shop.db.write_blocking(hold.release, shop.cast.ada, job.id)
-    assert [one.job.id for one in shop.claim()] == [job.id]
+    assert [item.job.id for item in shop.claim()] == [job.id]
     with pytest.raises(Conflict):
         shop.db.write_blocking(hold.release, shop.cast.ada, job.id)
 
@@ -123,7 +123,7 @@ def test_a_held_job_is_resolved_or_cancelled_but_takes_no_input(shop: Workshop) 
 # Without the step of the operator.
 
 
-def hello(highest: int, *entries: Entry, **more: object) -> Hello:
+def hello(highest: int, *entries: JournaledAttempt, **more: object) -> Hello:
     said: dict[str, object] = {"greeting": 100, "keeper_id": "keeper-1", **more}
     return Hello("web-1", "0.1.0", "m", JOURNAL, "b", 16, list(entries), highest=highest, **said)  # type: ignore[arg-type]
 
@@ -193,8 +193,8 @@ def test_an_agent_cannot_use_up_the_epochs(shop: Workshop) -> None:
 
 def test_a_deleted_attempt_is_no_sign_of_a_restore(shop: Workshop) -> None:
     first, job = shop.assigned(), shop.assigned()
-    for one in (first, job):
-        shop.end(one.fence)
+    for item in (first, job):
+        shop.end(item.fence)
     shop.db.write_blocking(retention.delete_jobs, [job.id])
     assert check(shop, hello(job.fence)) == 0
 
@@ -222,7 +222,7 @@ def test_nothing_is_held_when_a_failover_lost_nothing(shop: Workshop) -> None:
     shop.connect({})
     known = shop.assigned()
     job = shop.create()
-    assert fail_over(shop, hello(known.fence, Entry(known.fence, "live", known.id))) == 0
+    assert fail_over(shop, hello(known.fence, JournaledAttempt(known.fence, "live", known.id))) == 0
     assert shop.stands(job.id) == "ready/in_progress"
 
 
@@ -249,14 +249,14 @@ def test_a_fence_that_the_journal_has_dropped_shows_a_restore(shop: Workshop) ->
 
 def test_a_fence_that_the_journal_still_holds_shows_nothing(shop: Workshop) -> None:
     job = shop.assigned()
-    assert check(shop, hello(job.fence, Entry(job.fence, "live", job.id))) == 0
+    assert check(shop, hello(job.fence, JournaledAttempt(job.fence, "live", job.id))) == 0
 
 
 def test_a_script_whose_fence_another_host_got_is_not_stopped(shop: Workshop) -> None:
     job, other = shop.assigned(), shop.host("web-2")
     restore_database(shop)
     fence = shop.db.write_blocking(restored.last_hello, other).restored_fence
-    entries = [Entry(job.fence, "live", "f" * 24)]
+    entries = [JournaledAttempt(job.fence, "live", "f" * 24)]
     reunion = shop.db.write_blocking(resync.resync_host, other, "journal-2", entries, 0, fence)
     assert reunion.stop == []
 
@@ -266,5 +266,5 @@ def test_a_job_that_expired_before_its_agent_reconnected_may_have_run(shop: Work
     fence = shop.db.write_blocking(installation.newest_fence) + 1
     shop.db.write_blocking(actions.cancel, shop.cast.ada, job.id)
     restore_database(shop)
-    reunite(shop, Entry(fence, "ended", job.id))
+    reunite(shop, JournaledAttempt(fence, "ended", job.id))
     assert (shop.stands(job.id), shop.job(job.id).ran) == ("canceled/canceled", "maybe")

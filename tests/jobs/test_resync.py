@@ -4,7 +4,7 @@ import run_timeouts
 from belvedere.base.clock import DAY
 from belvedere.jobs.lifecycle import actions, claim, timeouts
 from belvedere.jobs.recovery import resync
-from belvedere.protocol import Entry
+from belvedere.protocol import JournaledAttempt
 from jobs.job_steps import JOURNAL, Workshop
 
 
@@ -92,13 +92,13 @@ def test_a_lost_one_that_was_never_accepted_did_not_run(shop: Workshop) -> None:
     job, held, started = (shop.assigned(task_id) for _ in range(3))
     shop.started(started.fence)
     _lose_all(shop)
-    assert [shop.job(one.id).ran for one in (job, held, started)] == ["maybe"] * 3
+    assert [shop.job(item.id).ran for item in (job, held, started)] == ["maybe"] * 3
     before = shop.job(job.id).version
     shop.connect({held.fence: "live"})
     found = shop.job(job.id)
     assert (found.state, found.ran, found.reason) == ("lost", "no", "agent_unreachable")
     assert found.version == before + 1 and shop.kinds(job.id)[-1] == "reachable"
-    assert [shop.job(one.id).ran for one in (held, started)] == ["maybe"] * 2
+    assert [shop.job(item.id).ran for item in (held, started)] == ["maybe"] * 2
     shop.connect({held.fence: "live"})
     assert shop.job(job.id).version == before + 1
 
@@ -111,7 +111,7 @@ def test_a_journal_whose_entry_was_acknowledged_proves_nothing(shop: Workshop) -
     shop.connect({late.fence: "ended"})
     shop.end(late.fence, ending="unknown", reason="keeper_lost")
     shop.connect({})
-    assert [shop.job(one.id).ran for one in (early, late)] == ["maybe", "maybe"]
+    assert [shop.job(item.id).ran for item in (early, late)] == ["maybe", "maybe"]
 
 
 def test_another_journal_proves_nothing_of_a_lost_one(shop: Workshop) -> None:
@@ -254,7 +254,7 @@ def test_it_skips_what_was_settled_while_it_waited(shop: Workshop) -> None:
     def late(tx):  # type: ignore[no-untyped-def]
         # The attempt still reads as live, its job is over already.
         tx.execute("update jobs set lifecycle = 'finished', state = 'normal' where id = ?", job.id)
-        return resync.resync_host(tx, shop.host_id, "journal-1", [Entry(1, "live")])
+        return resync.resync_host(tx, shop.host_id, "journal-1", [JournaledAttempt(1, "live")])
 
     told = shop.db.write_blocking(late)
     assert (told.live, told.stop) == ([], [1])

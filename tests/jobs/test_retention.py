@@ -337,7 +337,7 @@ def test_a_clock_that_is_set_back_while_rows_go_costs_none(shop: Workshop) -> No
     shop.end(runs.fence)
     new = ended(shop, task_id)
     purge(shop)
-    assert [sees(shop, one) for one in (old, runs.id, new)] == [False, True, True]
+    assert [sees(shop, item) for item in (old, runs.id, new)] == [False, True, True]
 
 
 def test_what_was_deleted_does_not_come_back_with_an_earlier_time(shop: Workshop) -> None:

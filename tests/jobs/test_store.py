@@ -13,7 +13,7 @@ from belvedere.jobs.store import ASSIGNED, CHANGING, ENDED, EndColumns
 IMMUTABLE = {
     *("id", "customer_id", "task_id", "task_version", "workflow_id", "workflow_job_id", "host_id"),
     *("script_id", "script_sha256", "script_filename", "type", "name", "origin", "user_id"),
-    *("username", "email", "notify", "concurrency", "restarted_from", "created_at"),
+    *("username", "email", "notify", "concurrency", "restarted_from", "created_at", "started_by"),
 }
 
 

@@ -16,6 +16,7 @@ from belvedere.jobs.lifecycle.verdict import (
     result_of,
 )
 from belvedere.protocol import Report
+from jobs.last_lines import LAST_LINES
 
 
 def verdict(
@@ -88,7 +89,6 @@ def test_the_six_words_count_bare_and_in_an_object(word: str, state: str) -> Non
         "Success",
         "success!",
         "all ok",
-        '"success"',
         "true",
         "0",
         "unknown",
@@ -152,6 +152,14 @@ def test_the_trigger_is_the_event_name_or_follows_the_state(
 
 
 # The output.
+
+
+@pytest.mark.parametrize(("line", "state", "output"), LAST_LINES)
+def test_the_last_line_sets_state_and_output(
+    line: str, state: str, output: list[str] | None
+) -> None:
+    decision = verdict(line)
+    assert (decision.state, decision.output) == (state, output)
 
 
 @pytest.mark.parametrize(

@@ -54,11 +54,11 @@ async def _watches(agent: OldAgent, ada: Client) -> None:
     hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
     body = {"name": "health", "type": "dstat", "host_id": hosts[0]["id"]}
     question = asyncio.create_task(agent.poll())
-    made = (await ada.post("/acme/monitor", body)).json
+    monitor = (await ada.post("/acme/monitor", body)).json
     (update,) = await question
     assert update["_type"] == "AgentUpdateJob"
     (worker,) = await agent.updated(update)
-    assert (worker["type"], worker["resource_id"]) == ("dstat", made["id"])
+    assert (worker["type"], worker["resource_id"]) == ("dstat", monitor["id"])
     seen: dict[str, Any] = {
         "cpu": 0,
         "mem": 3.6,
@@ -67,8 +67,8 @@ async def _watches(agent: OldAgent, ada: Client) -> None:
     }
     told = await agent.report(worker["resource_id"], "normal", "host:stats:normal", **seen)
     assert told.status == 200
-    found = (await ada.get(f"/acme/monitor/{made['id']}")).json
-    assert (found["state"], found["resource"]["last_event"]["data"]) == ("normal", seen)
+    record = (await ada.get(f"/acme/monitor/{monitor['id']}")).json
+    assert (record["state"], record["resource"]["last_event"]["data"]) == ("normal", seen)
 
 
 async def _tells_of_its_machine(agent: OldAgent, ada: Client) -> None:
@@ -122,8 +122,12 @@ async def test_a_body_may_come_in_chunks(world: World, ada: Client) -> None:
     async with listening(world.runtime) as port:
         wire = Socket(port)
         pieces = [form[at : at + 7] for at in range(0, len(form), 7)]
-        made = await wire.ask("POST", "/acme/file", headers=headers, pieces=pieces)
+        response = await wire.ask("POST", "/acme/file", headers=headers, pieces=pieces)
         await wire.hang_up()
-    assert (made.status, made.json["filename"], made.json["description"]) == (200, "a.sh", "hello")
-    answer = await ada.get(f"/acme/file/{made.json['id']}/download")
+    assert (response.status, response.json["filename"], response.json["description"]) == (
+        200,
+        "a.sh",
+        "hello",
+    )
+    answer = await ada.get(f"/acme/file/{response.json['id']}/download")
     assert answer.body == b"#!/bin/sh\necho a\n"

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import hashlib
+import json
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from belvedere.server.background import loops
 from contract.client import Client
 from contract.running import create, show
 from contract.world import World
+from jobs.last_lines import LAST_LINES
 from legacy_agents.legacy_agent import INFO, OldAgent
 from manual_clock import HandClock
 
@@ -83,17 +85,17 @@ async def test_registration_names_host_monitor_and_machine(
     world: World, old: OldAgent, ada: Client
 ) -> None:
     await old.sign_in()
-    made = (await old.register()).json
-    host = (await ada.get(f"/acme/host/{made['host_id']}")).json
+    record = (await old.register()).json
+    host = (await ada.get(f"/acme/host/{record['host_id']}")).json
     assert (host["hostname"], host["state"], host["ip"]) == ("old-1", "online", "10.1.2.3")
     assert (host["agent_version"], host["os_name"], host["os_version"]) == (
         "2.1.1",
         "Linux",
         "6.1.0",
     )
-    monitor = (await ada.get(f"/acme/monitor/{made['resource_id']}")).json
+    monitor = (await ada.get(f"/acme/monitor/{record['resource_id']}")).json
     assert (monitor["type"], monitor["state"]) == ("host", "normal")
-    assert (made["type"], made["looptime"]) == ("keepAlive", 30_000) and made["connection_id"]
+    assert (record["type"], record["looptime"]) == ("keepAlive", 30_000) and record["connection_id"]
 
 
 async def test_wrong_ids_and_secrets_look_alike_and_are_counted(
@@ -221,8 +223,8 @@ async def test_monitors_are_sent_in_the_format_of_theeye(
         {"type": "tcp", "target": "x.test", "port": 1},
     ):
         named = {"name": body["type"], "host_id": host["id"], "looptime": "4000", **body}
-        made = await ada.post("/acme/monitor", named)
-        assert made.status == 200, made.body
+        response = await ada.post("/acme/monitor", named)
+        assert response.status == 200, response.body
     web, stat, process, script = await old.config()
     assert (web["type"], web["url"], web["looptime"]) == ("scraper", "http://x.test/", 4_000)
     assert (web["status_code"], web["timeout"]) == ("^(?:2..)$", 10_000)
@@ -259,8 +261,8 @@ async def test_a_script_monitor_is_judged_like_our_own(
     file = await ada.post("/acme/file", {"filename": "a.sh", "source": "echo ok\n"})
     body = {"name": "s", "type": "script", "script_id": file.json["id"], "fail_threshold": 1}
     hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
-    made = await ada.post(f"/acme/monitor?host_id={hosts[0]['id']}", body)
-    told = await old.report(made.json["id"], state, code=code, lastline="x", log="x\n")
+    response = await ada.post(f"/acme/monitor?host_id={hosts[0]['id']}", body)
+    told = await old.report(response.json["id"], state, code=code, lastline="x", log="x\n")
     assert (told.status, told.json["state"]) == (200, expected)
 
 
@@ -271,7 +273,7 @@ async def test_a_change_of_a_monitor_is_followed_by_an_update(
     hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
     body = {"name": "web", "type": "scraper", "url": "http://x.test/", "status_code": "200"}
     waiting = asyncio.create_task(old.poll())
-    made = await ada.post(f"/acme/monitor?host_id={hosts[0]['id']}", body)
+    response = await ada.post(f"/acme/monitor?host_id={hosts[0]['id']}", body)
     jobs = await waiting or await old.poll()
     assert [(job["_type"], job["name"]) for job in jobs] == [
         ("AgentUpdateJob", "agent:config:update")
@@ -279,11 +281,11 @@ async def test_a_change_of_a_monitor_is_followed_by_an_update(
     # Told once, not at every question.
     assert await old.poll() == []
     (worker,) = await old.updated(jobs[0])
-    assert worker["resource_id"] == made.json["id"]
+    assert worker["resource_id"] == response.json["id"]
     assert await old.poll() == []
     # It is no job that anybody would see.
     assert (await ada.get("/acme/job")).json == []
-    await ada.delete(f"/acme/monitor/{made.json['id']}")
+    await ada.delete(f"/acme/monitor/{response.json['id']}")
     (update,) = await old.poll()
     assert await old.updated(update) == []
 
@@ -342,7 +344,7 @@ async def test_a_waiting_poll_is_answered_immediately(
     waiting = asyncio.create_task(old.poll())
     job = await create(uma, task)
     async with asyncio.timeout(10):
-        assert [one["id"] for one in await waiting] == [job["id"]]
+        assert [item["id"] for item in await waiting] == [job["id"]]
 
 
 async def test_several_jobs_come_in_one_answer(world: World, old: OldAgent, uma: Client) -> None:
@@ -365,9 +367,9 @@ async def test_a_poll_that_disconnects_gets_no_job(
     headers = {"authorization": f"Bearer {old.token}"}
     answer = await hasty.ask("GET", "/acme/job?hostname=old-1", headers=headers)
     assert answer.json["jobs"] == []
-    found = await show(uma, job["id"])
-    assert (found["lifecycle"], found["attempt_count"]) == ("ready", 0)
-    assert [one["id"] for one in await old.poll()] == [job["id"]]
+    record = await show(uma, job["id"])
+    assert (record["lifecycle"], record["attempt_count"]) == ("ready", 0)
+    assert [item["id"] for item in await old.poll()] == [job["id"]]
 
 
 async def test_others_get_the_list_of_jobs(world: World, old: OldAgent, ada: Client) -> None:
@@ -482,9 +484,9 @@ async def test_unsupported_jobs_are_not_assigned_to_it(
     await old.start()
     job = await create(uma, await world.task(hostname="old-1", os_user="nobody"))
     assert await old.poll() == []
-    found = await show(uma, job["id"])
-    assert (found["lifecycle"], found["state"], found["ran"]) == ("finished", "error", "no")
-    assert found["result"]["reason"] == "needs_own_agent"
+    record = await show(uma, job["id"])
+    assert (record["lifecycle"], record["state"], record["ran"]) == ("finished", "error", "no")
+    assert record["result"]["reason"] == "needs_own_agent"
 
 
 async def test_it_gets_variables_but_no_secrets(
@@ -605,10 +607,10 @@ async def test_a_log_of_twenty_megabytes_is_kept_and_cut(
     log = "first\n" + line * (20 * 65_536) + "last\n"
     done = await old.finish(job, "success", log=log, lastline="last")
     assert (done.status, done.json["state"]) == (200, "success")
-    found = await show(uma, job["id"])
-    assert found["result"]["log_bytes"] == len(log)
-    assert found["result"]["log"].endswith("last\n") and len(found["result"]["log"]) <= 256 * 1024
-    assert found["result"]["log_sha256"] == hashlib.sha256(log.encode()).hexdigest()
+    record = await show(uma, job["id"])
+    assert record["result"]["log_bytes"] == len(log)
+    assert record["result"]["log"].endswith("last\n") and len(record["result"]["log"]) <= 256 * 1024
+    assert record["result"]["log_sha256"] == hashlib.sha256(log.encode()).hexdigest()
     text = (await uma.get(f"/acme/job/{job['id']}/log")).text
     assert text.startswith("first\n") and text.endswith("last\n") and "bytes were cut" in text
 
@@ -624,11 +626,11 @@ async def test_statistics_are_kept(world: World, old: OldAgent, ada: Client, vic
     assert (await old.send("POST", "/acme/psaux/old-1", {"psaux": psaux})).status == 200
     hosts = (await ada.get("/acme/host?where[hostname]=old-1")).json
     target = f"/acme/host/{hosts[0]['id']}/stats"
-    found = (await ada.get(target)).json
-    assert [one["type"] for one in found] == ["dstat", "psaux"]
-    assert found[0]["stats"] == dstat and found[1]["stats"] == psaux
+    records = (await ada.get(target)).json
+    assert [record["type"] for record in records] == ["dstat", "psaux"]
+    assert records[0]["stats"] == dstat and records[1]["stats"] == psaux
     # Command lines hold arguments, also masked ones.
-    assert [one["type"] for one in (await vic.get(target)).json] == ["dstat"]
+    assert [record["type"] for record in (await vic.get(target)).json] == ["dstat"]
     assert (await vic.get(f"{target}?type=psaux")).json == []
     assert (await vic.get(f"{target}?type=x")).status == 400
 
@@ -645,8 +647,8 @@ async def test_a_job_that_is_never_reported_is_lost(
     await old.keep_alive()
     await loops.record_seen(world.runtime)
     run_timeouts.lose_overdue(world.runtime.db)
-    found = await show(uma, job["id"])
-    assert (found["lifecycle"], found["state"], found["ran"]) == ("terminated", "lost", "maybe")
+    record = await show(uma, job["id"])
+    assert (record["lifecycle"], record["state"], record["ran"]) == ("terminated", "lost", "maybe")
     # Its report waits for the last child of the script; when it comes, it is believed.
     done = (await old.finish(job, "success", lastline="success")).json
     assert (done["lifecycle"], done["state"], done["reconciled"]) == ("finished", "success", True)
@@ -661,8 +663,12 @@ async def test_a_new_process_loses_what_the_last_one_ran(
     await old.register()
     assert (await show(uma, job["id"]))["lifecycle"] == "assigned"
     await OldAgent(old.wire, old.client_id, old.secret).start()
-    found = await show(uma, job["id"])
-    assert (found["state"], found["ran"], found["reason"]) == ("lost", "maybe", "agent_restarted")
+    record = await show(uma, job["id"])
+    assert (record["state"], record["ran"], record["reason"]) == (
+        "lost",
+        "maybe",
+        "agent_restarted",
+    )
 
 
 async def test_an_agent_of_ours_may_take_the_host_over(
@@ -674,6 +680,28 @@ async def test_an_agent_of_ours_may_take_the_host_over(
     (host,) = (await ada.get("/acme/host?where[hostname]=old-1")).json
     text = (await ada.post(f"/acme/host/{host['id']}/enrolment", {})).json["token"]
     body = {"token": text, "hostname": "old-1", "fingerprint": "new machine"}
-    made = await world.client().post("/-/enrol", body)
-    assert made.status == 201
+    response = await world.client().post("/-/enrol", body)
+    assert response.status == 201
     assert (await old.keep_alive()).status == 401
+
+
+def _as_the_agent_reads_it(line: str) -> tuple[Any, Any]:
+    """State and output that TheEye's agent makes of a last line."""
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return line, None
+    if isinstance(value, dict):
+        return value.get("state"), value.get("output", value.get("data", value))
+    return (value, value) if isinstance(value, str) else (None, value)
+
+
+@pytest.mark.parametrize(("line", "state", "output"), LAST_LINES)
+async def test_the_last_line_is_read_as_from_our_own_agent(
+    world: World, old: OldAgent, uma: Client, line: str, state: str, output: list[str] | None
+) -> None:
+    await old.start()
+    job = await given(world, old, uma)
+    reported_state, reported_output = _as_the_agent_reads_it(line)
+    done = await old.finish(job, reported_state, lastline=line, output=reported_output)
+    assert (done.json["state"], done.json["output"]) == (state, output)

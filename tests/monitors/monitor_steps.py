@@ -16,7 +16,7 @@ from belvedere.monitors import agent_config, housekeeping, service
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.evaluation import samples, watchdog
 from belvedere.monitors.store import MonitorView
-from belvedere.protocol import Hello, Sample, Samples, Watch
+from belvedere.protocol import Hello, MonitorConfig, Sample, Samples
 from manual_clock import HandClock
 from people import ADDRESS, Cast
 
@@ -82,7 +82,7 @@ class Tower:
         )
         return found
 
-    def watch(self) -> Watch:
+    def watch(self) -> MonitorConfig:
         return self.db.write_blocking(agent_config.full_list, self.host_id, self.keys)
 
     def sample(self, monitor_id: str, *states: str, **more: Any) -> None:

@@ -70,7 +70,7 @@ def test_a_monitor_that_moves_is_sent_to_both_hosts(tower: Tower) -> None:
     before = tower.watch().number
     tower.edit(shop, host_id=other.host_id)
     assert tower.watch().monitors == [] and tower.watch().number > before
-    assert [one.id for one in other.watch().monitors] == [shop]
+    assert [monitor.id for monitor in other.watch().monitors] == [shop]
     assert tower.state(shop) == "unknown"
 
 
@@ -99,7 +99,7 @@ def test_checks_of_the_server_itself_are_not_sent(tower: Tower) -> None:
     shop = tower.make()
     tower.make(type="nested", name="all", monitors=[shop])
     tower.make(type="push", name="backup")
-    assert [one.id for one in tower.watch().monitors] == [shop]
+    assert [monitor.id for monitor in tower.watch().monitors] == [shop]
 
 
 def test_a_group_cannot_contain_groups_or_foreign_monitors(tower: Tower) -> None:

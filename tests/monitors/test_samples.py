@@ -134,10 +134,10 @@ def test_an_event_starts_a_task_with_the_failing_values(tower: Tower) -> None:
     tower.sample(shop, "normal")
     (fired,) = tower.fired()
     (argument,) = json.loads(fired.data)["arguments"]
-    said = json.loads(argument)
-    assert (said["type"], said["monitor_id"], said["hostname"]) == ("scraper", shop, "web-1")
-    assert said["event_name"] == "failure" and said["output"]["data"] == {"status": 500}
-    assert said["config"]["url"] == "http://shop.test/"
+    record = json.loads(argument)
+    assert (record["type"], record["monitor_id"], record["hostname"]) == ("scraper", shop, "web-1")
+    assert record["event_name"] == "failure" and record["output"]["data"] == {"status": 500}
+    assert record["config"]["url"] == "http://shop.test/"
     assert "canary" not in argument
 
 

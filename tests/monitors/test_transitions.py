@@ -66,30 +66,30 @@ def test_a_failure_that_a_dead_host_hid_recovers_only_with_a_good_check() -> Non
 
 @given(series, st.integers(1, 4))
 def test_no_data_is_never_up(words: list[str], threshold: int) -> None:
-    seen = MonitorStatus()
+    monitor_status = MonitorStatus()
     is_up = False
     misses = 0
     for n, word in enumerate(words):
-        was_paused = seen.state is MonitorState.PAUSED
-        seen, _ = step(seen, word, threshold, n * MINUTE)
+        was_paused = monitor_status.state is MonitorState.PAUSED
+        monitor_status, _ = step(monitor_status, word, threshold, n * MINUTE)
         if word in ("silent", "unseen", "pause") or (word == "resume" and was_paused):
             is_up, misses = False, 0
         elif not was_paused and word in ("normal", "changed"):
             is_up, misses = True, 0
         elif not was_paused and word == "failure":
             misses += 1
-            is_up = is_up and misses < threshold and not seen.is_failing
-        assert (seen.state is MonitorState.NORMAL) == is_up, (n, word)
+            is_up = is_up and misses < threshold and not monitor_status.is_failing
+        assert (monitor_status.state is MonitorState.NORMAL) == is_up, (n, word)
 
 
 @given(series, st.integers(1, 4))
 def test_recovered_follows_a_failure_and_comes_with_a_good_check(
     words: list[str], threshold: int
 ) -> None:
-    seen = MonitorStatus()
+    monitor_status = MonitorStatus()
     open_failure = is_silent = False
     for n, word in enumerate(words):
-        seen, events = step(seen, word, threshold, n * MINUTE)
+        monitor_status, events = step(monitor_status, word, threshold, n * MINUTE)
         for event in events:
             if event == "failure":
                 assert word == "failure" and not open_failure
@@ -99,7 +99,9 @@ def test_recovered_follows_a_failure_and_comes_with_a_good_check(
                 open_failure = False
             elif event == "updates_stopped":
                 assert (
-                    word == "silent" and not is_silent or seen.state is MonitorState.UPDATES_STOPPED
+                    word == "silent"
+                    and not is_silent
+                    or monitor_status.state is MonitorState.UPDATES_STOPPED
                 )
                 is_silent = True
             elif event == "updates_started":

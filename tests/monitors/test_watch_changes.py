@@ -15,16 +15,17 @@ from belvedere.files import service as file_service
 from belvedere.files.service import FileChange
 from belvedere.monitors import agent_config, housekeeping, service, store, watch_changes
 from belvedere.monitors.agent_config import ListPosition
+from belvedere.monitors.config import new_rows
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.model import MonitorType
-from belvedere.protocol import Watch, Watched
+from belvedere.protocol import MonitorCheck, MonitorConfig
 from monitors.monitor_steps import Tower
 from monitors.work import rows_read
 
 TCP = {"type": "tcp", "url": None, "status_code": None, "target": "127.0.0.1", "port": "22"}
 
 
-def following(tower: Tower, at: ListPosition) -> tuple[list[Watch], ListPosition]:
+def following(tower: Tower, at: ListPosition) -> tuple[list[MonitorConfig], ListPosition]:
     """Everything that an agent at this position is told."""
     told = []
     while news := tower.db.write_blocking(agent_config.next_message, tower.host_id, at, tower.keys):
@@ -36,7 +37,9 @@ def following(tower: Tower, at: ListPosition) -> tuple[list[Watch], ListPosition
 def fill(tower: Tower, count: int) -> None:
     def add(tx: Tx) -> None:
         for _ in range(count):
-            row = service.new_row(tower.cast.acme.id, MonitorType.TCP, tower.host_id, tower.clock())
+            row = new_rows.new_row(
+                tower.cast.acme.id, MonitorType.TCP, tower.host_id, tower.clock()
+            )
             row.config = '{"target": "127.0.0.1", "port": 22, "timeout": 1000}'
             store.insert(tx, row)
             watch_changes.record(tx, tower.host_id, row.id)
@@ -47,14 +50,14 @@ def fill(tower: Tower, count: int) -> None:
 def test_it_works(tower: Tower) -> None:
     shop, blog = tower.make(), tower.make(name="blog")
     (first,), at = following(tower, ListPosition())
-    assert (first.since, {one.id for one in first.monitors}) == (None, {shop, blog})
+    assert (first.since, {monitor.id for monitor in first.monitors}) == (None, {shop, blog})
     assert following(tower, at) == ([], at)
     tower.edit(shop, looptime=5_000)
     tower.db.write_blocking(service.delete, tower.cast.ada, blog)
     new = tower.make(name="new")
     (second,), at = following(tower, at)
     assert (second.since, second.removed) == (first.number, [blog])
-    assert {one.id for one in second.monitors} == {shop, new}
+    assert {monitor.id for monitor in second.monitors} == {shop, new}
     assert following(tower, at) == ([], at)
 
 
@@ -68,7 +71,7 @@ def test_a_pause_and_a_move_are_differences(tower: Tower) -> None:
     assert (set(told.removed), told.monitors) == ({shop, blog}, [])
     tower.db.write_blocking(service.resume, tower.cast.ada, shop)
     (told,), at = following(tower, at)
-    assert [one.id for one in told.monitors] == [shop]
+    assert [monitor.id for monitor in told.monitors] == [shop]
 
 
 def test_another_script_or_secret_is_a_difference(tower: Tower) -> None:
@@ -82,10 +85,10 @@ def test_another_script_or_secret_is_a_difference(tower: Tower) -> None:
     tower.db.write_blocking(file_service.change, tower.cast.ada, script, better)
     tower.db.write_blocking(agent_config.on_script_changed, tower.cast.acme.id, script)
     (told,), at = following(tower, at)
-    assert [one.id for one in told.monitors] == [look]
+    assert [monitor.id for monitor in told.monitors] == [look]
     tower.db.write_blocking(agent_config.on_secret_changed, tower.cast.acme.id)
     (told,), at = following(tower, at)
-    assert [one.id for one in told.monitors] == [secret]
+    assert [monitor.id for monitor in told.monitors] == [secret]
 
 
 def test_messages_are_bounded(tower: Tower, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,22 +166,26 @@ class Agent:
 
     def __init__(self, tower: Tower, dice: random.Random) -> None:
         self._tower, self._dice = tower, dice
-        self.checks: dict[str, Watched] = {}
+        self.checks: dict[str, MonitorCheck] = {}
         self.connect()
 
     def connect(self) -> None:
-        self.at, self.list, self._wire = ListPosition(), MonitorList(self, self._ask), list[Watch]()
+        self.at, self.list, self._wire = (
+            ListPosition(),
+            MonitorList(self, self._ask),
+            list[MonitorConfig](),
+        )
 
     def _ask(self, number: int) -> None:
         self.at = ListPosition()
 
-    def configure(self, monitors: Sequence[Watched]) -> None:
-        self.checks = {one.id: one for one in monitors}
+    def configure(self, monitors: Sequence[MonitorCheck]) -> None:
+        self.checks = {monitor.id: monitor for monitor in monitors}
 
-    def change(self, monitors: Sequence[Watched], removed: Sequence[str]) -> None:
+    def change(self, monitors: Sequence[MonitorCheck], removed: Sequence[str]) -> None:
         for monitor_id in removed:
             self.checks.pop(monitor_id, None)
-        self.checks.update({one.id: one for one in monitors})
+        self.checks.update({monitor.id: monitor for monitor in monitors})
 
     def follow(self, *, losing: bool) -> None:
         told, self.at = following(self._tower, self.at)
@@ -233,6 +240,6 @@ def test_the_agent_ends_with_the_server_s_list(tower: Tower, seed: int, steps: l
         agent.follow(losing=False)
         agent.follow(losing=False)
         assert agent.list.number == tower.watch().number
-        assert agent.checks == {one.id: one for one in tower.watch().monitors}
-        for one in ids:
-            tower.db.write_blocking(service.delete, tower.cast.ada, one)
+        assert agent.checks == {item.id: item for item in tower.watch().monitors}
+        for item in ids:
+            tower.db.write_blocking(service.delete, tower.cast.ada, item)

@@ -30,13 +30,13 @@ def test_a_host_has_its_own_monitor_and_it_is_normal(tower: Tower) -> None:
 
 def test_a_dead_host_is_one_alert_and_its_monitors_are_unknown(tower: Tower) -> None:
     monitors = [tower.make(name=f"m{n}") for n in range(5)]
-    for one in monitors[:4]:
-        tower.sample(one, "normal")
+    for monitor in monitors[:4]:
+        tower.sample(monitor, "normal")
     tower.sample(monitors[3], "failure", "failure", "failure")
     before = tower.told()
     for _ in range(20):
         tower.turn(20, beats=False)
-    assert [tower.state(one) for one in monitors] == ["unknown"] * 5
+    assert [tower.state(monitor) for monitor in monitors] == ["unknown"] * 5
     assert tower.told()[len(before) :] == [("updates_stopped", tower.host_monitor())]
     assert tower.state(tower.host_monitor()) == "updates_stopped"
 
@@ -103,7 +103,7 @@ def test_a_paused_one_is_left_alone_until_its_pause_ends(tower: Tower) -> None:
     assert tower.state(shop) == "paused"
     tower.turn(20)
     assert tower.state(shop) == "unknown"
-    assert [one.id for one in tower.watch().monitors] == [shop]
+    assert [monitor.id for monitor in tower.watch().monitors] == [shop]
     assert tower.told() == [("paused", shop), ("resumed", shop)]
 
 
@@ -133,7 +133,7 @@ def test_a_nested_one_is_as_good_as_its_members(tower: Tower) -> None:
     assert "b" in tower.show(both).last_event
     tower.turn(300)
     assert tower.state(both) == "unknown"
-    assert [one for one in tower.told() if one[1] == both] == [("failure", both)]
+    assert [item for item in tower.told() if item[1] == both] == [("failure", both)]
 
 
 def test_a_turn_with_nothing_to_do_writes_nothing(tower: Tower) -> None:

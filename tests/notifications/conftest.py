@@ -75,7 +75,7 @@ class Desk:
             Notice("monitor.failure", "monitor", "a" * 24, title, tx.now, severity)
             for title in titles
         ]
-        told = [AddressedNotice(acme, one, is_alert=True) for one in notices]
+        told = [AddressedNotice(acme, notice, is_alert=True) for notice in notices]
         routing.route(tx, told, store.active_rules(tx, [acme]))
 
     def messages(self) -> list[Message]:

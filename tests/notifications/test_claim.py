@@ -41,7 +41,7 @@ def test_a_server_that_dies_leaves_it_to_the_next(desk: Desk, clock: HandClock) 
     assert (after.id, after.attempts) == (before.id, 2)
     assert desk.settle(before, "too late") is None
     assert desk.settle(after) is not None
-    assert [one.state for one in desk.messages()] == ["sent"]
+    assert [message.state for message in desk.messages()] == ["sent"]
 
 
 def test_tries_grow_further_apart(desk: Desk, clock: HandClock) -> None:
@@ -79,10 +79,10 @@ def test_one_receiver_gets_one_message_at_a_time(desk: Desk) -> None:
     desk.rule(slow, quick)
     desk.tell("first", "second")
     taken = desk.claim()
-    assert {one.channel_id for one in taken} == {slow, quick}
-    assert {one.notice_list[0].title for one in taken} == {"first"}
+    assert {item.channel_id for item in taken} == {slow, quick}
+    assert {item.notice_list[0].title for item in taken} == {"first"}
     assert desk.claim() == []
-    desk.settle(next(one for one in taken if one.channel_id == quick))
+    desk.settle(next(item for item in taken if item.channel_id == quick))
     (then,) = desk.claim()
     assert (then.channel_id, then.notice_list[0].title) == (quick, "second")
 
@@ -115,7 +115,7 @@ def test_a_window_gathers_and_ends(desk: Desk, clock: HandClock) -> None:
     # The window is over, whether or not somebody has taken the message yet.
     desk.tell("d")
     (message,) = desk.claim()
-    assert [one.title for one in message.notice_list] == ["a", "b", "c"]
+    assert [item.title for item in message.notice_list] == ["a", "b", "c"]
     assert len(desk.messages()) == 2
 
 
@@ -134,7 +134,7 @@ def test_a_message_that_is_on_its_way_gathers_no_more(desk: Desk, clock: HandClo
     desk.settle(message, "no")
     # It waits again, for its next try.
     desk.tell("b")
-    assert [len(one.notice_list) for one in desk.messages()] == [1, 1]
+    assert [len(item.notice_list) for item in desk.messages()] == [1, 1]
 
 
 def test_what_is_over_is_forgotten_after_a_month(desk: Desk, clock: HandClock) -> None:
@@ -143,7 +143,7 @@ def test_what_is_over_is_forgotten_after_a_month(desk: Desk, clock: HandClock) -
     desk.settle(desk.claim()[0])
     clock.move(30 * DAY / SECOND + 1)
     desk.db.write_blocking(messages.purge_old)
-    assert [one.state for one in desk.messages()] == ["waiting"]
+    assert [message.state for message in desk.messages()] == ["waiting"]
 
 
 def test_a_deleted_channel_takes_its_messages_along(desk: Desk) -> None:
@@ -163,5 +163,5 @@ def test_of_several_servers_one_sends(desk: Desk, db: Database) -> None:
     desk.tell("x fails")
     with ThreadPoolExecutor(8) as pool:
         taken = list(pool.map(lambda _: claim(db, 3), range(40)))
-    claimed = [one.id for several in taken for one in several]
-    assert sorted(claimed) == [one.id for one in desk.messages()]
+    claimed = [item.id for several in taken for item in several]
+    assert sorted(claimed) == [item.id for item in desk.messages()]

@@ -39,9 +39,9 @@ def test_names_cannot_break_out_of_their_line() -> None:
 
 
 def test_a_webhook_gets_all_fields() -> None:
-    told = json.loads(message_text.payload("m1", "acme", "t", "HIGH", [notice()], 2))
-    assert (told["id"], told["customer"], told["more"]) == ("m1", "acme", 2)
-    (event,) = told["events"]
+    record = json.loads(message_text.payload("m1", "acme", "t", "HIGH", [notice()], 2))
+    assert (record["id"], record["customer"], record["more"]) == ("m1", "acme", 2)
+    (event,) = record["events"]
     assert (event["kind"], event["state"], event["date"]) == (
         "monitor.failure",
         "failure",

@@ -10,16 +10,16 @@ from overview.monitoring import monitor, set_state
 
 
 async def counts(client: Client) -> dict[str, Any]:
-    found = await client.get("/-/counts")
-    assert found.status == 200, found.body
-    told: dict[str, Any] = found.json
-    return told
+    response = await client.get("/-/counts")
+    assert response.status == 200, response.body
+    record: dict[str, Any] = response.json
+    return record
 
 
 async def needs(client: Client) -> list[tuple[str, str]]:
-    found = await client.get("/-/needs")
-    assert found.status == 200, found.body
-    return [(one["kind"], one["job"]["id"]) for one in found.json]
+    response = await client.get("/-/needs")
+    assert response.status == 200, response.body
+    return [(record["kind"], record["job"]["id"]) for record in response.json]
 
 
 async def approval(world: World, **more: Any) -> str:
@@ -109,12 +109,12 @@ async def test_an_input_waits_for_who_may_run_it(world: World, uma: Client, vic:
         description="Say how many.",
         acl=["uma", "vic"],
     )
-    made = await uma.post(f"/task/{task}/job", {"lifecycle": "onhold"})
-    assert made.json["lifecycle"] == "onhold", made.body
+    response = await uma.post(f"/task/{task}/job", {"lifecycle": "onhold"})
+    assert response.json["lifecycle"] == "onhold", response.body
     (need,) = (await uma.get("/-/needs")).json
     assert (need["kind"], need["question"]) == ("input", "Say how many.")
     assert need["arguments"][0]["label"] == "How many?"
-    assert need["until"] > made.json["creation_date"]
+    assert need["until"] > response.json["creation_date"]
     assert await needs(vic) == []
     assert await needs(world.client("max")) == []
     assert [kind for kind, _ in await needs(world.client("ada"))] == ["input"]

@@ -12,9 +12,9 @@ from overview.monitoring import check, monitor, set_state
 
 
 async def lines(client: Client, noun: str, query: str = "") -> list[dict[str, Any]]:
-    found = await client.get(f"/-/board/{noun}?{query}")
-    assert found.status == 200, found.body
-    listed: list[dict[str, Any]] = found.json
+    response = await client.get(f"/-/board/{noun}?{query}")
+    assert response.status == 200, response.body
+    listed: list[dict[str, Any]] = response.json
     return listed
 
 
@@ -81,8 +81,8 @@ async def test_an_acl_hides_a_task(world: World, uma: Client, vic: Client, eve: 
 async def test_steps_show_only_to_who_sees_all(world: World, ada: Client, vic: Client) -> None:
     task = await world.task("step")
     graph = {"nodes": [{"id": "a", "task_id": task}]}
-    made = await ada.post("/workflows", {"name": "flow", "graph": graph})
-    run = await ada.post(f"/workflows/{made.json['id']}/job", {})
+    response = await ada.post("/workflows", {"name": "flow", "graph": graph})
+    run = await ada.post(f"/workflows/{response.json['id']}/job", {})
     assert run.status == 200, run.body
     (line,) = await lines(ada, "workflows")
     assert (line["steps"], line["may_run"], len(line["runs"])) == (1, True, 1)
@@ -123,10 +123,12 @@ async def test_another_organization_has_its_own_hosts(eve: Client) -> None:
 async def test_indicators_bring_their_last_numbers(
     world: World, ada: Client, vic: Client, clock: HandClock
 ) -> None:
-    made = await ada.post("/indicator", {"title": "sold", "type": "counter", "acl": ["vic", "uma"]})
+    response = await ada.post(
+        "/indicator", {"title": "sold", "type": "counter", "acl": ["vic", "uma"]}
+    )
     for value in range(1, 30):
         clock.move(1)
-        await ada.patch(f"/indicator/{made.json['id']}", {"value": value})
+        await ada.patch(f"/indicator/{response.json['id']}", {"value": value})
     await ada.post("/indicator", {"title": "mood", "type": "text", "value": "7", "acl": ["vic"]})
     mood, sold = await lines(vic, "indicators", "sort[title]=1")
     assert sold["spark"] == [float(n) for n in range(6, 30)]

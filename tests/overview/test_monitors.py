@@ -11,9 +11,9 @@ from overview.monitoring import check, monitor, set_state
 
 
 async def lines(client: Client, query: str = "") -> list[dict[str, Any]]:
-    found = await client.get(f"/-/board/monitors?{query}")
-    assert found.status == 200, found.body
-    return [one for one in found.json if one["type"] != "host"]
+    response = await client.get(f"/-/board/monitors?{query}")
+    assert response.status == 200, response.body
+    return [record for record in response.json if record["type"] != "host"]
 
 
 async def test_it_works(world: World, vic: Client) -> None:

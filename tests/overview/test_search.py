@@ -14,9 +14,9 @@ from contract.world import World
 
 
 async def names(client: Client, text: str, more: str = "") -> list[tuple[str, str]]:
-    found = await client.get(f"/-/search?q={text}{more}")
-    assert found.status == 200, found.body
-    return [(one["kind"], one["name"]) for one in found.json]
+    response = await client.get(f"/-/search?q={text}{more}")
+    assert response.status == 200, response.body
+    return [(record["kind"], record["name"]) for record in response.json]
 
 
 async def monitor(world: World, name: str, **more: Any) -> str:
@@ -58,21 +58,41 @@ async def test_it_finds_every_kind(world: World) -> None:
     await ada.post("/webhook", {"name": "zebra"})
     await ada.post(f"/task/{task}/schedule", {"name": "zebra", "repeatEvery": "0 5 * * *"})
     kinds = {kind for kind, _ in await names(ada, "zebra")}
-    wanted = {"task", "workflow", "monitor", "indicator", "webhook", "schedule", "script"}
-    assert kinds == wanted
+    expected = {"task", "workflow", "monitor", "indicator", "webhook", "schedule", "script"}
+    assert kinds == expected
     assert await names(ada, "web-1", "&kind=host") == [("host", "web-1")]
     assert await names(ada, "uma@acme", "&kind=member") == [("member", "uma")]
 
 
 async def test_jobs_are_found_by_the_start_of_their_id(world: World, uma: Client) -> None:
     job = await create(uma, await world.task())
-    found = (await uma.get(f"/-/search?q={job['id']}")).json
-    assert [(one["kind"], one["id"], one["detail"]) for one in found] == [
+    records = (await uma.get(f"/-/search?q={job['id']}")).json
+    assert [(record["kind"], record["id"], record["detail"]) for record in records] == [
         ("job", job["id"], "ready")
     ]
-    assert [one["id"] for one in (await uma.get(f"/-/search?q={job['id'][:20]}")).json] == [
+    assert [record["id"] for record in (await uma.get(f"/-/search?q={job['id'][:20]}")).json] == [
         job["id"]
     ]
+
+
+async def test_everything_is_found_by_its_short_id(
+    world: World, uma: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = await world.task("nightly backup")
+    job = await create(uma, task)
+
+    async def matches(text: str) -> list[tuple[str, str]]:
+        rows = (await uma.get(f"/-/search?q={text}")).json
+        return [(row["kind"], row["id"]) for row in rows]
+
+    assert await matches(job["id"][-6:]) == [("job", job["id"])]
+    assert await matches(f"%23{job['id'][-6:]}") == [("job", job["id"])]
+    assert await matches(f"%23{task[-6:]}") == [("task", task)]
+    assert await matches(f"%23{job['id'][-7:]}") == []
+    # Older jobs are not compared, which limits the cost.
+    monkeypatch.setattr("belvedere.overview.search.MAX_SHORT_ID_JOBS", 1)
+    await create(uma, task)
+    assert await matches(job["id"][-6:]) == []
 
 
 async def test_nobody_finds_what_an_acl_hides(world: World) -> None:

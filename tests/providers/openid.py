@@ -53,7 +53,7 @@ class Signer:
 
     def token(self, claims: Json, **header: Any) -> str:
         head = {"alg": self.alg, "kid": self.kid, **header}
-        parts = ".".join(b64(json.dumps(one).encode()) for one in (head, claims))
+        parts = ".".join(b64(json.dumps(item).encode()) for item in (head, claims))
         return f"{parts}.{b64(self.sign(parts.encode()))}"
 
 

@@ -113,7 +113,7 @@ def test_other_algorithms_are_refused(alg: Any) -> None:
 
 
 def test_an_unsigned_token_is_refused() -> None:
-    head, body = (b64(json.dumps(one).encode()) for one in ({"alg": "none"}, CLAIMS))
+    head, body = (b64(json.dumps(item).encode()) for item in ({"alg": "none"}, CLAIMS))
     refused(f"{head}.{body}.")
     refused(f"{head}.{body}")
     signed = RSA.token(CLAIMS).split(".")
@@ -126,7 +126,7 @@ def test_the_public_key_is_no_shared_secret() -> None:
     shown = RSA._rsa.public_key()
     pem = shown.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     parts = ".".join(
-        b64(json.dumps(one).encode()) for one in ({"alg": "HS256", "kid": "k1"}, CLAIMS)
+        b64(json.dumps(item).encode()) for item in ({"alg": "HS256", "kid": "k1"}, CLAIMS)
     )
     for secret in (pem, pem.strip(), json.dumps(RSA.public()).encode(), keys(RSA).encode()):
         mac = hmac.digest(secret, parts.encode(), hashlib.sha256)
@@ -155,7 +155,7 @@ def test_a_key_for_something_else_is_refused() -> None:
 
 
 def test_without_a_name_every_key_is_tried() -> None:
-    parts = [b64(json.dumps(one).encode()) for one in ({"alg": "ES256"}, CLAIMS)]
+    parts = [b64(json.dumps(item).encode()) for item in ({"alg": "ES256"}, CLAIMS)]
     signed = ".".join(parts)
     assert verify(f"{signed}.{b64(EC.sign(signed.encode()))}") == CLAIMS
 

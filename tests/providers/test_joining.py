@@ -33,11 +33,11 @@ def claims(subject: str, email: str = "new@acme.test") -> dict[str, Any]:
 async def at_once(
     db: Database, keys: Keyring, row: ProviderRow, *told: dict[str, Any]
 ) -> list[Any]:
-    calls = (db.write(account_linking.open_session, keys, row, one, "", "") for one in told)
+    calls = (db.write(account_linking.open_session, keys, row, item, "", "") for item in told)
     found = await asyncio.gather(*calls, return_exceptions=True)
-    for one in found:
-        if isinstance(one, BaseException) and not isinstance(one, Forbidden):
-            raise one
+    for item in found:
+        if isinstance(item, BaseException) and not isinstance(item, Forbidden):
+            raise item
     return found
 
 
@@ -59,7 +59,7 @@ async def test_of_two_subjects_with_one_email_one_is_let_in(
         email = f"new{n}@acme.test"
         told = [claims(f"s-{n}-{m}", email) for m in range(3)]
         found = await at_once(db, keys, row, *told)
-        assert sum(isinstance(one, Forbidden) for one in found) == 2
+        assert sum(isinstance(item, Forbidden) for item in found) == 2
 
 
 async def test_one_subject_at_once_is_one_member(
@@ -68,7 +68,7 @@ async def test_one_subject_at_once_is_one_member(
     found = await at_once(db, keys, row, *(claims("s-1") for _ in range(4)))
     assert len({session.user_id for session, _ in found}) == 1
     everybody = await db.read(memberships.list_members, cast.ada)
-    assert [one.email for one in everybody].count("new@acme.test") == 1
+    assert [item.email for item in everybody].count("new@acme.test") == 1
 
 
 async def test_a_provider_that_went_meanwhile_lets_nobody_in(

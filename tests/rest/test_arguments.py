@@ -21,8 +21,8 @@ def body(value: object) -> bytes:
 
 
 def test_it_works() -> None:
-    given = read(JSON, body({"task": "t", "task_arguments": ["a", "b"]}), {"customer": ["acme"]})
-    assert (given.task, given.customer, given.arguments) == ("t", "acme", ["a", "b"])
+    text = read(JSON, body({"task": "t", "task_arguments": ["a", "b"]}), {"customer": ["acme"]})
+    assert (text.task, text.customer, text.arguments) == ("t", "acme", ["a", "b"])
 
 
 @hypothesis.given(
@@ -44,7 +44,7 @@ def test_the_encodings_give_the_identical_list(arguments: list[str]) -> None:
         read("", b"", as_query("task_arguments[]")),
         read("", b"", as_query("task_arguments")),
     ]
-    assert [one.arguments for one in given] == [arguments] * 6
+    assert [item.arguments for item in given] == [arguments] * 6
 
 
 def test_numbers_keep_their_spelling() -> None:
@@ -67,13 +67,13 @@ def test_it_keeps_the_rest_of_the_body() -> None:
 
 def test_a_html_form_brings_everything_in_hidden_fields() -> None:
     raw = b"customer=acme&task=t&task_arguments%5B%5D=a+b&task_arguments%5B%5D=%C3%A9"
-    given = read(FORM, raw, {})
-    assert (given.customer, given.task, given.arguments) == ("acme", "t", ["a b", "é"])
+    text = read(FORM, raw, {})
+    assert (text.customer, text.task, text.arguments) == ("acme", "t", ["a b", "é"])
 
 
 def test_body_and_query_may_agree() -> None:
-    given = read(JSON, b'{"customer": "acme", "task": "t"}', {"customer": ["ACME"], "task": ["t"]})
-    assert (given.customer, given.task) == ("acme", "t")
+    text = read(JSON, b'{"customer": "acme", "task": "t"}', {"customer": ["ACME"], "task": ["t"]})
+    assert (text.customer, text.task) == ("acme", "t")
 
 
 @pytest.mark.parametrize(
@@ -169,10 +169,10 @@ def test_a_thousand_arguments_are_still_read() -> None:
 )
 def test_any_bytes_are_read_or_refused(content_type: str, raw: bytes) -> None:
     try:
-        given = read(content_type, raw, {})
+        text = read(content_type, raw, {})
     except Invalid:
         return
-    assert given.arguments is None or isinstance(given.arguments, list)
+    assert text.arguments is None or isinstance(text.arguments, list)
 
 
 @pytest.mark.parametrize("text", ["%41", "a%C3%A9", "é%c3%a9+", "%%41", "%4", "a+%2B%zz"])

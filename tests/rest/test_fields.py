@@ -29,8 +29,8 @@ WRITTEN = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=12).m
 
 
 def test_it_works() -> None:
-    found = fields.read("customer=acme&a=1&a=2&blank=&bare&task_arguments%5B%5D=b+c")
-    assert found == {
+    text = fields.read("customer=acme&a=1&a=2&blank=&bare&task_arguments%5B%5D=b+c")
+    assert text == {
         "customer": ["acme"],
         "a": ["1", "2"],
         "blank": [""],
@@ -59,12 +59,12 @@ def as_urllib_reads(written: str) -> dict[str, list[str]] | type[ValueError]:
 @example("&" * 1_000)
 @example("a=%ff" + "&" * 1_000)
 def test_it_reads_as_urllib_does(written: str) -> None:
-    found: dict[str, list[str]] | type[ValueError]
+    text: dict[str, list[str]] | type[ValueError]
     try:
-        found = fields.read(written)
+        text = fields.read(written)
     except ValueError as fault:
-        found = type(fault)
-    assert found == as_urllib_reads(written)
+        text = type(fault)
+    assert text == as_urllib_reads(written)
 
 
 def test_it_refuses_too_many() -> None:

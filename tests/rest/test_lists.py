@@ -27,7 +27,7 @@ def request_for(query: dict[str, list[str]]) -> HttpRequest:
 
 
 def page(query: dict[str, list[str]], total: int | None = None) -> dict[str, str]:
-    records = [Thing(one) for one in IDS]
+    records = [Thing(item) for item in IDS]
     return page_reply(request_for(query), read(query, THINGS), records, total).headers
 
 

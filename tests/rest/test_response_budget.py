@@ -70,9 +70,9 @@ def test_the_audit_log_ends_at_its_budget(
             audit.record(tx, cast.ada, "task.change", "task", object_id, None, {"a": "x" * 100})
 
     db.write_blocking(fill)
-    wanted = AuditFilter(object_id=object_id)
+    expected = AuditFilter(object_id=object_id)
     size = len('{"a":""}') + 100 + RECORD_BYTES
     records, more = budget_of
-    step = (audit.to_listing(wanted, 10), None, None, 0, records * size + more)
+    step = (audit.to_listing(expected, 10), None, None, 0, records * size + more)
     page = db.write_blocking(audit.read_page, cast.ada, *step)
     assert (len(page.records), page.is_cut) == (count, True)

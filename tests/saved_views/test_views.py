@@ -11,14 +11,14 @@ FAILED = {"name": "Failed", "page": "jobs", "query": "state=failure&q=%C3%A4"}
 
 
 async def save(client: Client, **more: Any) -> dict[str, Any]:
-    made = await client.post("/view", {**FAILED, **more})
-    assert made.status == 201, made.body
-    record: dict[str, Any] = made.json
+    response = await client.post("/view", {**FAILED, **more})
+    assert response.status == 201, response.body
+    record: dict[str, Any] = response.json
     return record
 
 
 async def names(client: Client) -> list[tuple[str, bool]]:
-    return [(one["name"], one["mine"]) for one in (await client.get("/acme/view")).json]
+    return [(view["name"], view["mine"]) for view in (await client.get("/acme/view")).json]
 
 
 async def test_it_works(uma: Client) -> None:
@@ -48,8 +48,8 @@ async def test_what_is_shared_is_changed_by_its_maker_or_a_manager(
 ) -> None:
     made = await save(uma, shared=True)
     assert (await vic.delete(f"/view/{made['id']}")).code == "not_your_view"
-    kept = await world.client("max").patch(f"/view/{made['id']}", {"name": "Tidy"})
-    assert (kept.json["name"], kept.json["mine"], kept.json["user"]) == (
+    response = await world.client("max").patch(f"/view/{made['id']}", {"name": "Tidy"})
+    assert (response.json["name"], response.json["mine"], response.json["user"]) == (
         *("Tidy", False, "uma@acme.test"),
     )
     assert (await world.client("max").delete(f"/view/{made['id']}")).status == 200

@@ -74,7 +74,8 @@ def lines(db: Database, row: ScheduleRow) -> list[ScheduleRun]:
 def told(db: Database, row: ScheduleRow) -> list[tuple[str, str, str | None, int]]:
     """Each line as (time of the day, state, reason, count)."""
     return [
-        (clock_time(one.nominal_at), one.state, one.reason, one.count) for one in lines(db, row)
+        (clock_time(line.nominal_at), line.state, line.reason, line.count)
+        for line in lines(db, row)
     ]
 
 

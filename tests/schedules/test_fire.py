@@ -243,8 +243,8 @@ def test_a_disabled_organization_starts_nothing(db: Database, clock: HandClock, 
 
 
 def test_it_gives_the_arguments(db: Database, clock: HandClock, make: Make, task: Task) -> None:
-    wanted = [{"type": "input", "label": "a"}, {"type": "input", "label": "b", "masked": True}]
-    of = task("greet", task_arguments=wanted)
+    expected = [{"type": "input", "label": "a"}, {"type": "input", "label": "b", "masked": True}]
+    of = task("greet", task_arguments=expected)
     with pytest.raises(Invalid) as refused:
         make(of=of)
     assert refused.value.code == "missing_arguments"
@@ -295,14 +295,14 @@ def test_the_preview_marks_clock_changes() -> None:
     assert iso(now) == "2026-03-28T00:00:00.000Z"
     body = PreviewBody(repeatEvery="30 2 * * *", timezone="Europe/Berlin", count=4)
     found = preview.preview_body(service.empty_row(now), body, now)
-    assert [(one.local, one.clock_change, one.meant) for one in found] == [
+    assert [(item.local, item.clock_change, item.meant) for item in found] == [
         ("2026-03-28T02:30:00+01:00", None, None),
         ("2026-03-29T03:00:00+02:00", "moved", "2026-03-29T02:30:00"),
         ("2026-03-30T02:30:00+02:00", None, None),
         ("2026-03-31T02:30:00+02:00", None, None),
     ]
     noon = PreviewBody(repeatEvery="0 12 * * *", timezone="Europe/Berlin", count=3)
-    marks = [one.clock_change for one in preview.preview_body(service.empty_row(now), noon, now)]
+    marks = [item.clock_change for item in preview.preview_body(service.empty_row(now), noon, now)]
     assert marks == [None, "changed", None]
 
 

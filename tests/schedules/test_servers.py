@@ -22,17 +22,17 @@ SCHEDULES, TURNS = 12, 5
 def servers(db: Database, database_url: str, clock: HandClock) -> Iterator[list[Database]]:
     """Three, each with connections of its own; one with two faces on SQLite."""
     more = [] if db.dialect.name == "sqlite" else [open_database(database_url) for _ in range(2)]
-    for one in more:
-        one.clock = clock
+    for item in more:
+        item.clock = clock
     yield [db, *more] if more else [db, db, db]
-    for one in more:
-        engines.closed(one)
+    for item in more:
+        engines.closed(item)
 
 
 async def turn(server: Database) -> int:
     """What a server's loop does, everything at once; how many it fired."""
     due = await server.read(store.due_ids, 1_000)
-    fired = await asyncio.gather(*(server.write(firing.fire, TARGETS, one) for one in due))
+    fired = await asyncio.gather(*(server.write(firing.fire, TARGETS, item) for item in due))
     return sum(fired)
 
 
@@ -45,7 +45,7 @@ async def test_it_works(
         # Until nobody finds anything: whatever one has in hand, the others skip.
         fired = 0
         while fired < SCHEDULES:
-            fired += sum(await asyncio.gather(*(turn(one) for one in servers * 2)))
+            fired += sum(await asyncio.gather(*(turn(item) for item in servers * 2)))
         assert fired == SCHEDULES
     assert await asyncio.to_thread(jobs, db) == SCHEDULES * TURNS
     for row in rows:

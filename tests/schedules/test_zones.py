@@ -54,10 +54,10 @@ def test_it_works(name: str) -> None:
     begin_at, end_at = parse_iso(begin.isoformat()), parse_iso(end.isoformat())
     for text, fits in TEXTS.items():
         found = []
-        for one in of(text, name).fires(begin_at):
-            if one.at > end_at:
+        for fire in of(text, name).fires(begin_at):
+            if fire.at > end_at:
                 break
-            found.append(one.at // SECOND)
+            found.append(fire.at // SECOND)
         assert found == oracle.fires(walked, fits), text
 
 
@@ -109,12 +109,12 @@ def test_an_interval_does_not_look_at_clocks() -> None:
 def test_a_date_comes_first_and_once() -> None:
     date = parse_iso("2026-03-01T09:13:00Z")
     berlin = time_zones.zone("Europe/Berlin")
-    assert [one.at for one in recurrence.read(date, None, berlin, 0).fires(0)] == [date]
+    assert [fire.at for fire in recurrence.read(date, None, berlin, 0).fires(0)] == [date]
     both = recurrence.read(date, "0 9 * * *", berlin, 0).fires(0)
-    first, second = (one.at for one, _ in zip(both, range(2), strict=False))
+    first, second = (fire.at for fire, _ in zip(both, range(2), strict=False))
     assert (first, second) == (date, parse_iso("2026-03-02T08:00:00Z"))
     every = recurrence.read(date, "2h", berlin, 0).fires(date - DAY)
-    assert [one.at - date for one, _ in zip(every, range(3), strict=False)] == [
+    assert [fire.at - date for fire, _ in zip(every, range(3), strict=False)] == [
         0,
         2 * HOUR,
         4 * HOUR,

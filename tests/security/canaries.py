@@ -43,10 +43,10 @@ def targets(ids: list[str]) -> list[str]:
         path = route.path if route.style == "plain" else f"/acme{route.path}"
         query = "?q=c4nary" if path.endswith("/search") else ""
         if "{id}" in path:
-            found += [path.replace("{id}", one) for one in ids]
+            found += [path.replace("{id}", item) for item in ids]
         else:
             found.append(path + query)
-    return [one for one in found if "{" not in one]
+    return [item for item in found if "{" not in item]
 
 
 async def read_everything(clients: dict[str, Client], ids: list[str]) -> list[str]:

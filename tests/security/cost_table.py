@@ -71,9 +71,9 @@ OF_RUN = (
     *OF_HEAD,
     Cost("max_body, wrong secret", body("numbers", MAX_BODY), (403,)),
     *OF_JSON_WITH_SECRET,
-    Cost("MAX_BODY of a form", with_secret(form(MAX_BODY), FORM), (400,)),
+    Cost("MAX_BODY of a form", with_secret(form(MAX_BODY), FORM), (200, 400)),
     Cost("MAX_BODY of one field", with_secret(one_field(MAX_BODY), FORM), (200, 400)),
-    Cost("MAX_ON_LOOP of a form", with_secret(form(ON_LOOP), FORM), (400,)),
+    Cost("MAX_ON_LOOP of a form", with_secret(form(ON_LOOP), FORM), (200, 400)),
     Cost("MAX_ON_LOOP of one field", with_secret(one_field(ON_LOOP), FORM), (200, 400)),
 )
 OF_PASSWORD = (
@@ -81,6 +81,10 @@ OF_PASSWORD = (
     Cost("SMALL_BODY as combining marks", fields_of("\u0301", "username", "password"), (400, 401)),
 )
 OF_LINK = (Cost("SMALL_BODY as a link", fields_of("é", "token", "password"), (400, 404)),)
+OF_SUBSCRIPTION = (
+    *OF_HEAD,
+    *(Cost(f"SMALL_BODY of {shape}", body(shape), (400, 404)) for shape in SHAPES),
+)
 
 # The WebSocket of agents is no row of the route table; nobody is authenticated before the reply.
 AGENT_UPGRADE = (
@@ -105,6 +109,7 @@ TABLE: dict[str, tuple[Cost, ...]] = {
     "GET /-/ready": OF_HEAD,
     "GET /-/openapi.json": OF_HEAD,
     "GET /-/docs": OF_HEAD,
+    "GET /-/docs/{rest...}": OF_NAME,
     "GET /-/install.sh": OF_HEAD,
     "GET /-/belvedere-agent.pyz": OF_HEAD,
     "GET /-/setup": OF_HEAD,
@@ -137,6 +142,8 @@ TABLE: dict[str, tuple[Cost, ...]] = {
     ),
     "POST /job/secret/{secret}": (*OF_RUN, Cost("MAX_PATH as a secret", long_name, (400, 403))),
     "POST /task/{id}/secret/{secret}/job": OF_RUN,
+    "GET /job/{id}/secret/{secret}/result": OF_NAME,
+    "POST /job/{id}/secret/{secret}/result": OF_NAME,
     "GET /-/approval/{link}": OF_NAME,
     "POST /-/approval/{link}": OF_NAME,
     "POST /token": OF_HEAD,
@@ -154,6 +161,17 @@ TABLE: dict[str, tuple[Cost, ...]] = {
     "POST /workflows/{id}/secret/{secret}/job": OF_RUN,
     "GET /-/status/{slug}": OF_NAME,
     "GET /-/status/{slug}/badge.svg": OF_HEAD,
+    "GET /-/status/{slug}/feed.atom": OF_HEAD,
+    "GET /-/status/{slug}/logo": OF_HEAD,
+    "POST /-/status/{slug}/subscriber": OF_SUBSCRIPTION,
+    "POST /-/status/{slug}/subscriber/confirm": (
+        *OF_SUBSCRIPTION,
+        Cost("SMALL_BODY as a token", fields_of("é", "token"), (404,)),
+    ),
+    "POST /-/status/{slug}/subscriber/unsubscribe": (
+        *OF_SUBSCRIPTION,
+        Cost("SMALL_BODY as a token", fields_of("é", "token"), (404,)),
+    ),
     "GET /": OF_HEAD,
     "GET /ui": OF_HEAD,
     "GET /ui/{rest...}": OF_HEAD,

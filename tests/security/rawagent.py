@@ -61,7 +61,7 @@ class RawAgent:
 
     async def say(self, *messages: Any) -> None:
         await self.frame(
-            websocket_frames.TEXT, json.dumps([asdict(one) for one in messages]).encode()
+            websocket_frames.TEXT, json.dumps([asdict(message) for message in messages]).encode()
         )
 
     async def rest(self) -> bytes:
@@ -89,9 +89,9 @@ class Stage:
         self.agents: list[RawAgent] = []
 
     def agent(self, token: str | None = None) -> RawAgent:
-        made = RawAgent(self.port, token)
-        self.agents.append(made)
-        return made
+        raw_agent = RawAgent(self.port, token)
+        self.agents.append(raw_agent)
+        return raw_agent
 
     async def session(
         self, hostname: str = "web-1", **more: Any
@@ -108,7 +108,9 @@ class Stage:
 
     def wires(self) -> list[AgentWebSocket]:
         return [
-            one for one in self.server.server_state.connections if isinstance(one, AgentWebSocket)
+            connection
+            for connection in self.server.server_state.connections
+            if isinstance(connection, AgentWebSocket)
         ]
 
 

@@ -96,8 +96,8 @@ class Story:
     async def reset_shown(self) -> None:
         """Acme's owner makes a link for a new password, which the victim chooses."""
         member = await self._member("acme")
-        made = await self.world.client("olga").post(f"/api/member/{member}/reset")
-        token = made.json["link"].partition("#")[2]
+        response = await self.world.client("olga").post(f"/api/member/{member}/reset")
+        token = response.json["link"].partition("#")[2]
         done = await self.stranger.put(RESET, {"token": token, "password": OWN})
         assert done.status == 200
 
@@ -155,8 +155,8 @@ class Story:
         return token
 
     async def _member(self, customer: str) -> str:
-        found: str = await self.world.runtime.db.read(_id, customer)
-        return found
+        text: str = await self.world.runtime.db.read(_id, customer)
+        return text
 
     async def _own_globex(self) -> None:
         sql = "update members set level = 'owner' where id = ?"
@@ -165,10 +165,10 @@ class Story:
 
 
 def _id(tx: Any, customer: str) -> str:
-    found: str = tx.value(
+    value: str = tx.value(
         "select m.id from members m join users u on u.id = m.user_id"
         " join customers c on c.id = m.customer_id where u.email = ? and c.name = ?",
         VICTIM,
         customer,
     )
-    return found
+    return value

@@ -26,16 +26,16 @@ async def test_accounts_of_older_organizations_do_not_hide_the_named_one(world: 
 
     def make(tx: Tx) -> None:
         for n in range(MANY):
-            made = create_customer(
+            customer = create_customer(
                 tx, keys, f"org-{n}", f"owner@org-{n}.test", reserved=frozenset()
             )
-            account = users.find_or_create(tx, f"info@org-{n}.test", "", made.customer.id)
-            by = operator(made.customer)
+            account = users.find_or_create(tx, f"info@org-{n}.test", "", customer.customer.id)
+            by = operator(customer.customer)
             memberships.add(tx, by, account, Level.USER, [], proof="link")
 
     await db.write(make)
-    found = await db.read(users.find_by_name, "info", f"org-{MANY - 1}")
-    assert [user.email for user in found] == [f"info@org-{MANY - 1}.test"]
+    text = await db.read(users.find_by_name, "info", f"org-{MANY - 1}")
+    assert [user.email for user in text] == [f"info@org-{MANY - 1}.test"]
 
 
 async def test_the_operator_resets_nobody_outside_the_named_organization(world: World) -> None:
@@ -64,7 +64,7 @@ def begin(tx: Tx, world: World, provider_id: str | None = None, agent: str = "")
 
 
 def live(tx: Tx, world: World) -> list[str]:
-    return [one.id for one in sessions.list_active(tx, world.cast.uma)]
+    return [item.id for item in sessions.list_active(tx, world.cast.uma)]
 
 
 async def test_a_person_has_a_limited_number_of_sessions(
@@ -86,9 +86,9 @@ async def test_sessions_through_a_provider_end_no_others(
     db = world.runtime.db
     own = await db.write(begin, world)
     through = [await db.write(begin, world, provider_id) for _ in range(5)]
-    found = await db.read(live, world)
-    assert own in found and found[-3:] == through[-3:]
-    assert not {*through[:2]} & {*found}
+    text = await db.read(live, world)
+    assert own in text and text[-3:] == through[-3:]
+    assert not {*through[:2]} & {*text}
 
 
 async def test_a_provider_session_ends_no_sign_in_of_another_organization(world: World) -> None:

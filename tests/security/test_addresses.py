@@ -35,20 +35,20 @@ async def test_an_invitation_looks_the_same_for_known_and_unknown_people(world: 
     eve = world.client("eve")
     seen = []
     for email in ("vic@acme.test", "nobody@acme.test"):
-        made = (await eve.post("/api/member", {"user": {"email": email}})).json
-        listed = (await eve.get(f"/api/member/{made['id']}")).json
-        again = (await eve.post(f"/api/member/{made['id']}/reset")).json
+        member = (await eve.post("/api/member", {"user": {"email": email}})).json
+        listed = (await eve.get(f"/api/member/{member['id']}")).json
+        again = (await eve.post(f"/api/member/{member['id']}/reset")).json
         link = (await world.client().post("/api/auth/link", {"token": again["token"]})).json
-        seen.append([_shape(one, email) for one in (made, listed, again, link)])
+        seen.append([_shape(item, email) for item in (member, listed, again, link)])
         # Ids carry the time at which they were made: an older one would say it all.
-        assert made["user"]["id"] > world.cast.eve.member_id
+        assert member["user"]["id"] > world.cast.eve.member_id
     assert seen[0] == seen[1]
     for email in ("vic@acme.test", "nobody@acme.test"):
         tried = await _use(world, email, account=True)
         assert (tried.status, tried.code) == (401, "bad_login")
         assert (await _use(world, email)).status == 200
-    found = (await eve.get("/api/member")).json
-    users = {one["user"]["email"]: one["user"] for one in found}
+    members = (await eve.get("/api/member")).json
+    users = {item["user"]["email"]: item["user"] for item in members}
     assert _shape(users["vic@acme.test"], "vic@acme.test") == _shape(
         users["nobody@acme.test"], "nobody@acme.test"
     )
@@ -62,7 +62,9 @@ def _shape(record: dict[str, Any], email: str) -> str:
 
 async def _use(world: World, email: str, **more: Any) -> Answer:
     eve = world.client("eve")
-    found = [one for one in (await eve.get("/api/member")).json if one["user"]["email"] == email]
+    found = [
+        member for member in (await eve.get("/api/member")).json if member["user"]["email"] == email
+    ]
     link = (await eve.post(f"/api/member/{found[0]['id']}/reset")).json
     body = {"token": link["token"], "password": THEIRS, **more}
     return await world.client(address="198.51.100.77").post(INVITATION, body)

@@ -29,9 +29,9 @@ async def approval(world: World, approvers: list[str], **more: Any) -> str:
 
 async def waiting(ada: Client) -> str:
     """The one approval that waits."""
-    found = (await ada.get("/acme/job?where[lifecycle]=onhold&where[_type]=ApprovalJob")).json
-    assert len(found) == 1, found
-    job_id: str = found[0]["id"]
+    jobs = (await ada.get("/acme/job?where[lifecycle]=onhold&where[_type]=ApprovalJob")).json
+    assert len(jobs) == 1, jobs
+    job_id: str = jobs[0]["id"]
     return job_id
 
 
@@ -92,8 +92,8 @@ async def test_a_workflow_started_by_its_secret_counts_the_same(
     secret = await flowing.secret_of(ada, flow)
     async with world.agent() as agent:
         path = f"/workflows/{flow['id']}/secret/{secret}/job?customer=acme"
-        made = await stranger.post(path, {})
-        assert made.status == 200, made.body
+        response = await stranger.post(path, {})
+        assert response.status == 200, response.body
         await flowing.step(world, agent)
     job_id = await waiting(ada)
     assert (await approve(world, "ada", job_id)).code == "four_eyes"
@@ -136,7 +136,7 @@ async def test_an_unattended_approval_is_offered_to_nobody_who_may_not_decide_it
     job_id = (await start_by_secret(ada, stranger, task)).json["id"]
     for who, count in (("ada", 0), ("max", 1)):
         needs = (await world.client(who).get("/-/needs")).json
-        assert len([one for one in needs if one["job"]["id"] == job_id]) == count
+        assert len([need for need in needs if need["job"]["id"] == job_id]) == count
 
 
 TAG = "release:approver"
@@ -168,8 +168,8 @@ async def test_a_manager_cannot_take_an_approver_tag_away(world: World) -> None:
     path = f"/api/member/{world.cast.vic.member_id}"
     refused = await world.client("max").patch(path, {"tags": []})
     assert (refused.status, refused.code) == (403, "approver_tag")
-    kept = await world.client("max").patch(path, {"tags": [TAG, "a:b"]})
-    assert kept.status == 200
+    response = await world.client("max").patch(path, {"tags": [TAG, "a:b"]})
+    assert response.status == 200
 
 
 async def test_the_tag_of_an_open_approval_stays_guarded(world: World, ada: Client) -> None:
@@ -219,9 +219,9 @@ async def test_a_manager_gets_no_link_for_an_approver(world: World, named_by: st
 async def test_a_manager_does_not_invite_an_approver(world: World, ada: Client) -> None:
     """Neither by an address that a task names nor by a new link for somebody who is invited."""
     body = {"user": {"email": "pat@acme.test"}, "credential": "user"}
-    made = (await ada.post("/api/member", body)).json
+    member = (await ada.post("/api/member", body)).json
     await approval(world, ["pat@acme.test"])
-    refused = await world.client("max").post(f"/api/member/{made['id']}/reset")
+    refused = await world.client("max").post(f"/api/member/{member['id']}/reset")
     assert (refused.status, refused.code) == (403, "approver")
     people = ["quin@acme.test"]
     await approval(world, [], approvals_target="assignees", assigned_users=people)
@@ -264,7 +264,7 @@ async def test_who_joins_with_another_account_stays_approver(world: World, ada: 
     task = await approval(world, ["pat@acme.test"])
     job = await create(ada, task)
     pat = await joined(world)
-    assert [one["id"] for one in (await pat.get("/acme/job")).json] == [job["id"]]
+    assert [record["id"] for record in (await pat.get("/acme/job")).json] == [job["id"]]
     assert (await pat.put(f"/acme/job/{job['id']}/approve")).status == 200
 
 

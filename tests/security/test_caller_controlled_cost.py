@@ -94,8 +94,8 @@ def _web_check(**fields: Any) -> None:
 
 
 def _fires(text: str) -> None:
-    found = recurrence.read(None, text, ZoneInfo("America/New_York"), 0)
-    assert len(list(islice(found.fires(1_790_000_000_000), 100))) <= 100
+    output = recurrence.read(None, text, ZoneInfo("America/New_York"), 0)
+    assert len(list(islice(output.fires(1_790_000_000_000), 100))) <= 100
 
 
 def _search(data: bytes) -> None:
@@ -230,6 +230,6 @@ async def test_a_long_text_is_not_looked_for_in_a_log(world: World, ada: Client)
 
 
 def test_a_recipe_gives_each_node_a_name_of_its_own() -> None:
-    found = format.read(_recipe(120))
-    assert len({node.id for node in found.nodes.values()}) == 120
-    assert msgspec.json.encode(found)
+    text = format.read(_recipe(120))
+    assert len({node.id for node in text.nodes.values()}) == 120
+    assert msgspec.json.encode(text)

@@ -8,7 +8,7 @@ import pytest
 from belvedere.db import Database
 from belvedere.jobs.lifecycle import finish
 from belvedere.jobs.output import log_store as joblog
-from belvedere.protocol import Ended, Entry, Kept, Order, Report, pack_file
+from belvedere.protocol import AttemptEnded, JournaledAttempt, Order, OutputAck, Report, pack_file
 from contract.client import Client
 from contract.fakeagent import FakeAgent
 from contract.running import create, show
@@ -68,7 +68,7 @@ async def test_a_finished_job_accepts_nothing_more(
         if again == "same connection":
             await attack(agent, order)
     if again == "next connection":
-        async with world.agent(entries=(Entry(order.fence, "ended"),)) as agent:
+        async with world.agent(entries=(JournaledAttempt(order.fence, "ended"),)) as agent:
             await attack(agent, order)
     assert await state_of(ada, job_id) == before
     found = await evidence(world)
@@ -93,7 +93,7 @@ async def test_the_first_of_two_ends_in_one_frame_counts(world: World, ada: Clie
         await agent.write(order.fence, 0, 0, b"true\n")
         true = Report("exit", bytes_total=5, lines_total=1, sha256="ab" * 32)
         forged = Report("exit", bytes_total=12, files=[["planted.txt", 7]], **FORGED)
-        await agent.say(Ended(order.fence, true), Ended(order.fence, forged))
+        await agent.say(AttemptEnded(order.fence, true), AttemptEnded(order.fence, forged))
         await agent.binary(pack_file(order.fence, 0, 0, b"planted"))
         await agent.write(order.fence, 5, 1, b"FORGED\n")
         await agent.acked(order.fence)
@@ -112,7 +112,7 @@ async def test_an_end_that_is_repeated_is_no_evidence(world: World, ada: Client)
         await agent.end(order, **streamed)
         _, other = await running(world, ada, agent)
         await agent.end(other, log="small\n", lastline="small")
-    entries = (Entry(order.fence, "ended"), Entry(other.fence, "ended"))
+    entries = (JournaledAttempt(order.fence, "ended"), JournaledAttempt(other.fence, "ended"))
     async with world.agent(entries=entries) as agent:
         assert agent.welcome is not None and agent.welcome.resume[str(order.fence)] == 5
         await agent.write(order.fence, 0, 0, b"true\n")
@@ -140,15 +140,15 @@ async def test_a_lost_job_takes_its_true_end_with_log_and_files(world: World, ad
     async with world.agent() as agent:
         job_id, order = await running(world, ada, agent)
         await agent.write(order.fence, 0, 0, b"half ")
-        await agent.hear(Kept)
+        await agent.hear(OutputAck)
     await give_up(world, order)
     assert (await show(ada, job_id))["state"] == "lost"
-    async with world.agent(entries=(Entry(order.fence, "ended"),)) as agent:
+    async with world.agent(entries=(JournaledAttempt(order.fence, "ended"),)) as agent:
         await agent.write(order.fence, 5, 0, b"done\n")
         await agent.leave_file(order.fence, 0, b"data")
         await agent.end(order, log=None, bytes_total=10, lines_total=1, files=[["a", 4]])
     result, log, _, files = await state_of(ada, job_id)
-    assert (result["log_bytes"], log, [one["complete"] for one in files]) == (
+    assert (result["log_bytes"], log, [file["complete"] for file in files]) == (
         *(10, b"half done\n"),
         [True],
     )
@@ -179,7 +179,7 @@ async def test_what_a_person_decided_is_not_replaced_by_a_late_log(
     await give_up(world, order)
     told = {"outcome": "success", "note": "seen"}
     assert (await ada.put(f"/acme/job/{job_id}/resolve", told)).status < 300
-    async with world.agent(entries=(Entry(order.fence, "ended"),)) as agent:
+    async with world.agent(entries=(JournaledAttempt(order.fence, "ended"),)) as agent:
         await agent.end(order, log="forged\n", **FORGED)
     assert (await ada.get(f"/acme/job/{job_id}/log")).body == b""
     assert [said["code"] for _, said in await evidence(world)] == [1]

@@ -122,10 +122,10 @@ async def _somebody_else(world: World) -> str:
 @pytest.mark.parametrize("way", [_by_provider, _by_shown_link, _unproved, _somebody_else])
 async def test_nobody_else_accepts_for_the_person(world: World, way: object) -> None:
     body = {"user": {"email": "uma@acme.test"}, "credential": "admin"}
-    made = (await world.client("eve").post("/api/member", body)).json
+    member = (await world.client("eve").post("/api/member", body)).json
     client = Client(world.app, await way(world))  # type: ignore[operator]
     assert (await client.get(WAITING)).json == []
-    done = await client.post(WAITING, {"id": made["id"]})
+    done = await client.post(WAITING, {"id": member["id"]})
     assert (done.status, done.code) == (409, "nothing_to_accept")
 
 
@@ -134,8 +134,8 @@ async def test_what_is_disabled_or_mine_already_is_not_offered(world: World) -> 
     await world.runtime.db.write(member_changes.add_member, by, "uma@acme.test", Level.USER)
     assert (await world.client("uma").get(WAITING)).json == []
     body = {"user": {"email": "vic@acme.test"}, "credential": "user"}
-    made = (await world.client("eve").post("/api/member", body)).json
-    await world.client("eve").patch(f"/api/member/{made['id']}", {"disabled": True})
+    member = (await world.client("eve").post("/api/member", body)).json
+    await world.client("eve").patch(f"/api/member/{member['id']}", {"disabled": True})
     assert (await world.client("vic").get(WAITING)).json == []
 
 
@@ -172,21 +172,21 @@ async def test_the_provider_counts_where_no_password_does(world: World, state: o
 
 async def _decisions(world: World) -> list[tuple[str, str]]:
     sql = "select action, actor_id from audit where action = 'member.decline' and customer_id = ?"
-    found: list[tuple[str, str]] = await world.runtime.db.read(
+    text: list[tuple[str, str]] = await world.runtime.db.read(
         lambda tx: tx.rows(sql, world.cast.globex.id)
     )
-    return found
+    return text
 
 
 async def test_a_declined_invitation_ends(world: World) -> None:
     body = {"user": {"email": "uma@acme.test"}, "credential": "viewer"}
-    made = (await world.client("eve").post("/api/member", body)).json
+    member = (await world.client("eve").post("/api/member", body)).json
     uma = world.client("uma")
-    done = await uma.delete(f"{WAITING}/{made['id']}")
+    done = await uma.delete(f"{WAITING}/{member['id']}")
     assert (done.status, done.json["customer_name"]) == (200, "globex")
     assert (await uma.get(WAITING)).json == []
-    assert (await world.client("eve").get(f"/api/member/{made['id']}")).status == 404
-    used = {"token": made["invitation"]["token"], "password": "another-long-password"}
+    assert (await world.client("eve").get(f"/api/member/{member['id']}")).status == 404
+    used = {"token": member["invitation"]["token"], "password": "another-long-password"}
     assert (await world.client().post("/api/auth/invitation", used)).status == 404
     assert await _decisions(world) == [("member.decline", world.cast.uma.user_id)]
     # The organization can ask again.
@@ -207,9 +207,9 @@ async def test_declining_a_used_membership_does_not_end_it(world: World) -> None
 @pytest.mark.parametrize("way", [_by_provider, _by_shown_link, _unproved, _somebody_else])
 async def test_nobody_else_declines_for_the_person(world: World, way: object) -> None:
     body = {"user": {"email": "uma@acme.test"}, "credential": "admin"}
-    made = (await world.client("eve").post("/api/member", body)).json
+    member = (await world.client("eve").post("/api/member", body)).json
     client = Client(world.app, await way(world))  # type: ignore[operator]
-    done = await client.delete(f"{WAITING}/{made['id']}")
+    done = await client.delete(f"{WAITING}/{member['id']}")
     assert (done.status, done.code) == (404, "not_found")
 
 
@@ -219,7 +219,7 @@ async def test_a_reset_link_used_at_the_same_moment_does_not_take_the_membership
     """The attack: a manager's link makes the account one of acme, with a password that the manager
     knows, just before globex is attached to it. What is read under the locks decides."""
     body = {"user": {"email": "uma@acme.test"}, "credential": "viewer"}
-    made = (await world.client("eve").post("/api/member", body)).json
+    member = (await world.client("eve").post("/api/member", body)).json
     db, keys, uma = world.runtime.db, world.runtime.keyring, world.cast.uma
     _, token = await db.write(password_recovery.issue_link, keys, world.cast.max, uma.member_id)
     hold = users.lock
@@ -231,5 +231,5 @@ async def test_a_reset_link_used_at_the_same_moment_does_not_take_the_membership
 
     monkeypatch.setattr(users, "lock", after_the_reset)
     with pytest.raises(Conflict) as refused:
-        await db.write(consent.accept, uma, made["id"])
+        await db.write(consent.accept, uma, member["id"])
     assert refused.value.code == "nothing_to_accept"

@@ -183,11 +183,11 @@ async def test_a_refused_enrolment_changes_nothing(world: World) -> None:
 
 async def test_a_token_for_one_host_is_no_token_for_another(world: World, ada: Client) -> None:
     host_id = world.things.hosts["web-1"].host_id
-    made = (await ada.post(f"/acme/host/{host_id}/enrolment", {})).json
+    record = (await ada.post(f"/acme/host/{host_id}/enrolment", {})).json
     # Whatever name the machine has: the token says which host it becomes.
-    bound = await enrol(world, made["token"], "web-2")
+    bound = await enrol(world, record["token"], "web-2")
     assert (bound.status, bound.json["host_id"], bound.json["hostname"]) == (201, host_id, "web-1")
-    assert (await enrol(world, made["token"], "web-2")).code == "bad_enrolment"
+    assert (await enrol(world, record["token"], "web-2")).code == "bad_enrolment"
 
 
 async def test_a_token_for_a_deleted_host_is_revoked(world: World, ada: Client) -> None:
@@ -219,11 +219,11 @@ async def test_an_original_agent_may_take_the_host_that_its_token_was_created_fo
     world: World, ada: Client
 ) -> None:
     host_id = world.things.hosts["web-1"].host_id
-    made = (await ada.post(f"/acme/host/{host_id}/enrolment", {})).json
-    other = OldAgent(world.client(), made["id"], made["token"], hostname="web-7")
+    record = (await ada.post(f"/acme/host/{host_id}/enrolment", {})).json
+    other = OldAgent(world.client(), record["id"], record["token"], hostname="web-7")
     await other.sign_in()
     assert (await other.register()).code == "other_host"
-    agent = OldAgent(world.client(), made["id"], made["token"], hostname="web-1")
+    agent = OldAgent(world.client(), record["id"], record["token"], hostname="web-1")
     await agent.sign_in()
     assert (await agent.register()).json["host_id"] == host_id
 
@@ -237,8 +237,8 @@ async def test_the_client_that_had_a_host_cannot_register_for_it_again(
     host_id = (await old.register()).json["host_id"]
     clock.move(31)
     run_timeouts.mark_silent(world.runtime.db)
-    made = (await ada.post(f"/acme/host/{host_id}/enrolment", {})).json
-    assert (await enrol(world, made["token"], "old-1")).status == 201
+    record = (await ada.post(f"/acme/host/{host_id}/enrolment", {})).json
+    assert (await enrol(world, record["token"], "old-1")).status == 201
     await old.sign_in()
     assert (await old.register()).code == "host_exists"
 

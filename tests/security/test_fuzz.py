@@ -16,14 +16,14 @@ TARGETS = [*wire.TARGETS, *inside.TARGETS]
 SHORT_S, LONG_S = 5.0, 300.0
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=[one.name for one in TARGETS])
+@pytest.mark.parametrize("target", TARGETS, ids=[item.name for item in TARGETS])
 def test_a_target_keeps_its_properties(target: Target) -> None:
     assert fuzz(target, float(os.environ.get("FUZZ_S", SHORT_S))) > 0
 
 
 @pytest.mark.prove
 @pytest.mark.limit(LONG_S + 120)
-@pytest.mark.parametrize("target", TARGETS, ids=[one.name for one in TARGETS])
+@pytest.mark.parametrize("target", TARGETS, ids=[item.name for item in TARGETS])
 def test_a_target_keeps_its_properties_for_long(target: Target) -> None:
     seed = int(os.environ.get("FUZZ_SEED", random.SystemRandom().randrange(1 << 31)))
     print(f"FUZZ_SEED={seed}")

@@ -15,7 +15,7 @@ from belvedere.db.signals import checks_changed
 from belvedere.jobs.approvals import plan
 from belvedere.notifications import store
 from belvedere.notifications.model import ChannelRow
-from belvedere.protocol import Watch
+from belvedere.protocol import MonitorConfig
 from belvedere.server.background import consumers
 from belvedere.tasks.store import runnable
 from contract.browser_journey import BODY, Traveller, add, provider_of
@@ -112,11 +112,11 @@ OLD_ADDRESSES = [
 async def test_the_upgrade_masks_credentials_in_addresses_of_channels(
     world: World, ada: Client, old: str, new: str
 ) -> None:
-    made = (await channel(world)).json
+    record = (await channel(world)).json
     db, name = world.runtime.db, "0101_channel_credentials"
 
     def as_before(tx: Tx) -> None:
-        tx.execute("update channels set shown = ? where id = ?", old, made["id"])
+        tx.execute("update channels set shown = ? where id = ?", old, record["id"])
         text = msgspec.json.encode({"shown": old}).decode()
         tx.execute("update audit set before = ?, after = ? where object = 'channel'", text, text)
         tx.execute("delete from migrations where name = ?", f"migrations/{name}")
@@ -124,7 +124,7 @@ async def test_the_upgrade_masks_credentials_in_addresses_of_channels(
     seal_old_rows(db)
     db.write_blocking(as_before)
     assert name in migrate(db)[0]
-    assert (await ada.get(f"/notify/channel/{made['id']}")).json["url"] == new
+    assert (await ada.get(f"/notify/channel/{record['id']}")).json["url"] == new
     seal_old_rows(db)
     for table in ("channels", "audit"):
         rows = db.write_blocking(lambda tx, table: tx.rows(f"select * from {table}"), table)
@@ -154,23 +154,23 @@ async def test_the_mask_as_an_argument_of_a_new_schedule_is_refused(
     path = f"/acme/task/{task_id}/schedule"
     body = {"repeatEvery": "0 3 * * *", "task_arguments": ["***"]}
     assert is_refused(await ada.post(path, body), "task_arguments")
-    made = await ada.post(path, {**body, "task_arguments": [WORD]})
-    assert made.status in (200, 201), made.text
+    response = await ada.post(path, {**body, "task_arguments": [WORD]})
+    assert response.status in (200, 201), response.text
 
 
 async def script_monitor(world: World, ada: Client, arguments: list[str]) -> str:
     source = base64.b64encode(b"#!/bin/sh\n").decode()
     script = (await ada.post("/acme/file", {"filename": "check.sh", "data": source})).json
     body = {"name": "db", "type": "script", "hostname": "web-1", "script_id": script["id"]}
-    made = await ada.post("/acme/monitor", {**body, "script_arguments": arguments})
-    assert made.status == 200, made.text
-    return str(made.json["id"])
+    response = await ada.post("/acme/monitor", {**body, "script_arguments": arguments})
+    assert response.status == 200, response.text
+    return str(response.json["id"])
 
 
 async def watched(world: World, monitor: str) -> dict[str, Any]:
     async with world.agent() as agent:
-        watch = await agent.hear(Watch)
-    (config,) = (one.config for one in watch.monitors if one.id == monitor)
+        watch = await agent.hear(MonitorConfig)
+    (config,) = (item.config for item in watch.monitors if item.id == monitor)
     return config
 
 
@@ -179,8 +179,8 @@ async def test_credentials_in_arguments_of_a_script_monitor_are_hidden(
     world: World, ada: Client, vic: Client, verb: str
 ) -> None:
     monitor = await script_monitor(world, ada, ARGUMENTS)
-    seen = (await vic.get(f"/acme/monitor/{monitor}")).json
-    assert seen["config"]["script_arguments"] == SHOWN
+    record = (await vic.get(f"/acme/monitor/{monitor}")).json
+    assert record["config"]["script_arguments"] == SHOWN
     for path in ("monitor", f"monitor/{monitor}", "audit"):
         assert WORD not in (await ada.get(f"/acme/{path}")).text
     for table in ("monitors", "audit", "events"):
@@ -188,7 +188,7 @@ async def test_credentials_in_arguments_of_a_script_monitor_are_hidden(
             lambda tx, name: tx.rows(f"select * from {name}"), table
         )
         assert rows and WORD not in str(rows)
-    saved = await getattr(ada, verb)(f"/acme/monitor/{monitor}", {**seen, "description": "new"})
+    saved = await getattr(ada, verb)(f"/acme/monitor/{monitor}", {**record, "description": "new"})
     assert saved.status == 200, saved.text
     config = await watched(world, monitor)
     assert config["script_arguments"] == ARGUMENTS
@@ -253,14 +253,16 @@ async def test_an_agent_gets_a_changed_secret_for_its_scripts(world: World, ada:
     assert (await ada.put("/acme/secret/DB", {"value": "before"})).status == 200
     monitor = await script_monitor(world, ada, ["--password", "{{secret:DB}}"])
     async with world.agent() as agent:
-        await agent.hear(Watch)
+        await agent.hear(MonitorConfig)
         assert (await ada.put("/acme/secret/DB", {"value": WORD})).status == 200
         for reaction in consumers.CONSUMERS:
             if "secret.changed" in reaction.kinds:
                 while world.runtime.db.write_blocking(consumers.run_batch, world.runtime, reaction):
                     pass
         world.runtime.signals.emit({checks_changed(world.things.hosts["web-1"].host_id)})
-        (config,) = (one.config for one in (await agent.hear(Watch)).monitors if one.id == monitor)
+        (config,) = (
+            item.config for item in (await agent.hear(MonitorConfig)).monitors if item.id == monitor
+        )
     assert config["script_arguments"] == ["--password", WORD]
 
 

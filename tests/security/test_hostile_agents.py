@@ -14,14 +14,14 @@ from belvedere.jobs.output import artifacts
 from belvedere.jobs.output import log_store as joblog
 from belvedere.protocol import (
     CHUNK,
-    Beat,
-    Entry,
-    Kept,
+    AttemptStarted,
+    BlobRequest,
+    Heartbeat,
+    JournaledAttempt,
     Order,
+    OutputAck,
     Sample,
     Samples,
-    Started,
-    Want,
     pack_file,
     pack_output,
 )
@@ -74,7 +74,7 @@ async def test_many_wants_hold_one_part_of_one_content(
     async with stage(world) as ground:
         agent, end = await ground.session()
         for number in range(60):
-            await agent.say(Want(sha256), Want(f"{number:064x}"))
+            await agent.say(BlobRequest(sha256), BlobRequest(f"{number:064x}"))
         await until(lambda: end._full is not None)
         assert len(reads) == 1 and sum(reads) < len(BIG)
         assert end._transport.get_write_buffer_size() < 1 << 20
@@ -92,7 +92,7 @@ async def test_too_many_different_wants_end_the_connection(
 ) -> None:
     monkeypatch.setattr(downloads, "MAX_REQUESTED", 10)
     async with world.agent() as agent:
-        await agent.say(*[Want(f"{number:064x}") for number in range(50)])
+        await agent.say(*[BlobRequest(f"{number:064x}") for number in range(50)])
         assert await agent.hangs_up() == 4400
 
 
@@ -117,7 +117,7 @@ async def test_the_credit_of_stored_output_is_granted_again(
         job_id, order = await running(world, ada, agent)
         for at in range(6):
             await agent.write(order.fence, at * CHUNK, 0, b"x" * CHUNK)
-            while (await agent.hear(Kept)).offset < (at + 1) * CHUNK:
+            while (await agent.hear(OutputAck)).offset < (at + 1) * CHUNK:
                 pass
         await agent.end(order, log=None, bytes_total=6 * CHUNK)
         assert len((await ada.get(f"/acme/job/{job_id}/log")).body) == 6 * CHUNK
@@ -146,8 +146,8 @@ async def test_files_of_an_attempt_are_limited_over_all_pieces_and_connections(
             await agent.binary(pack_file(order.fence, at, 0, data))
         await agent.beat()
         await agent.write(order.fence, 0, 0, b".")
-        await agent.hear(Kept)
-    async with world.agent(entries=(Entry(order.fence, "live"),)) as agent:
+        await agent.hear(OutputAck)
+    async with world.agent(entries=(JournaledAttempt(order.fence, "live"),)) as agent:
         for at in range(8):
             await agent.binary(pack_file(order.fence, 50 + at, 0, data))
         told = [["a", CHUNK], *[[f"x{n}", CHUNK] for n in range(60)]]
@@ -159,7 +159,7 @@ async def test_files_of_an_attempt_are_limited_over_all_pieces_and_connections(
     # The job has its result, and the files say which of them are complete.
     assert (await show(ada, job_id))["state"] == "normal"
     listed = (await ada.get(f"/acme/job/{job_id}/files")).json
-    assert {one["name"]: one["complete"] for one in listed}["x59"] is False
+    assert {item["name"]: item["complete"] for item in listed}["x59"] is False
 
 
 async def test_small_pieces_count_as_larger_ones(
@@ -187,11 +187,11 @@ async def test_pieces_of_a_log_are_limited(
         job_id, order = await running(world, ada, agent)
         for at in range(40):
             await agent.write(order.fence, at, 0, b"x")
-        while (await agent.hear(Kept)).offset < 40:
+        while (await agent.hear(OutputAck)).offset < 40:
             pass
         await agent.end(order, log=None, bytes_total=40)
-    found = (await ada.get(f"/acme/job/{job_id}/log")).text
-    assert "30 bytes were cut here" in found and found.count("x") == 10
+    text = (await ada.get(f"/acme/job/{job_id}/log")).text
+    assert "30 bytes were cut here" in text and text.count("x") == 10
 
 
 @pytest.mark.parametrize("at", [2**62, 2**64 - 1])
@@ -322,7 +322,7 @@ async def test_unknown_messages_are_logged_once(world: World, watch: Any) -> Non
 
 async def test_a_hello_has_limits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_ENTRIES", 3)
-    entries = tuple(Entry(number, "live") for number in range(1, 5))
+    entries = tuple(JournaledAttempt(number, "live") for number in range(1, 5))
     for more in ({"entries": entries}, {"greeting": 2**70}, {"greeting": -1}):
         agent = world.agent(**more)
         await agent.knock()
@@ -352,7 +352,7 @@ async def test_a_start_is_written_once(
             return join(verb, item)
 
         monkeypatch.setattr(world.runtime.db, "write_batched", counted)
-        await agent.say(*[Started(order.fence, 0)] * 100)
+        await agent.say(*[AttemptStarted(order.fence, 0)] * 100)
         await agent.end(order)
         assert written == 1
 
@@ -384,7 +384,7 @@ async def test_an_agent_that_does_not_read_holds_few_answers(world: World, ada: 
             await asyncio.sleep(0)
         for at in range(2_000):
             await agent.frame(websocket_frames.BINARY, pack_output(fence, at, 0, b"x"))
-        await agent.say(Beat([]))
+        await agent.say(Heartbeat([]))
         await until(lambda: link._uploads._durable.get(fence) == 2_000)
         assert len(link._outbox) < 10
 

@@ -107,8 +107,8 @@ async def test_a_mailed_invitation_proves_the_address(world: World) -> None:
     await story.squat()
     await story._invited("ada", "admin")
     world.runtime.settings.mail = "mailtos://relay.test"
-    found = await world.runtime.db.read(events.after, 0, 0)
-    await world.runtime.db.write(mails.write, world.runtime, found[-1:])
+    text = await world.runtime.db.read(events.after, 0, 0)
+    await world.runtime.db.write(mails.write, world.runtime, text[-1:])
     proofs = await world.runtime.db.read(
         lambda tx: tx.rows("select proof from links where used_at is null order by proof")
     )

@@ -118,10 +118,10 @@ async def test_a_reader_that_was_too_slow_gets_a_final_event(
 
 
 async def customer_of(world: World) -> str:
-    found: str = await world.runtime.db.read(
+    text: str = await world.runtime.db.read(
         lambda tx: tx.value("select id from customers where name = 'acme'")
     )
-    return found
+    return text
 
 
 # Answers that are sent piece by piece, and where their pieces are made. That of events has tests

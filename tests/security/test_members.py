@@ -32,13 +32,13 @@ async def test_only_a_lower_level_gets_a_new_credential(
     member = await another(world, theirs)
     is_below = RANK[theirs] < RANK[mine]
     client = world.client(WHO[mine])
-    made = await client.post(f"/api/member/{member}/reset")
-    assert made.status == (201 if is_below else 403)
+    response = await client.post(f"/api/member/{member}/reset")
+    assert response.status == (201 if is_below else 403)
     reset = await client.delete(f"/api/member/{member}/second-factor")
     # 409: the member has none.
     assert reset.status == (409 if is_below and mine != "manager" else 403)
     if not is_below:
-        assert made.code == "above_own_level"
+        assert response.code == "above_own_level"
 
 
 @pytest.mark.parametrize("mine", WHO)
@@ -104,10 +104,13 @@ async def test_a_token_ends_with_the_permissions_of_its_creator(
         await db.write(member_changes.change, olga, ada.member_id, **change)
     assert (await client.get("/acme/task")).status == (200 if lives else 401)
     assert (await db.read(authenticate, keys, others)) is not None
-    left = await world.client("olga").get("/api/enrolment")
-    assert bool([one for one in left.json if one["created_by"] == "ada@acme.test"]) is lives
+    response = await world.client("olga").get("/api/enrolment")
+    assert (
+        bool([record for record in response.json if record["created_by"] == "ada@acme.test"])
+        is lives
+    )
     rows = (await world.client("olga").get("/api/audit?action=token.revoke")).json
-    assert bool([one for one in rows if one["before"] == {"name": "ci"}]) is not lives
+    assert bool([record for record in rows if record["before"] == {"name": "ci"}]) is not lives
 
 
 # Links.
@@ -122,14 +125,14 @@ async def test_links_carry_the_configured_address(world: World, scheme: str) -> 
         "forwarded": "host=evil.test",
     }
     ada = world.client("ada", headers=forged, scheme=scheme)
-    made = (await ada.post("/api/member", {"user": {"email": "new@acme.test"}})).json
+    member = (await ada.post("/api/member", {"user": {"email": "new@acme.test"}})).json
     reset = (await ada.post(f"/api/member/{world.cast.vic.member_id}/reset")).json
-    for link in (made["invitation"]["link"], reset["link"]):
+    for link in (member["invitation"]["link"], reset["link"]):
         assert link.startswith("http://belvedere.test/ui/link#bvl_")
 
 
 async def test_without_a_configured_address_the_request_decides_nothing(world: World) -> None:
     world.runtime.settings.url = ""
     ada = world.client("ada", headers={"host": "evil.test"})
-    made = (await ada.post("/api/member", {"user": {"email": "new@acme.test"}})).json
-    assert made["invitation"]["link"].startswith("http://127.0.0.1:8420/ui/link#bvl_")
+    member = (await ada.post("/api/member", {"user": {"email": "new@acme.test"}})).json
+    assert member["invitation"]["link"].startswith("http://127.0.0.1:8420/ui/link#bvl_")

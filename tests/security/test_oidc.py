@@ -59,14 +59,14 @@ class Town:
     async def make_older(self, *which: str) -> None:
         """As providers are that were added before each had a callback of its own."""
         sql = "update providers set callback = 'shared' where id = ?"
-        rows = [(one,) for one in which]
+        rows = [(item,) for item in which]
         await self.world.runtime.db.write(lambda tx: tx.execute_many(sql, rows))
 
     def told_to_evil(self) -> str:
         return "\n".join(
-            f"{one.url} {one.headers} {one.payload}"
-            for one in self.network.seen
-            if one.url.startswith(EVIL)
+            f"{item.url} {item.headers} {item.payload}"
+            for item in self.network.seen
+            if item.url.startswith(EVIL)
         )
 
     async def owner_of(self, token: str) -> str:
@@ -170,10 +170,10 @@ async def test_older_providers_do_not_get_each_others_codes(
 async def test_an_older_provider_goes_on_with_the_shared_callback(world: World) -> None:
     here = await town(world)
     await here.make_older(here.ours)
-    shown = (await world.client("olga").get(f"/api/provider/{here.ours}")).json
-    assert shown["callback"] == "http://belvedere.test/-/oidc/callback"
-    assert shown["callback_kind"] == "shared"
-    here.honest.registered = (shown["callback"],)
+    record = (await world.client("olga").get(f"/api/provider/{here.ours}")).json
+    assert record["callback"] == "http://belvedere.test/-/oidc/callback"
+    assert record["callback_kind"] == "shared"
+    here.honest.registered = (record["callback"],)
     for sends_iss in (True, False):
         here.honest.sends_iss = sends_iss
         one = here.going()
@@ -185,10 +185,10 @@ async def test_an_older_provider_is_switched_to_its_own_callback(world: World) -
     here = await town(world)
     await here.make_older(here.ours)
     olga, path = world.client("olga"), f"/api/provider/{here.ours}"
-    wanted = (await olga.get(path)).json["own_callback"]
+    expected = (await olga.get(path)).json["own_callback"]
     changed = (await olga.patch(path, {"callback": "own"})).json
-    assert (changed["callback"], changed["callback_kind"]) == (wanted, "own")
-    here.honest.registered = (wanted,)
+    assert (changed["callback"], changed["callback_kind"]) == (expected, "own")
+    here.honest.registered = (expected,)
     assert await here.going().sign_in(here.ours) == "/ui/"
     back = await olga.patch(path, {"callback": "shared"})
     assert (back.status, back.code) == (400, "invalid_body")
@@ -273,9 +273,9 @@ async def test_every_sign_in_has_its_own_challenge_and_nonce(world: World) -> No
     here = await town(world)
     asked = [parse_qs(urlsplit(await here.going().begin(here.ours)).query) for _ in range(3)]
     for name in ("state", "nonce", "code_challenge"):
-        assert len({one[name][0] for one in asked}) == 3
-    assert all(one["code_challenge_method"] == ["S256"] for one in asked)
-    assert all("code_verifier" not in one for one in asked)
+        assert len({item[name][0] for item in asked}) == 3
+    assert all(item["code_challenge_method"] == ["S256"] for item in asked)
+    assert all("code_verifier" not in item for item in asked)
 
 
 async def test_a_stolen_code_is_of_no_use(world: World) -> None:
@@ -315,7 +315,7 @@ def unsigned(claims: dict[str, Any], **header: Any) -> str:
 
 def keyed_by_the_public_key(claims: dict[str, Any], **header: Any) -> str:
     head = {"alg": "HS256", "kid": SIGNER.kid}
-    parts = ".".join(b64(json.dumps(one).encode()) for one in (head, claims))
+    parts = ".".join(b64(json.dumps(item).encode()) for item in (head, claims))
     mac = hmac.digest(json.dumps(SIGNER.public()).encode(), parts.encode(), hashlib.sha256)
     return f"{parts}.{b64(mac)}"
 

@@ -87,4 +87,4 @@ async def test_open_polls_of_one_host_are_limited(
     monkeypatch.setattr(polling, "MAX_WAIT_S", 1.0)
     target = f"/acme/job?hostname={old.hostname}"
     found = await asyncio.gather(*[old.send("GET", target) for _ in range(5)])
-    assert sorted(one.status for one in found) == [200, 200, 429, 429, 429]
+    assert sorted(item.status for item in found) == [200, 200, 429, 429, 429]

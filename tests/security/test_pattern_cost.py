@@ -144,7 +144,7 @@ async def test_patterns_of_one_request_are_bounded_together(ada: Client) -> None
         {**task, "id": f"t{n}", "task_arguments": [_argument(f"{n:03}(?#{'x' * 900})")]}
         for n in range(60)
     ]
-    nodes = [{"v": one["id"], "value": {"_type": "DummyTask"}} for one in tasks]
+    nodes = [{"v": item["id"], "value": {"_type": "DummyTask"}} for item in tasks]
     recipe = {"name": "w", "tasks": tasks, "graph": {"nodes": nodes, "edges": []}}
     refused = await ada.post("/acme/workflows/import", recipe)
     assert (refused.status, refused.code) == (400, "bad_pattern")
@@ -176,15 +176,15 @@ async def test_a_text_cannot_make_a_host_search_without_end(
     """The text of a web page is chosen by a stranger."""
     monkeypatch.setattr(search, "MAX_VISITS", 200_000)
     costly = regex.compile_pattern("(.*a){8}.{90}c")
-    one = search.PatternSearch(costly)
+    pattern_search = search.PatternSearch(costly)
     letters = iter(_noise())
     with pytest.raises(search.TooCostly):
-        while not one.feed(next(letters)):
+        while not pattern_search.feed(next(letters)):
             await asyncio.sleep(0)
-    assert search.MAX_VISITS < one.visits <= search.MAX_VISITS + regex_syntax.MAX_STATES
+    assert search.MAX_VISITS < pattern_search.visits <= search.MAX_VISITS + regex_syntax.MAX_STATES
     # The next text starts from zero.
-    one.restart()
-    assert not one.feed("aaaa", last=True)
+    pattern_search.restart()
+    assert not pattern_search.feed("aaaa", last=True)
 
 
 def _noise() -> Any:
@@ -214,13 +214,13 @@ async def test_a_stored_pattern_is_compiled_outside_the_transaction(
     run = {"task": task["id"], "task_arguments": ["abc", "12"]}
     for _ in range(2):
         matcher.cache.clear()
-        made = await ada.post("/acme/job", run)
-        assert made.status == 200, made.text
+        response = await ada.post("/acme/job", run)
+        assert response.status == 200, response.text
     assert in_transaction == [False] * 4
     # What is compiled stays so, and a value that does not fit is refused as before.
     refused = await ada.post("/acme/job", {**run, "task_arguments": ["abc", "x"]})
     assert (refused.status, refused.json["code"]) == (400, "bad_arguments")
-    again = await ada.put(f"/acme/job/{made.json['id']}/restart", {})
+    again = await ada.put(f"/acme/job/{response.json['id']}/restart", {})
     assert again.status == 200, again.text
     assert len(in_transaction) == 4
 

@@ -98,9 +98,9 @@ async def test_the_digest_of_a_large_request_is_computed_in_a_thread(
     monkeypatch.setattr("belvedere.jobs.api.run_requests.hashlib", SimpleNamespace(sha256=sha256))
     path, body = f"/acme/task/{task}/job", {"task_arguments": [FILE]}
     headers = {"idempotency-key": "k"}
-    made = await ada.post(path, body, headers=headers)
-    assert made.status == 200 and max(on_loop, default=0) <= MAX_ON_LOOP
+    response = await ada.post(path, body, headers=headers)
+    assert response.status == 200 and max(on_loop, default=0) <= MAX_ON_LOOP
     again = await ada.post(path, body, headers=headers)
-    assert again.json["id"] == made.json["id"]
+    assert again.json["id"] == response.json["id"]
     changed = {"task_arguments": [json_text.compact(FILE)]}
     assert (await ada.post(path, changed, headers=headers)).status == 422

@@ -9,7 +9,7 @@ import pytest
 from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.monitoring.sample_buffer import BATCH_BYTES, BATCH_SIZE, SampleBuffer
 from belvedere.monitors.evaluation import samples as evaluation
-from belvedere.protocol import Noted, Sample, Samples
+from belvedere.protocol import Sample, Samples, SamplesAck
 from belvedere.server.agents import message_limits as limits
 from contract.world import World
 
@@ -38,7 +38,7 @@ def sample(**fields: Any) -> Sample:
 def test_what_a_sample_says_is_cut_before_it_waits(engine: str, fields: dict[str, Any]) -> None:
     batch = Samples("s" * 10_000, 1, [sample(**fields) for _ in range(100)])
     size = limits.check_samples(batch)
-    text = json.dumps([vars_of(one) for one in batch.samples], separators=(",", ":"))
+    text = json.dumps([vars_of(item) for item in batch.samples], separators=(",", ":"))
     assert len(text) <= size + 100 * len(batch.samples)
     assert size <= limits.MAX_DATA + 100 * 7_000
     assert len(batch.stream) == limits.MAX_WORD
@@ -52,9 +52,9 @@ def test_states_are_stored_if_the_data_is_too_large(engine: str) -> None:
     large = {"a": "x" * (evaluation.MAX_DATA - 100)}
     batch = Samples("s", 1, [sample(state="failure", data=dict(large)) for _ in range(200)])
     limits.check_samples(batch)
-    full = [one for one in batch.samples if one.data]
+    full = [item for item in batch.samples if item.data]
     assert len(full) == limits.MAX_DATA // len(json.dumps(large, separators=(",", ":")))
-    assert {one.state for one in batch.samples} == {"failure"}
+    assert {item.state for item in batch.samples} == {"failure"}
 
 
 async def test_samples_that_wait_are_limited_in_bytes(
@@ -97,7 +97,7 @@ async def test_a_large_frame_of_few_values_is_accepted(world: World) -> None:
     batch = [sample(message="," * 100_000) for _ in range(10)]
     async with world.agent() as agent:
         await agent.say(Samples("s", 1, batch))
-        assert (await agent.hear(Noted)).number == 1
+        assert (await agent.hear(SamplesAck)).number == 1
 
 
 def test_an_agent_sends_batches_that_fit_into_a_frame(engine: str) -> None:
@@ -108,6 +108,6 @@ def test_an_agent_sends_batches_that_fit_into_a_frame(engine: str) -> None:
     batches = []
     while (batch := buffer.next()) is not None:
         batches.append(batch)
-    sizes = [sum(len(json.dumps(one.data)) for one in batch.samples) for batch in batches]
+    sizes = [sum(len(json.dumps(item.data)) for item in batch.samples) for batch in batches]
     assert max(sizes) <= BATCH_BYTES + 100 * BATCH_SIZE
     assert sum(len(batch.samples) for batch in batches) == BATCH_SIZE

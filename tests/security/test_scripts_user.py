@@ -35,8 +35,8 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs script
 def findings(world: World) -> dict[str, str]:
     """The verdict of each check of the doctor that is about scripts or files."""
     ran = run("doctor", "--data", str(world.server.data), "--json", BELVEDERE_SECRET_KEY=KEY)
-    told = json.loads(ran.stdout)
-    return {one["check"]: one["verdict"] for one in told if one["check"] in CHECKS}
+    record = json.loads(ran.stdout)
+    return {item["check"]: item["verdict"] for item in record if item["check"] in CHECKS}
 
 
 CHECKS = ("scripts", "permissions")
@@ -58,8 +58,8 @@ def test_no_process_has_a_secret_of_the_server_in_its_environment(up: World) -> 
     up.start("--no-demo", BELVEDERE_INNER_NETWORKS="127.0.0.0/8")
     site = Site(up, up.local_agent())
     host_id = up.connected(site.agent)["id"]
-    wanted = {"name": "root", "type": "file", "host_id": host_id, "path": "/"}
-    made = up.api.post("/monitor", wanted)
+    expected = {"name": "root", "type": "file", "host_id": host_id, "path": "/"}
+    made = up.api.post("/monitor", expected)
     until(lambda: up.api.get(f"/monitor/{made['id']}")["state"] == "normal", 20)
     job = site.run(f"#!/bin/sh\nenv; cat /proc/{up.server.pid}/environ\n")
     processes = leftovers.of_folder(up.folder)
@@ -104,8 +104,8 @@ def test_neither_a_task_nor_a_check_can_choose_the_servers_user(up: World) -> No
     host_id = up.connected(site.agent)["id"]
     source = base64.b64encode(b'#!/bin/sh\ntest "$(id -un)" = nobody\n').decode()
     script = up.api.post("/file", {"filename": "check.sh", "data": source})
-    wanted = {"name": "who", "type": "script", "host_id": host_id, "script_id": script["id"]}
-    made = up.api.post("/monitor", wanted)
+    expected = {"name": "who", "type": "script", "host_id": host_id, "script_id": script["id"]}
+    made = up.api.post("/monitor", expected)
     until(lambda: up.api.get(f"/monitor/{made['id']}")["state"] == "normal", 20)
 
 

@@ -7,7 +7,7 @@ import msgspec
 from belvedere.access.crypto.keyring import SECRET_FILE
 from belvedere.db import Database
 from belvedere.jobs.lifecycle.order import file_hashes
-from belvedere.protocol import Watch
+from belvedere.protocol import MonitorConfig
 from belvedere.server.encryption import key_rotation, sealing
 from contract.client import Client
 from contract.running import create
@@ -80,8 +80,8 @@ async def check_values(world: World, ada: Client, made: dict[str, str]) -> None:
     assert found[again["id"]].arguments == ["Ada", CANARY, CANARY]
     assert CANARY in found[web["id"]].arguments[0]
     async with world.agent() as agent:
-        watch = await agent.hear(Watch)
-    (config,) = (one.config for one in watch.monitors if one.id == made["monitor"])
+        watch = await agent.hear(MonitorConfig)
+    (config,) = (monitor.config for monitor in watch.monitors if monitor.id == made["monitor"])
     assert {name: config[name] for name in REQUEST} == REQUEST
 
 
@@ -103,10 +103,10 @@ async def test_no_row_holds_a_secret_in_clear(world: World, ada: Client) -> None
 async def test_no_route_shows_a_masked_value(world: World, ada: Client) -> None:
     made = await fill(world, ada)
     seen = await read_everything(people(world), list(made.values()))
-    assert [one for one in seen if one.startswith(("vic", "uma"))] == []
+    assert [item for item in seen if item.startswith(("vic", "uma"))] == []
     # Environments and constants are for managers and above.
     allowed = ("/acme/task", "/acme/workflows")
-    assert [one for one in seen if not one.split()[1].startswith(allowed)] == []
+    assert [item for item in seen if not item.split()[1].startswith(allowed)] == []
 
 
 async def test_rows_of_older_versions_are_sealed(world: World, ada: Client) -> None:

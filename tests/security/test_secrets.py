@@ -12,7 +12,7 @@ from belvedere.base.text import request_masking
 from belvedere.base.text.credentials import is_credential
 from belvedere.db.signals import checks_changed
 from belvedere.jobs import scraper
-from belvedere.protocol import Watch
+from belvedere.protocol import MonitorConfig
 from belvedere.server.background import consumers
 from contract.client import Client
 from contract.running import create
@@ -30,16 +30,18 @@ async def scraper_task(world: World, **more: Any) -> str:
 
 async def scraper_monitor(world: World, ada: Client, **more: Any) -> str:
     body = {"name": "the shop", "type": "scraper", "hostname": "web-1", **REQUEST, **more}
-    made = await ada.post("/acme/monitor", body)
-    assert made.status == 200, made.text
-    return str(made.json["id"])
+    response = await ada.post("/acme/monitor", body)
+    assert response.status == 200, response.text
+    return str(response.json["id"])
 
 
 async def definition(ada: Client, kind: str) -> str:
     body = {"name": f"tagged {kind}", "type": "scraper", **REQUEST}
-    made = await ada.post("/acme/definition", {"kind": kind, "host_tag": "web", "definition": body})
-    assert made.status == 201, made.text
-    return str(made.json["id"])
+    response = await ada.post(
+        "/acme/definition", {"kind": kind, "host_tag": "web", "definition": body}
+    )
+    assert response.status == 201, response.text
+    return str(response.json["id"])
 
 
 async def approved_task(world: World, task: str) -> str:
@@ -47,9 +49,9 @@ async def approved_task(world: World, task: str) -> str:
     approval = await world.task("ask first", type="approval", approvers=["vic"])
     ada = world.client("ada")
     event = next(
-        one["id"]
-        for one in (await ada.get("/acme/event")).json
-        if one["id"].startswith(f"task:{approval}") and one["id"].endswith("success")
+        record["id"]
+        for record in (await ada.get("/acme/event")).json
+        if record["id"].startswith(f"task:{approval}") and record["id"].endswith("success")
     )
     changed = await ada.patch(f"/acme/task/{task}", {"triggers": [event]})
     assert changed.status == 200, changed.text
@@ -62,9 +64,9 @@ async def workflow(
     nodes = [{"id": "a", "task_id": web}, {"id": "b", "task_id": script}]
     graph = {"nodes": nodes, "edges": [{"source": "a", "target": "b"}]}
     body = {"name": "flow", "start": "a", "graph": graph, "global_constants": constants or {}}
-    made = await ada.post("/acme/workflows", body)
-    assert made.status == 200, made.text
-    return str(made.json["id"])
+    response = await ada.post("/acme/workflows", body)
+    assert response.status == 200, response.text
+    return str(response.json["id"])
 
 
 async def test_no_route_shows_credentials_of_a_request(world: World, ada: Client) -> None:
@@ -84,18 +86,18 @@ async def test_no_route_shows_credentials_of_a_request(world: World, ada: Client
         assert await read_everything(people(world), ids) == []
     events = await world.runtime.db.read(lambda tx: tx.rows("select data from events"))
     assert leaks(str(events).encode()) == []
-    kept = await world.runtime.db.read(lambda tx: tx.rows("select before, after from audit"))
-    assert leaks(str(kept).encode()) == []
+    text = await world.runtime.db.read(lambda tx: tx.rows("select before, after from audit"))
+    assert leaks(str(text).encode()) == []
 
 
 @pytest.mark.parametrize("kind", ["task", "monitor"])
 async def test_what_is_no_credential_stays_visible(world: World, vic: Client, kind: str) -> None:
     ada = world.client("ada")
     one = await scraper_task(world) if kind == "task" else await scraper_monitor(world, ada)
-    seen = (await vic.get(f"/acme/{kind}/{one}")).json
-    request = seen if kind == "task" else seen["config"]
-    assert seen["url"] == "https://***@shop.test/x?page=1&api_key=***&clientSecret=***"
-    assert request["url"] == seen["url"]
+    record = (await vic.get(f"/acme/{kind}/{one}")).json
+    request = record if kind == "task" else record["config"]
+    assert record["url"] == "https://***@shop.test/x?page=1&api_key=***&clientSecret=***"
+    assert request["url"] == record["url"]
     assert request["headers"]["Accept"] == "text/html"
     assert request["headers"]["Referer"] == "https://***@shop.test/"
     assert json.loads(request["body"]) == {
@@ -110,8 +112,8 @@ async def test_a_task_that_is_sent_back_keeps_its_credentials(
     world: World, ada: Client, verb: str
 ) -> None:
     task = await scraper_task(world)
-    shown = (await ada.get(f"/acme/task/{task}")).json
-    saved = await getattr(ada, verb)(f"/acme/task/{task}", {**shown, "description": "new"})
+    record = (await ada.get(f"/acme/task/{task}")).json
+    saved = await getattr(ada, verb)(f"/acme/task/{task}", {**record, "description": "new"})
     assert saved.status == 200, saved.text
     assert await sent_by(world, ada, task) == REQUEST
 
@@ -122,15 +124,15 @@ async def sent_by(world: World, ada: Client, task: str) -> dict[str, Any]:
         await create(ada, task, [])
         order = await agent.order()
         await agent.end(order)
-    said = json.loads(order.arguments[0])
-    return {name: said[name] for name in REQUEST}
+    record = json.loads(order.arguments[0])
+    return {name: record[name] for name in REQUEST}
 
 
 async def watched(world: World, monitor: str) -> dict[str, Any]:
     """The configuration with which the agent checks the monitor."""
     async with world.agent() as agent:
-        watch = await agent.hear(Watch)
-    (config,) = (one.config for one in watch.monitors if one.id == monitor)
+        watch = await agent.hear(MonitorConfig)
+    (config,) = (item.config for item in watch.monitors if item.id == monitor)
     return config
 
 
@@ -139,8 +141,8 @@ async def test_a_monitor_that_is_sent_back_keeps_its_credentials(
     world: World, ada: Client, verb: str
 ) -> None:
     monitor = await scraper_monitor(world, ada)
-    shown = (await ada.get(f"/acme/monitor/{monitor}")).json
-    saved = await getattr(ada, verb)(f"/acme/monitor/{monitor}", {**shown, "description": "new"})
+    record = (await ada.get(f"/acme/monitor/{monitor}")).json
+    saved = await getattr(ada, verb)(f"/acme/monitor/{monitor}", {**record, "description": "new"})
     assert saved.status == 200, saved.text
     config = await watched(world, monitor)
     assert {name: config[name] for name in REQUEST} == REQUEST
@@ -151,21 +153,23 @@ async def test_a_definition_that_is_sent_back_keeps_its_credentials(
     world: World, ada: Client
 ) -> None:
     for kind in ("task", "monitor"):
-        one = await definition(ada, kind)
-        shown = (await ada.get(f"/acme/definition/{one}")).json
+        item = await definition(ada, kind)
+        record = (await ada.get(f"/acme/definition/{item}")).json
         saved = await ada.put(
-            f"/acme/definition/{one}",
-            {"kind": kind, "host_tag": "web", "definition": shown["definition"]},
+            f"/acme/definition/{item}",
+            {"kind": kind, "host_tag": "web", "definition": record["definition"]},
         )
         assert saved.status == 200, saved.text
     await ada.patch(f"/acme/host/{world.things.hosts['web-1'].host_id}", {"tags": ["web"]})
     for reaction in consumers.CONSUMERS:
         if reaction.name.startswith("definitions"):
             world.runtime.db.write_blocking(consumers.run_batch, world.runtime, reaction)
-    (monitor,) = (one for one in (await ada.get("/acme/monitor")).json if one["type"] == "scraper")
+    (monitor,) = (
+        item for item in (await ada.get("/acme/monitor")).json if item["type"] == "scraper"
+    )
     config = await watched(world, monitor["id"])
     assert {name: config[name] for name in REQUEST} == REQUEST
-    (task,) = (one for one in (await ada.get("/acme/task")).json if one["type"] == "scraper")
+    (task,) = (item for item in (await ada.get("/acme/task")).json if item["type"] == "scraper")
     assert await sent_by(world, ada, task["id"]) == REQUEST
 
 
@@ -173,10 +177,10 @@ async def test_one_credential_can_be_replaced_without_seeing_the_others(
     world: World, ada: Client
 ) -> None:
     task = await scraper_task(world)
-    shown = (await ada.get(f"/acme/task/{task}")).json
-    headers = {**shown["headers"], "X-Api-Key": "another"}
-    url = shown["url"].replace("page=1", "page=2")
-    body = shown["body"].replace("1", "2")
+    record = (await ada.get(f"/acme/task/{task}")).json
+    headers = {**record["headers"], "X-Api-Key": "another"}
+    url = record["url"].replace("page=1", "page=2")
+    body = record["body"].replace("1", "2")
     assert (
         await ada.patch(f"/acme/task/{task}", {"headers": headers, "url": url, "body": body})
     ).status == 200
@@ -229,8 +233,8 @@ async def test_a_reference_is_resolved_only_for_the_agent(
     assert sent["headers"] == {"Authorization": f"Bearer {SECRET}"}
     assert json.loads(sent["body"]) == {"password": SECRET}
     # Records show the reference, which is no credential.
-    seen = (await vic.get(f"/acme/{kind}/{one}")).json
-    request = seen if kind == "task" else seen["config"]
+    record = (await vic.get(f"/acme/{kind}/{one}")).json
+    request = record if kind == "task" else record["config"]
     assert {name: request[name] for name in REFERRING} == REFERRING
     for table, column in (("tasks", "spec"), ("monitors", "config"), ("jobs", "arguments")):
         sql = f"select {column} from {table}"
@@ -243,27 +247,31 @@ async def test_a_missing_secret_is_reported_and_nothing_is_sent(world: World, ad
     task = await scraper_task(world, **REFERRING)
     async with world.agent() as agent:
         await create(ada, task, [])
-        said = json.loads((await agent.order()).arguments[0])
-    assert said["problem"] == "The secret SHOP is not set; set it, or change the request."
+        record = json.loads((await agent.order()).arguments[0])
+    assert record["problem"] == "The secret SHOP is not set; set it, or change the request."
     monitor = await scraper_monitor(world, ada, **REFERRING)
-    assert (await watched(world, monitor))["problem"] == said["problem"]
+    assert (await watched(world, monitor))["problem"] == record["problem"]
 
 
 async def test_an_agent_gets_a_changed_secret_for_its_checks(world: World, ada: Client) -> None:
     await set_secret(ada)
     monitor = await scraper_monitor(world, ada, **REFERRING)
     async with world.agent() as agent:
-        await agent.hear(Watch)
+        await agent.hear(MonitorConfig)
         await ada.put("/acme/secret/SHOP", {"value": "another one"})
         (reaction,) = (
-            one
-            for one in consumers.CONSUMERS
-            if one.name.startswith("agents get the s") and "secret.changed" in one.kinds
+            consumer
+            for consumer in consumers.CONSUMERS
+            if consumer.name.startswith("agents get the s") and "secret.changed" in consumer.kinds
         )
         while world.runtime.db.write_blocking(consumers.run_batch, world.runtime, reaction):
             pass
         world.runtime.signals.emit({checks_changed(world.things.hosts["web-1"].host_id)})
-        (config,) = (one.config for one in (await agent.hear(Watch)).monitors if one.id == monitor)
+        (config,) = (
+            consumer.config
+            for consumer in (await agent.hear(MonitorConfig)).monitors
+            if consumer.id == monitor
+        )
     assert config["headers"] == {"Authorization": "Bearer another one"}
 
 
@@ -288,9 +296,9 @@ async def test_a_recipe_holds_no_credentials_and_says_so(world: World, ada: Clie
     asked, backup = recipe["tasks"]
     assert asked["headers"]["X-Api-Key"] == "***"
     assert backup["env"] == {"DB_PASSWORD": "***", "REGION": "south"}
-    made = (await ada.post("/acme/workflows/import?hostname=web-1", recipe)).json
-    assert "backup: set the credentials in its DB_PASSWORD again" in made["notes"]
-    assert "Set the global constants API_TOKEN again." in made["notes"]
+    record = (await ada.post("/acme/workflows/import?hostname=web-1", recipe)).json
+    assert "backup: set the credentials in its DB_PASSWORD again" in record["notes"]
+    assert "Set the global constants API_TOKEN again." in record["notes"]
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ async def test_signing_out_everywhere_leaves_only_the_session_that_asks(
     assert len(ended.json) == 2
     for browser in browsers_:
         assert not await is_in(world, browser.cookies["belvedere"])
-    assert [one["current"] for one in (await uma.get("/api/session")).json] == [True]
+    assert [session["current"] for session in (await uma.get("/api/session")).json] == [True]
     assert (await vic.get("/api/session/profile")).status == 200
 
 
@@ -222,7 +222,7 @@ async def inbox(world: World, who: str = "uma") -> list[Any]:
 
 
 async def kinds(world: World, who: str = "uma") -> list[str]:
-    return sorted(one["kind"] for one in await inbox(world, who))
+    return sorted(item["kind"] for item in await inbox(world, who))
 
 
 async def test_only_the_person_is_notified_of_a_new_sign_in(world: World) -> None:
@@ -269,8 +269,8 @@ async def test_changes_of_the_credentials_are_notified(world: World, clock: Hand
     await browser.ask("POST", f"{FACTOR}/disable", again)
     await browser.ask("POST", CHANGE, {"current": PASSWORD, "password": NEW})
     await told(world.runtime)
-    found = (await browser.ask("GET", "/notification")).json
-    assert sorted(one["kind"] for one in found) == [
+    notifications = (await browser.ask("GET", "/notification")).json
+    assert sorted(notification["kind"] for notification in notifications) == [
         "member.new_sign_in",
         "member.password_changed",
         "member.recovery_codes_renewed",
@@ -316,7 +316,7 @@ async def test_a_mail_in_both_languages_goes_to_the_person(
 
 
 async def seen(client: Client) -> dict[str, Any]:
-    return {one["user"]["username"]: one for one in (await client.get("/api/member")).json}
+    return {member["user"]["username"]: member for member in (await client.get("/api/member")).json}
 
 
 async def test_below_manager_only_members_of_a_shared_acl_are_visible(

@@ -190,8 +190,8 @@ async def test_doctor_and_the_next_start_know_of_undeclared_proxies(
     behind = world.client(address="203.0.113.1", headers={"x-real-ip": "198.51.100.7"})
     await behind.get("/-/health")
     await loops.record_proxies(runtime)
-    found = await runtime.db.read(proxies.undeclared_peers, ())
-    assert list(found) == ["203.0.113.1"]
+    text = await runtime.db.read(proxies.undeclared_peers, ())
+    assert list(text) == ["203.0.113.1"]
     started = Proxies("", runtime.clock)
     await runtime.db.write(started.save)
     assert started.undeclared() == ["203.0.113.1"]
@@ -287,7 +287,7 @@ async def test_a_wrong_password_costs_the_same_for_every_name(
         for name in ("uma@acme.test", "uma", "nobody@acme.test", "nobody"):
             answer = await client.post(LOGIN, {"email": name, "password": "wrong"})
             seen.append((answer.status, {**answer.json, "request_id": ""}, work()))
-        assert all(one == seen[0] for one in seen), seen
+        assert all(item == seen[0] for item in seen), seen
         assert seen[0][0] == 401 and "hash" in seen[0][2]
         clock.move(13)
 
@@ -326,7 +326,7 @@ async def test_names_of_one_account_do_not_show_that_they_belong_together(
     await guess(stranger, "uma@acme.test", 8)
     work()
     await guess(stranger, "uma", 1)
-    assert not [one for one in work() if one.startswith("sleep")]
+    assert not [item for item in work() if item.startswith("sleep")]
 
 
 async def test_a_forgotten_password_costs_the_same_before_the_answer(
@@ -396,7 +396,7 @@ def test_an_attacker_cannot_fill_the_audit(caplog: pytest.LogCaptureFixture) -> 
         found.add("password", f"address {n}", f"user {n % 7}")
     taken = found.take()
     assert len(taken) == failed_attempts.MAX_FAILURES + 1
-    assert sum(one.wrong for one in taken) == 10_000
+    assert sum(item.wrong for item in taken) == 10_000
     assert len(caplog.records) == failed_attempts.MAX_FAILURES + 1
 
 
@@ -407,4 +407,4 @@ async def test_refused_attempts_are_counted_too(
     for _ in range(times):
         await stranger.post(LOGIN, {"email": "x", "password": "wrong", "customer": "acme"})
     found = world.runtime.limits.failures.take()
-    assert (sum(one.wrong for one in found), sum(one.refused for one in found)) == (20, 5)
+    assert (sum(item.wrong for item in found), sum(item.refused for item in found)) == (20, 5)

@@ -207,7 +207,7 @@ async def test_answers_that_nobody_reads_have_a_limit_together(
         clients = [await not_reading(site) for _ in range(4)]
         await until(lambda: len(site.connections) == 4)
         every: list[Any] = list(site.server.server_state.connections)
-        await until(lambda: all(one.transport.get_write_buffer_size() for one in every))
+        await until(lambda: all(item.transport.get_write_buffer_size() for item in every))
         site.sweep()
         assert len(site.connections) == 4
         site.sweep(connections.STALLED_S + 1)
@@ -226,7 +226,7 @@ async def test_clients_that_read_a_little_do_not_hold_unlimited_memory(
         clients = [await not_reading(site) for _ in range(4)]
         await until(lambda: len(site.connections) == 4)
         every: list[Any] = list(site.server.server_state.connections)
-        await until(lambda: all(one.transport.get_write_buffer_size() for one in every))
+        await until(lambda: all(item.transport.get_write_buffer_size() for item in every))
         # At the first look nobody has stalled yet.
         site.sweep()
         assert 1 <= len(site.connections) < 4
@@ -292,16 +292,16 @@ def test_half_sent_requests_do_not_keep_others_out(tmp_path: Path) -> None:
     slow: list[socket.socket] = []
     try:
         for _ in range(400):
-            one = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
-            one.sendall(HALF)
-            slow.append(one)
+            item = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
+            item.sendall(HALF)
+            slow.append(item)
         for _ in range(20):
             with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as client:
                 client.sendall(request("GET", "/-/health", {"connection": "close"}))
                 assert client.recv(65_536).startswith(b"HTTP/1.1 200 ")
     finally:
-        for one in slow:
-            one.close()
+        for item in slow:
+            item.close()
         server.stop()
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 

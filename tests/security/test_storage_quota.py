@@ -8,7 +8,7 @@ from belvedere.base.errors import Invalid, NotFound
 from belvedere.db import Tx
 from belvedere.files import quota
 from belvedere.monitors.evaluation.transitions import Outcome
-from belvedere.protocol import Noted, Sample, Samples, Watch
+from belvedere.protocol import MonitorConfig, Sample, Samples, SamplesAck
 from belvedere.server import operator_socket
 from belvedere.server.storage import SAMPLE_BYTES, Storage
 from contract.client import Client
@@ -28,24 +28,26 @@ async def measure(world: World) -> None:
 
 async def monitor(ada: Client) -> str:
     body = {"name": "port", "type": "tcp", "hostname": "web-1", "target": "h", "port": 1}
-    made = await ada.post("/acme/monitor", body)
-    assert made.status == 200, made.text
-    return str(made.json["id"])
+    response = await ada.post("/acme/monitor", body)
+    assert response.status == 200, response.text
+    return str(response.json["id"])
 
 
 async def test_checks_go_on_beyond_the_quota_without_history(world: World, ada: Client) -> None:
     world.runtime.storage = Storage(2 * SAMPLE_BYTES)
     monitor_id = await monitor(ada)
     async with world.agent() as agent:
-        (watched,) = (one for one in (await agent.hear(Watch)).monitors if one.id == monitor_id)
+        (watched,) = (
+            item for item in (await agent.hear(MonitorConfig)).monitors if item.id == monitor_id
+        )
         states: list[Outcome] = ["normal", "normal", "failure", "failure"]
         for number, state in enumerate(states, start=1):
             sample = Sample(monitor_id, watched.version, 0, state)
             await agent.say(Samples("s", number, [sample]))
-            assert (await agent.hear(Noted)).number == number
+            assert (await agent.hear(SamplesAck)).number == number
     assert await world.runtime.db.read(count, "monitor_samples") == 2
-    seen = (await ada.get(f"/acme/monitor/{monitor_id}")).json
-    assert seen["last_event"]["state"] == "failure"
+    record = (await ada.get(f"/acme/monitor/{monitor_id}")).json
+    assert record["last_event"]["state"] == "failure"
 
 
 async def file_task(world: World) -> str:

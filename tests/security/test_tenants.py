@@ -83,11 +83,11 @@ def holding_sink() -> Iterator[Holding]:
 
 @asynccontextmanager
 async def pool() -> AsyncIterator[EgressPool]:
-    made = EgressPool(LOOPBACK, limit_s=150)
+    egress_pool = EgressPool(LOOPBACK, limit_s=150)
     try:
-        yield made
+        yield egress_pool
     finally:
-        await made.close()
+        await egress_pool.close()
 
 
 async def came(event: threading.Event) -> bool:
@@ -123,7 +123,7 @@ def tell(db: Database, actor: Actor, *titles: str) -> None:
             Notice("monitor.failure", "monitor", "a" * 24, title, tx.now, NoticeSeverity.HIGH)
             for title in titles
         ]
-        told = [AddressedNotice(actor.customer_id, one, is_alert=True) for one in notices]
+        told = [AddressedNotice(actor.customer_id, notice, is_alert=True) for notice in notices]
         routing.route(tx, told, store.active_rules(tx, [actor.customer_id]))
 
     db.write_blocking(write)
@@ -225,8 +225,8 @@ async def test_sign_in_does_not_wait_for_notifications(
             await dispatcher.send_due(db, keys, made)
             await until(lambda: slow.got == 2 * LaneKind.CHANNEL.share)
             for actor in (cast.ada, cast.eve):
-                asked = EgressRequest(url=provider.url, method="GET")
-                outcome = await made.of(actor.customer_id).send(asked)
+                egress_request = EgressRequest(url=provider.url, method="GET")
+                outcome = await made.of(actor.customer_id).send(egress_request)
                 assert (outcome.status, outcome.fault) == (200, "")
 
 
@@ -340,14 +340,14 @@ def test_the_outbox_is_claimed_in_turns(db: Database, keys: Keyring, cast: Cast)
     tell(db, cast.ada, *(f"event {n}" for n in range(10)))
     tell(db, cast.eve, "of globex")
     room = LaneUsage(LaneKind.CHANNEL)
-    taken = [one.customer_id for one in db.write_blocking(outbox.claim_fairly, [room])[0]]
+    taken = [item.customer_id for item in db.write_blocking(outbox.claim_fairly, [room])[0]]
     assert sorted(taken) == sorted([cast.acme.id] * 2 + [cast.globex.id])
     for customer_id in taken:
         room.begin(customer_id)
     # acme has its share: it gets nothing more while those two are under way.
     assert db.write_blocking(outbox.claim_fairly, [room]) == [[]]
     room.end(cast.acme.id)
-    assert [one.customer_id for one in db.write_blocking(outbox.claim_fairly, [room])[0]] == [
+    assert [item.customer_id for item in db.write_blocking(outbox.claim_fairly, [room])[0]] == [
         cast.acme.id
     ]
 
@@ -377,7 +377,7 @@ def test_account_mails_go_before_the_other_mails_of_the_organization(
         write_mail = partial(dispatcher.write_mail, is_account=is_account)
         db.write_blocking(write_mail, keys, cast.acme.id, "uma@acme.test", letter)
     (found,) = db.write_blocking(outbox.claim_fairly, [LaneUsage(LaneKind.MAIL)])
-    assert [one.title for one in found] == ["reset"]
+    assert [item.title for item in found] == ["reset"]
 
 
 def test_only_so_many_mails_of_an_organization_wait(
@@ -433,12 +433,12 @@ async def test_a_page_with_logs_ends_at_its_bytes_and_link_goes_on(
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (100_000,))
     ids = await logged_jobs(world, 12, 30_000)
     found = await followed(vic, "/acme/job?include[result.log]=1")
-    assert [one["id"] for page in found for one in page.json] == ids
+    assert [record["id"] for page in found for record in page.json] == ids
     assert all(len(page.body) <= 100_000 for page in found)
     assert len(found) == 4
     # Without logs it is one page, and nothing is missing.
     (light,) = await followed(vic, "/acme/job")
-    assert [one["id"] for one in light.json] == ids
+    assert [record["id"] for record in light.json] == ids
 
 
 async def test_a_page_that_one_record_fills_has_that_record(
@@ -447,7 +447,7 @@ async def test_a_page_that_one_record_fills_has_that_record(
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (1_000,))
     ids = await logged_jobs(world, 3, 30_000)
     found = await followed(vic, "/acme/job?include[result.log]=1&limit=10")
-    assert [[one["id"] for one in page.json] for page in found] == [[one] for one in ids]
+    assert [[item["id"] for item in page.json] for page in found] == [[item] for item in ids]
 
 
 @pytest.mark.parametrize(("records", "more", "count"), [(2, 0, 2), (2, -1, 1), (0, 1, 1)])
@@ -501,7 +501,7 @@ async def test_six_viewers_with_logs_hold_few_bytes_at_once(
     async def counted(request: AnyRequest, listing: Listing, page: Page) -> None:
         nonlocal most
         number = next(count)
-        held[number] = sum(pages.encoded_size(one) for one in page.records)
+        held[number] = sum(pages.encoded_size(answer) for answer in page.records)
         most = max(most, held.total())
         await asyncio.sleep(0)
         await read(request, listing, page)
@@ -511,7 +511,7 @@ async def test_six_viewers_with_logs_hold_few_bytes_at_once(
     monkeypatch.setattr(list_pages, "_add_logs", counted)
     target = "/acme/job?include[result.log]=1"
     answers = await asyncio.gather(*(vic.get(target) for _ in range(6)))
-    assert [one.status for one in answers] == [200] * 6
+    assert [answer.status for answer in answers] == [200] * 6
     assert 0 < most <= response_budget.HeavyReads().share * 100_000
 
 
@@ -524,7 +524,7 @@ async def test_inputs_of_workflow_jobs_end_at_their_bytes(
     flow = await flowing.made(world, ada, graph=graph)
     ids = [(await flowing.run(ada, flow, "y" * 20_000))["id"] for _ in range(5)][::-1]
     found = await followed(ada, f"/acme/workflows/{flow['id']}/jobs/input")
-    assert [one["workflow_job_id"] for page in found for one in page.json] == ids
+    assert [record["workflow_job_id"] for page in found for record in page.json] == ids
     assert all(len(page.body) <= 50_000 for page in found) and len(found) > 1
 
 
@@ -546,7 +546,7 @@ async def test_a_list_of_large_definitions_comes_in_pages(
             constants = {"A": large}
             await flowing.made(world, ada, name=f"w{n}", graph=graph, global_constants=constants)
     found = await followed(ada, f"/acme/{kind}")
-    names = [one.get("name") or one.get("title") for page in found for one in page.json]
+    names = [record.get("name") or record.get("title") for page in found for record in page.json]
     assert len(names) == 5 and len(set(names)) == 5
     assert all(len(page.body) <= 30_000 for page in found) and len(found) > 1
 
@@ -557,14 +557,14 @@ async def test_the_audit_ends_at_its_bytes(
     for n in range(6):
         change = ("task.change", "task", f"{n:024x}", None, {"description": "z" * 9_000})
         await world.runtime.db.write(audit.record, world.cast.ada, *change)
-    whole = (await ada.get("/api/audit?object=task")).json
-    assert len(whole) == 6
+    audits = (await ada.get("/api/audit?object=task")).json
+    assert len(audits) == 6
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (25_000,))
     found = await followed(ada, "/api/audit?object=task")
-    assert [one for page in found for one in page.json] == whole
+    assert [record for page in found for record in page.json] == audits
     assert all(len(page.body) <= 30_000 for page in found) and len(found) == 3
     table = (await ada.get("/api/audit.csv?object=task")).text
-    assert len(table.splitlines()) >= 1 + len(whole)
+    assert len(table.splitlines()) >= 1 + len(audits)
 
 
 async def test_messages_end_at_their_bytes(
@@ -572,8 +572,10 @@ async def test_messages_end_at_their_bytes(
 ) -> None:
     channels(db, keys, world.cast.ada, "http://127.0.0.1/hook", 1)
     tell(db, world.cast.ada, *(f"{n} " + "t" * 900 for n in range(30)))
-    whole = (await ada.get("/acme/notify/message")).json
+    messages = (await ada.get("/acme/notify/message")).json
     monkeypatch.setattr(response_budget.Budget.__init__, "__defaults__", (10_000,))
     found = await followed(ada, "/acme/notify/message")
-    assert [one["id"] for page in found for one in page.json] == [one["id"] for one in whole]
-    assert len(whole) == 30 and len(found) > 2
+    assert [message["id"] for page in found for message in page.json] == [
+        message["id"] for message in messages
+    ]
+    assert len(messages) == 30 and len(found) > 2

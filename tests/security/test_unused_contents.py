@@ -48,9 +48,9 @@ async def sweep(world: World) -> set[str]:
 
 
 async def upload(ada: Client, text: str = CONTENT, filename: str = "a.txt") -> str:
-    made = await ada.post("/acme/file", {"filename": filename, "source": text})
-    assert made.status == 200, made.text
-    return str(made.json["id"])
+    response = await ada.post("/acme/file", {"filename": filename, "source": text})
+    assert response.status == 200, response.text
+    return str(response.json["id"])
 
 
 async def delete(client: Client, target: str) -> None:
@@ -81,8 +81,8 @@ async def test_a_content_stays_while_another_file_has_it(
     other = await eve.post("/globex/file", {"filename": "b.txt", "source": CONTENT})
     await delete(ada, f"/acme/file/{file_id}")
     assert SHA256 in await sweep(world)
-    kept = await eve.get(f"/globex/file/{other.json['id']}/download")
-    assert kept.text == CONTENT
+    response = await eve.get(f"/globex/file/{other.json['id']}/download")
+    assert response.text == CONTENT
 
 
 async def test_a_script_stays_while_a_job_names_it(world: World, ada: Client) -> None:

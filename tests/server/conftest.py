@@ -3,6 +3,7 @@
 from contract.serving import (
     ada,
     eve,
+    http_transport,
     quick_passwords,
     runtime,
     settings,
@@ -14,6 +15,7 @@ from contract.serving import (
 )
 
 __all__ = [
+    "http_transport",
     "ada",
     "eve",
     "runtime",

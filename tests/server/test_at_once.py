@@ -13,7 +13,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from belvedere.access.actor import Actor, Level
-from belvedere.protocol import Cancel, Ended, Order, Report
+from belvedere.protocol import AttemptEnded, Cancel, Order, Report
 from belvedere.server.agents.connection import AgentConnection
 from belvedere.server.agents.message_limits import CloseConnection
 from belvedere.server.transport.agent_websocket import AgentWebSocket, encode
@@ -44,13 +44,13 @@ async def agent(world: World) -> AsyncIterator[ClientConnection]:
 
 
 async def say(socket: ClientConnection, *messages: Any) -> None:
-    await socket.send(json.dumps([asdict(one) for one in messages]))
+    await socket.send(json.dumps([asdict(message) for message in messages]))
 
 
 async def heard(socket: ClientConnection) -> list[dict[str, Any]]:
     """The messages of one frame."""
-    found: list[dict[str, Any]] = json.loads(await socket.recv())
-    return found
+    record: list[dict[str, Any]] = json.loads(await socket.recv())
+    return record
 
 
 async def test_it_works(world: World, ada: Client) -> None:
@@ -60,15 +60,15 @@ async def test_it_works(world: World, ada: Client) -> None:
         first = await create(ada, task)
         [order] = await heard(socket)
         waiting = asyncio.create_task(ada.get(f"/acme/job/{first['id']}/result?wait_result=true"))
-        await say(socket, Ended(order["fence"], Report(ending="exit", code=0, log="")))
+        await say(socket, AttemptEnded(order["fence"], Report(ending="exit", code=0, log="")))
         await waiting
         second = await create(ada, task)
         said = await heard(socket)
-        if [one["kind"] for one in said] == ["ack"]:
+        if [item["kind"] for item in said] == ["ack"]:
             # So slow a machine that the acknowledgement did not wait for it.
             said += await heard(socket)
-    assert {one["kind"] for one in said} == {"ack", "order"}
-    assert [one["job_id"] for one in said if one["kind"] == "order"] == [second["id"]]
+    assert {item["kind"] for item in said} == {"ack", "order"}
+    assert [item["job_id"] for item in said if item["kind"] == "order"] == [second["id"]]
     assert (await show(ada, first["id"]))["state"] == "normal"
 
 
@@ -91,7 +91,7 @@ async def test_messages_before_an_invalid_one_count(world: World, ada: Client) -
     async with agent(world) as socket:
         job = await create(ada, await world.task())
         [order] = await heard(socket)
-        await say(socket, Ended(order["fence"], Report(ending="exit", code=0, log="")))
+        await say(socket, AttemptEnded(order["fence"], Report(ending="exit", code=0, log="")))
         await socket.send("[5]")
         with pytest.raises(ConnectionClosed):
             while True:
@@ -117,7 +117,7 @@ class Pipe:
         self.said.append(self._read(message["text"]))
 
     def _read(self, text: str | bytes) -> list[Any]:
-        return [one["fence"] for one in msgspec.json.decode(text)]
+        return [item["fence"] for item in msgspec.json.decode(text)]
 
 
 def order(fence: int) -> Order:

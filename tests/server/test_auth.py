@@ -34,7 +34,7 @@ def test_one_token_is_shown_or_none(said: str | None, asked: list[str] | None) -
 
 @pytest.mark.parametrize("level", ["anonymous", "user"])
 def test_a_cookie_counts_when_nothing_is_shown(level: str) -> None:
-    route = next(one for one in ROUTES if one.level == level)
+    route = next(item for item in ROUTES if item.level == level)
     headers = {b"cookie": b"a=b; belvedere=bvs_c"}
     found = authentication.token_of(headers, {}, route, secure=False)
     assert found == (None if level == "anonymous" else "bvs_c")

@@ -70,8 +70,8 @@ async def schedule(world: World, **fields: Any) -> Any:
 
 async def runs(world: World, made: Any) -> list[Any]:
     """The ledger in the order of decisions."""
-    found = (await world.client("token").get(f"/acme/schedule/{made['id']}/run?limit=1000")).json
-    return sorted(found, key=lambda run: (run["date"], run["nominal"]))
+    records = (await world.client("token").get(f"/acme/schedule/{made['id']}/run?limit=1000")).json
+    return sorted(records, key=lambda run: (run["date"], run["nominal"]))
 
 
 async def shown(world: World, made: Any) -> Any:
@@ -376,5 +376,5 @@ async def test_a_count_of_wrong_attempts_blocks_nobody_for_an_hour(clock: HandCl
 async def _left(world: World, table: str, column: str, object_id: str) -> int:
     now = world.runtime.clock()
     sql = f"select {column} from {table} where id = ?"
-    found: int = await world.runtime.db.read(lambda tx: tx.value(sql, object_id))
-    return found - now
+    text: int = await world.runtime.db.read(lambda tx: tx.value(sql, object_id))
+    return text - now

@@ -8,7 +8,8 @@ from urllib.parse import urljoin
 import pytest
 
 from belvedere.server.console import assets
-from belvedere.server.console.api import MAX_DEPTH, POLICY
+from belvedere.server.console.api import POLICY
+from belvedere.server.console.static_reply import MAX_DEPTH
 from belvedere.server.http.app import App
 from belvedere.server.runtime import ServerRuntime
 from contract.client import Answer, Client
@@ -126,8 +127,8 @@ async def test_a_cache_of_another_origin_keeps_both_apart(browser: Client) -> No
 async def test_what_the_browser_has_is_not_sent_again(browser: Client) -> None:
     for path in ("/ui/", "/ui/job/1", "/ui/theme.js", "/ui/assets/main-C0ffee.js"):
         tag = (await browser.get(path)).headers["etag"]
-        for known in (tag, f"W/{tag}", f'"other", {tag}'):
-            same = await browser.get(path, headers={"if-none-match": known})
+        for item in (tag, f"W/{tag}", f'"other", {tag}'):
+            same = await browser.get(path, headers={"if-none-match": item})
             assert (same.status, same.body, same.headers["etag"]) == (304, b"", tag), path
             assert "content-length" not in same.headers
             assert same.headers["content-security-policy"] == POLICY

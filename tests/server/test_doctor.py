@@ -51,7 +51,7 @@ def found_by(check: str, settings: Settings) -> list[Finding]:
 
 
 def problems_of(check: str, settings: Settings) -> list[str]:
-    return [one.message for one in found_by(check, settings) if one.verdict == "problem"]
+    return [item.message for item in found_by(check, settings) if item.verdict == "problem"]
 
 
 def test_it_works(settings: Settings, db: Database, place: Fixture) -> None:
@@ -60,14 +60,18 @@ def test_it_works(settings: Settings, db: Database, place: Fixture) -> None:
     db.write_blocking(fixture.create, place)
     findings = examine(settings)
     # The PostgreSQL of the tests is careless on purpose.
-    bad = [one for one in findings if one.verdict == "problem" and one.check != "durability"]
+    bad = [
+        finding
+        for finding in findings
+        if finding.verdict == "problem" and finding.check != "durability"
+    ]
     assert bad == []
-    assert "4 jobs match their events and attempts." in [one.message for one in findings]
+    assert "4 jobs match their events and attempts." in [finding.message for finding in findings]
 
 
 def test_every_problem_says_what_to_do(settings: Settings, db: Database) -> None:
     db.write_blocking(lambda tx: tx.execute("delete from migrations where name like '%0007%'"))
-    assert all(one.advice for one in examine(settings) if one.verdict != "ok")
+    assert all(item.advice for item in examine(settings) if item.verdict != "ok")
 
 
 def test_a_job_that_contradicts_its_events_is_a_problem(
@@ -169,7 +173,7 @@ def test_an_event_that_was_set_aside_is_a_problem(settings: Settings, db: Databa
 
 
 def test_a_silent_host_is_a_notice(settings: Settings, db: Database, place: Fixture) -> None:
-    assert [one.verdict for one in found_by("hosts", settings)] == ["ok"]
+    assert [item.verdict for item in found_by("hosts", settings)] == ["ok"]
     db.write_blocking(lambda tx: tx.execute("update hosts set connected_at = null"))
     [finding] = found_by("hosts", settings)
     assert finding.verdict == "notice"
@@ -229,8 +233,8 @@ def test_a_schema_of_another_version_ends_it(settings: Settings, db: Database) -
     db.write_blocking(lambda tx: tx.execute("delete from migrations where name like '%0007%'"))
     told = examine(settings)
     # On SQLite the log store has a list of its own.
-    wanted = ["Migrations not applied"] + (["Unknown migrations"] if settings.database else [])
-    assert [one.message.partition(":")[0] for one in told] == wanted
+    expected = ["Migrations not applied"] + (["Unknown migrations"] if settings.database else [])
+    assert [item.message.partition(":")[0] for item in told] == expected
 
 
 def test_a_damaged_page_is_a_problem(tmp_path: Path) -> None:

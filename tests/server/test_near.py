@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from websockets.exceptions import ConnectionClosedError
 
-from belvedere.protocol import Ack, Beat
+from belvedere.protocol import Ack, Heartbeat
 from belvedere.server.agents.in_process import (
     InProcessAgentSocket,
     InProcessServerSocket,
@@ -70,7 +70,7 @@ async def listening(
 async def test_it_works() -> None:
     async with talking() as (near, door):
         assert door.scope["headers"] == [(b"authorization", b"Bearer bva_secret")]
-        near.send_messages([Beat([7])])
+        near.send_messages([Heartbeat([7])])
         assert (await door.heard.get())[
             "text"
         ] == '[{"live":[7],"watch":null,"disk":"","kind":"beat"}]'
@@ -93,7 +93,7 @@ async def test_a_message_is_received_immediately() -> None:
             await door.send({"type": "websocket.send", "bytes": b"\1"})
             assert down == ["early", [{"fences": [7], "kind": "ack"}], b"\1"]
             door.wire.deliver_to(up.append)
-            near.send_messages([Beat([7])])
+            near.send_messages([Heartbeat([7])])
             near.send(b"\2")
             assert up == [[{"live": [7], "watch": None, "disk": "", "kind": "beat"}], b"\2"]
 
@@ -104,7 +104,7 @@ async def test_nothing_is_shared() -> None:
         up: list[Any] = []
         door.wire.deliver_to(up.append)
         async with listening(near, down.append):
-            ack, beat = Ack([7]), Beat([7])
+            ack, beat = Ack([7]), Heartbeat([7])
             door.wire.send_now([ack])
             near.send_messages([beat])
             ack.fences.append(8)

@@ -72,7 +72,7 @@ async def test_an_event_of_before_a_failover_starts_one_job_before_agents_connec
     assert world.runtime.admits_agents
     [job] = await triggered_jobs(ada)
     await consume(world)
-    assert [found["id"] for found in await triggered_jobs(ada)] == [job["id"]]
+    assert [triggered_job["id"] for triggered_job in await triggered_jobs(ada)] == [job["id"]]
 
 
 async def test_a_failing_event_does_not_keep_agents_out(

@@ -286,7 +286,7 @@ def test_a_list_with_boxes_of_two_keys_keeps_the_old_key(place: Place, cast: Cas
 
 def test_every_sealed_column_is_known(place: Place) -> None:
     """A table that seals something and is not named here would lose it."""
-    known = {(one.table, one.name) for one in key_rotation.SEALED}
+    known = {(item.table, item.name) for item in key_rotation.SEALED}
     sql = {
         "sqlite": "select m.name, c.name from sqlite_master m, pragma_table_info(m.name) c"
         " where m.type = 'table'",

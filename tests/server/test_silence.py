@@ -89,8 +89,8 @@ async def test_a_clock_set_forward_judges_nobody(
         for _ in range(12):
             await spoken(agent, world)
             await both(clock, watch, 10)
-        found = await show(ada, job["id"])
-        assert (found["lifecycle"], found["waiting_reason"]) == ("assigned", None)
+        record = await show(ada, job["id"])
+        assert (record["lifecycle"], record["waiting_reason"]) == ("assigned", None)
         await agent.end(order)
     assert (await show(ada, job["id"]))["state"] == "normal"
     assert await state(world) in ("online", "offline")

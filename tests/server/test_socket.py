@@ -11,13 +11,13 @@ from belvedere.base.errors import Unavailable
 from belvedere.db import Tx
 from belvedere.protocol import (
     Ack,
-    Ended,
-    Entry,
-    Kept,
+    AttemptEnded,
+    BlobRequest,
+    JournaledAttempt,
     Order,
+    OutputAck,
     Report,
     Stop,
-    Want,
     Welcome,
     pack_output,
 )
@@ -180,7 +180,7 @@ async def test_claiming_anothers_fence_in_the_hello_has_no_effect(
     async with world.agent("web-1") as mine:
         job = await create(ada, await world.task(hostname="web-1"))
         order = await mine.order()
-        async with world.agent("web-2", entries=(Entry(order.fence, "live"),)) as other:
+        async with world.agent("web-2", entries=(JournaledAttempt(order.fence, "live"),)) as other:
             assert (await other.hear(Stop)).fence == order.fence
             await other.write(order.fence, 0, 0, b"forged\n")
             await other.end(order, code=0, log=None, bytes_total=7)
@@ -257,8 +257,8 @@ async def test_a_rolled_back_journal_runs_nothing_again(world: World, ada: Clien
     # Each retry has a higher number, until it is above the last one that the server knows.
     async with world.agent(greeting=6) as agent:
         assert not agent.has_heard(Order)
-    found = await show(ada, job["id"])
-    assert (found["state"], found["ran"]) == ("lost", "maybe")
+    record = await show(ada, job["id"])
+    assert (record["state"], record["ran"]) == ("lost", "maybe")
 
 
 async def test_a_journal_below_what_it_accepted_runs_nothing_again(
@@ -310,7 +310,7 @@ async def test_what_was_acknowledged_is_durable(world: World, ada: Client) -> No
         job = await create(ada, await world.task())
         order = await agent.order()
         await agent.binary(pack_output(order.fence, 0, 0, b"abc"))
-        kept = await agent.hear(Kept)
+        kept = await agent.hear(OutputAck)
         assert (kept.fence, kept.offset) == (order.fence, 3)
         assert (await ada.get(f"/acme/job/{job['id']}/log")).body == b"abc"
 
@@ -333,10 +333,10 @@ async def test_output_behind_what_could_not_be_stored_comes_again(
         await agent.write(order.fence, 0, 0, b"one\n")
         await agent.write(order.fence, 4, 1, b"two\n")
         end: dict[str, Any] = {"log": None, "bytes_total": 8, "lines_total": 2}
-        await agent.say(Ended(order.fence, Report(ending="exit", **end)))
+        await agent.say(AttemptEnded(order.fence, Report(ending="exit", **end)))
         failed.set_exception(Unavailable("The database was away."))
         assert await agent.hangs_up() == 4503
-    async with world.agent(entries=(Entry(order.fence, "ended"),)) as agent:
+    async with world.agent(entries=(JournaledAttempt(order.fence, "ended"),)) as agent:
         assert agent.welcome is not None
         assert agent.welcome.resume == {str(order.fence): 0}
         await agent.write(order.fence, 0, 0, b"one\ntwo\n")
@@ -363,8 +363,8 @@ async def test_a_job_in_the_journal_goes_on(world: World, ada: Client) -> None:
         job = await create(ada, await world.task())
         order = await agent.order()
         await agent.write(order.fence, 0, 0, b"half ")
-        await agent.hear(Kept)
-    async with world.agent(entries=(Entry(order.fence, "live"),)) as agent:
+        await agent.hear(OutputAck)
+    async with world.agent(entries=(JournaledAttempt(order.fence, "live"),)) as agent:
         assert agent.welcome is not None
         assert agent.welcome.resume == {str(order.fence): 5}
         await agent.write(order.fence, 5, 0, b"done\n")
@@ -377,7 +377,7 @@ async def test_no_more_orders_than_slots(world: World, ada: Client) -> None:
     async with world.agent(slots=2) as agent:
         jobs = [await create(ada, task) for _ in range(3)]
         orders = [await agent.order() for _ in range(2)]
-        assert [one.job_id for one in orders] == [job["id"] for job in jobs[:2]]
+        assert [order.job_id for order in orders] == [job["id"] for job in jobs[:2]]
         assert (await show(ada, jobs[2]["id"]))["waiting_reason"] == "host_busy"
         assert not agent.has_heard(Order)
         await agent.end(orders[0])
@@ -395,6 +395,6 @@ async def test_the_refusal_has_a_message(world: World) -> None:
 
 async def test_a_want_while_nothing_is_owed_harms_nothing(world: World) -> None:
     async with world.agent() as agent:
-        await agent.say(*[Want("0" * 64)] * 50)
+        await agent.say(*[BlobRequest("0" * 64)] * 50)
         await agent.beat()
         assert await agent.fetch("1" * 64) is None

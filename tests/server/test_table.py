@@ -91,7 +91,9 @@ SEGMENTS = st.sampled_from([*WORDS, ID, "acme", "JOB", "", "x", "65A000000000000
 @settings(max_examples=500)
 def test_the_table_finds_what_a_plain_search_finds(parts: list[str], method: str) -> None:
     found = [
-        route for route, _, wanted in PATTERNS if route.method == method and reaches(parts, wanted)
+        route
+        for route, _, expected in PATTERNS
+        if route.method == method and reaches(parts, expected)
     ]
     assert len(found) <= 1
     try:
@@ -108,12 +110,12 @@ RAW = st.lists(st.sampled_from([b"/", b"%", b"%2F", b"%c3", b"\xc3", b"\xa9", b"
 @given(RAW.map(b"".join))
 def test_a_path_without_escapes_is_read_as_one_with(raw: bytes) -> None:
     try:
-        wanted = [unquote_to_bytes(part).decode() for part in raw.split(b"/")]
+        expected = [unquote_to_bytes(part).decode() for part in raw.split(b"/")]
     except UnicodeDecodeError:
         with pytest.raises(UnicodeDecodeError):
             routing.segments(b"/" + raw)
     else:
-        assert routing.segments(b"/" + raw) == wanted
+        assert routing.segments(b"/" + raw) == expected
 
 
 def test_segments_are_read_after_they_are_cut() -> None:

@@ -48,8 +48,8 @@ async def doorbells(*houses: ServerRuntime) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout(30):
             for bell, other in zip(bells, reversed(houses), strict=True):
-                heard = asyncio.create_task(other.signals.wait(log_written("test"), 30))
-                while not (await asyncio.wait([heard], timeout=0.01))[0]:
+                task = asyncio.create_task(other.signals.wait(log_written("test"), 30))
+                while not (await asyncio.wait([task], timeout=0.01))[0]:
                     # Nobody hears it as long as nobody listens.
                     assert bell is not None
                     bell.notify({log_written("test")})
@@ -61,11 +61,13 @@ async def doorbells(*houses: ServerRuntime) -> AsyncIterator[None]:
 @asynccontextmanager
 async def polling(runtime: ServerRuntime) -> AsyncIterator[None]:
     """The loops that stand in for a doorbell that is away, as the server runs them."""
-    wanted = (loops.signal_waiting_hosts, loops.send_cancels)
+    expected = (loops.signal_waiting_hosts, loops.send_cancels)
     tasks = [
-        asyncio.create_task(loops.run(one, runtime)) for one in loops.LOOPS if one.work in wanted
+        asyncio.create_task(loops.run(loop, runtime))
+        for loop in loops.LOOPS
+        if loop.work in expected
     ]
-    assert len(tasks) == len(wanted)
+    assert len(tasks) == len(expected)
     yield
     for task in tasks:
         task.cancel()
@@ -80,8 +82,8 @@ async def test_it_works(world: World, there: World) -> None:
         order = await agent.order()
         assert order.job_id == job["id"]
         await agent.end(order, log="over there\n")
-        found = await show(ada, job["id"])
-    assert (found["state"], found["result"]["log"]) == ("normal", "over there\n")
+        record = await show(ada, job["id"])
+    assert (record["state"], record["result"]["log"]) == ("normal", "over there\n")
 
 
 async def test_without_a_doorbell_work_starts_all_the_same(world: World, there: World) -> None:
@@ -143,14 +145,14 @@ async def test_a_log_is_followed_across_servers(world: World, there: World) -> N
 
 async def test_a_revoked_token_is_dead_on_both_at_once(world: World, there: World) -> None:
     ada = world.client("ada")
-    made = (await ada.post("/api/token", {"name": "doomed"})).json
-    here = Client(world.app, made["token"], check=world.conformity)
-    far = Client(there.app, made["token"], check=world.conformity)
+    token = (await ada.post("/api/token", {"name": "doomed"})).json
+    here = Client(world.app, token["token"], check=world.conformity)
+    far = Client(there.app, token["token"], check=world.conformity)
     async with doorbells(world.runtime, there.runtime):
-        assert [(await one.get("/acme/task")).status for one in (here, far)] == [200, 200]
+        assert [(await item.get("/acme/task")).status for item in (here, far)] == [200, 200]
         rang = asyncio.create_task(there.runtime.signals.wait(ACCESS_CHANGED, 5))
         await asyncio.sleep(0)
-        await ada.delete(f"/api/token/{made['id']}")
+        await ada.delete(f"/api/token/{token['id']}")
         assert (await here.get("/acme/task")).status == 401
         assert await rang
         assert (await far.get("/acme/task")).status == 401
@@ -160,10 +162,10 @@ async def test_a_revoked_token_is_dead_within_a_second_without_a_doorbell(
     world: World, there: World, clock: HandClock
 ) -> None:
     ada = world.client("ada")
-    made = (await ada.post("/api/token", {"name": "doomed"})).json
-    far = Client(there.app, made["token"], check=world.conformity)
+    token = (await ada.post("/api/token", {"name": "doomed"})).json
+    far = Client(there.app, token["token"], check=world.conformity)
     assert (await far.get("/acme/task")).status == 200
-    await ada.delete(f"/api/token/{made['id']}")
+    await ada.delete(f"/api/token/{token['id']}")
     clock.move(1.001)
     assert (await far.get("/acme/task")).status == 401
 
@@ -172,10 +174,10 @@ async def test_one_key_on_two_servers_makes_one_job(world: World, there: World) 
     task, key = await world.task(), {"idempotency-key": "k"}
     clients = (world.client("uma"), there.client("uma"))
     answers = await asyncio.gather(
-        *(one.post("/acme/job", {"task": task}, headers=key) for one in clients * 10)
+        *(answer.post("/acme/job", {"task": task}, headers=key) for answer in clients * 10)
     )
-    assert {one.status for one in answers} == {200}
-    assert len({one.json["id"] for one in answers}) == 1
+    assert {answer.status for answer in answers} == {200}
+    assert len({answer.json["id"] for answer in answers}) == 1
     assert len((await clients[0].get("/acme/job")).json) == 1
 
 

@@ -104,8 +104,8 @@ def test_lines_are_as_many_as_headers(head: dict[bytes, bytes], closes: bool) ->
         return
     lines = [name + b": " + value for name, value in head.items()]
     last = [b"connection: close"] if closes else []
-    wanted = [b"HTTP/1.1 200 OK", *lines, *last, b"", b""]
-    assert direct_response.head_of(200, head, closes=closes) == b"\r\n".join(wanted)
+    expected = [b"HTTP/1.1 200 OK", *lines, *last, b"", b""]
+    assert direct_response.head_of(200, head, closes=closes) == b"\r\n".join(expected)
 
 
 async def test_the_connection_is_kept_for_the_next_request() -> None:

@@ -86,9 +86,9 @@ async def talking(
 @both
 async def test_it_works(ws: Any) -> None:
     async with talking(ws, additional_headers={"X-Own": "ü"}) as (socket, app, _):
-        for said in ("", "hi", "ü" * 70_000, b"", b"\0\xff", b"x" * 200_000):
-            await socket.send(said)
-            assert await socket.recv() == said * 2
+        for item in ("", "hi", "ü" * 70_000, b"", b"\0\xff", b"x" * 200_000):
+            await socket.send(item)
+            assert await socket.recv() == item * 2
         scope = app.scopes[0]
         assert (scope["path"], scope["query_string"], scope["scheme"]) == ("/door", b"a=1", "ws")
         assert scope["client"][0] == "127.0.0.1"
@@ -290,8 +290,8 @@ async def test_no_frame_overtakes_one_that_waits() -> None:
             while len(wire._inbox) < 2 and not app.taken:
                 await asyncio.sleep(0)
             app.awake.set()
-            for said in ("one", "two"):
-                assert await app.received.get() == {"type": "websocket.receive", "text": said}
+            for item in ("one", "two"):
+                assert await app.received.get() == {"type": "websocket.receive", "text": item}
             await socket.send("three")
         await app.received.get()
         assert app.taken == ["three"]

@@ -56,7 +56,7 @@ class People:
 
     def _send(self, request: Request, task_id: str) -> None:
         once = IdempotencyKey("POST /job", request.key, request.token) if request.key else None
-        wanted = JobRequest(self._setting.ada, task_id, [request.token], idempotency_key=once)
+        expected = JobRequest(self._setting.ada, task_id, [request.token], idempotency_key=once)
         is_answered = False
         request.sent += 1
 
@@ -77,7 +77,9 @@ class People:
             if not is_answered and request.key is not None:
                 self._send(request, task_id)
 
-        self.call(lambda runtime: runtime.db.write_batched(runtime.agents.create, wanted), answered)
+        self.call(
+            lambda runtime: runtime.db.write_batched(runtime.agents.create, expected), answered
+        )
         self.world.after(self.world.between(5 * SECOND, 20 * SECOND), again)
 
     # Changing
@@ -125,8 +127,8 @@ class People:
             self.change(lambda runtime: self._restarted(runtime, job_id))
 
     async def _restarted(self, runtime: ServerRuntime, job_id: str) -> Any:
-        wanted = await runtime.db.read(actions.restart, self._setting.ada, job_id, None, None)
-        return await runtime.db.write_batched(runtime.agents.create, wanted)
+        expected = await runtime.db.read(actions.restart, self._setting.ada, job_id, None, None)
+        return await runtime.db.write_batched(runtime.agents.create, expected)
 
     def change(self, work: Work) -> None:
         def answered(answer: Any) -> None:

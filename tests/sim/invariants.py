@@ -84,7 +84,7 @@ class Truth:
         key = (running.host.id, running.fence)
         if key in self._by_fence:
             self.world.accuse(f"fence {running.fence} was started twice")
-        if any(one.is_alive and not _is_forgotten(one) for one in earlier):
+        if any(item.is_alive and not _is_forgotten(item) for item in earlier):
             self.world.accuse(f"two processes of job {running.job_id} live at once")
         earlier.append(running)
         self._by_fence[key] = running

@@ -58,7 +58,7 @@ class SimScripts:
 
     @property
     def due(self) -> int:
-        return min((kept.due for kept in self._kept.values()), default=NEVER)
+        return min((item.due for item in self._kept.values()), default=NEVER)
 
     def is_idle(self) -> bool:
         return not self._kept
@@ -87,9 +87,9 @@ class SimScripts:
 
     def reap(self) -> Any:
         steps: Any = []
-        for kept in [one for one in self._kept.values() if not one.running.is_alive]:
+        for item in [one for one in self._kept.values() if not one.running.is_alive]:
             keeper_module.reach("keeper.script_ended")  # type: ignore[attr-defined]
-            steps += self._finish(kept)
+            steps += self._finish(item)
         return steps
 
     def _finish(self, kept: Kept) -> Any:
@@ -107,8 +107,8 @@ class SimScripts:
 
     def tick(self, now: int) -> Any:
         steps = self.reap()
-        for kept in list(self._kept.values()):
-            steps += self._attend(kept, now)
+        for item in list(self._kept.values()):
+            steps += self._attend(item, now)
         return steps
 
     def _attend(self, kept: Kept, now: int) -> Any:
@@ -141,12 +141,12 @@ class SimScripts:
         return [SendMessage({"say": "output", "fence": kept.fence, "total": kept.shown})]
 
     def output_totals(self) -> dict[int, int]:
-        return {kept.fence: kept.shown for kept in self._kept.values() if kept.shown}
+        return {item.fence: item.shown for item in self._kept.values() if item.shown}
 
     def ages(self) -> dict[int, int]:
         now = self._host.clock_ns()
-        announced = [kept for kept in self._kept.values() if kept.announced]
-        return {kept.fence: (now - kept.started_at) // MS for kept in announced}
+        announced = [item for item in self._kept.values() if item.announced]
+        return {item.fence: (now - item.started_at) // MS for item in announced}
 
     def held_output(self) -> dict[int, Any]:
         """The spool of a simulated host can always be written."""

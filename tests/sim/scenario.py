@@ -88,9 +88,9 @@ class Story:
         server = ServerProcess(self.world, number, self.jobs, self.logs, self.slow)
         server.db.dies_after_commit = 0 if self.is_quiet else self.swarm.dies_after_commit
         server.deaf = self.swarm.deaf
-        self.servers = [one for one in self.servers if one.is_alive] + [server]
-        for one in self.servers:
-            one.peers = [other for other in self.servers if other is not one]
+        self.servers = [item for item in self.servers if item.is_alive] + [server]
+        for item in self.servers:
+            item.peers = [other for other in self.servers if other is not item]
 
     def _start_agent(self, host: Host) -> None:
         if host.agent is None or not host.agent.is_alive:

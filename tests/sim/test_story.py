@@ -85,9 +85,9 @@ def test_the_stories_hold_what_they_should() -> None:
     for seed in range(60):
         for word, count in tell(seed).counts.items():
             seen[word] = seen.get(word, 0) + count
-    wanted = (
+    expected = (
         *("agent_died_at", "cancel", "clock_jump", "created", "cut", "cut_off"),
         *("died_after_commit", "ended", "journal_lost", "keeper_killed", "killed", "pause"),
         *("rebooted", "reconnected", "rolled_back", "spawned", "vanished"),
     )
-    assert {word: seen.get(word, 0) for word in wanted if seen.get(word, 0) < 3} == {}
+    assert {word: seen.get(word, 0) for word in expected if seen.get(word, 0) < 3} == {}

@@ -45,8 +45,8 @@ class Process:
     def resume(self) -> None:
         self.is_paused = False
         waiting, self._backlog = self._backlog, []
-        for thing in waiting:
-            self.world.push(self.world.now, self, thing)
+        for item in waiting:
+            self.world.push(self.world.now, self, item)
 
     def hold(self, thing: Any) -> None:
         self._backlog.append(thing)

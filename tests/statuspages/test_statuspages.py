@@ -15,17 +15,17 @@ MISSING = "0" * 24
 
 
 async def make(client: Client, **more: Any) -> dict[str, Any]:
-    made = await client.post("/statuspage", {"title": "Acme", "slug": "acme-page", **more})
-    assert made.status == 201, made.body
-    record: dict[str, Any] = made.json
+    response = await client.post("/statuspage", {"title": "Acme", "slug": "acme-page", **more})
+    assert response.status == 201, response.body
+    record: dict[str, Any] = response.json
     return record
 
 
 async def seen(client: Client, slug: str = "acme-page") -> dict[str, Any]:
-    found = await client.get(f"/-/status/{slug}")
-    assert found.status == 200, found.body
-    told: dict[str, Any] = found.json
-    return told
+    response = await client.get(f"/-/status/{slug}")
+    assert response.status == 200, response.body
+    record: dict[str, Any] = response.json
+    return record
 
 
 async def test_it_works(world: World, ada: Client, stranger: Client) -> None:

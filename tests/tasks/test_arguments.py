@@ -26,6 +26,7 @@ from people import Cast
 
 K = ArgumentKind
 INPUT = Argument(K.INPUT, "name")
+REQUIRED = Argument(K.INPUT, "name", required=True)
 OPTIONAL = Argument(K.INPUT, "nick", required=False)
 FIXED = Argument(K.FIXED, "mode", value="fast")
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
@@ -56,11 +57,11 @@ def test_a_task_without_arguments_takes_none() -> None:
 def test_too_few_names_each_that_is_missing() -> None:
     fault = refused([INPUT, FIXED, INPUT, OPTIONAL], ["a"])
     assert fault.code == "missing_arguments"
-    assert [one.field for one in fault.faults] == ["task_arguments[2]", "task_arguments[3]"]
+    assert [item.field for item in fault.faults] == ["task_arguments[2]", "task_arguments[3]"]
 
 
 def test_a_message_counts_arguments_as_the_table_of_the_task_does() -> None:
-    refusal = refused([INPUT, FIXED, INPUT], ["a", ""])
+    refusal = refused([INPUT, FIXED, REQUIRED], ["a", ""])
     assert refusal.message == "Argument 3 (name) is required."
     # Programs count from 0.
     assert refusal.faults[0].field == "task_arguments[2]"
@@ -73,19 +74,39 @@ def test_too_many_are_refused() -> None:
 
 
 def test_every_wrong_value_is_named_at_once() -> None:
-    definitions = [INPUT, Argument(K.BOOLEAN, "sure"), Argument(K.EMAIL, "mail")]
+    definitions = [REQUIRED, Argument(K.BOOLEAN, "sure"), Argument(K.EMAIL, "mail")]
     fault = refused(definitions, ["", "maybe", "ada@acme.test"])
     assert fault.code == "bad_arguments"
-    assert [one.field for one in fault.faults] == ["task_arguments[0]", "task_arguments[1]"]
+    assert [item.field for item in fault.faults] == ["task_arguments[0]", "task_arguments[1]"]
     assert "(sure)" in fault.faults[1].message
 
 
-def test_only_an_optional_one_may_be_left_blank() -> None:
+def test_only_a_required_argument_must_not_be_empty() -> None:
     assert fit([OPTIONAL], [""]) == [""]
     assert fit([OPTIONAL], [None]) == ["null"]
     assert fit([Argument(K.EMAIL, required=False)], [""]) == [""]
-    for blank in ("", None):
-        assert refused([INPUT], [blank]).faults[0].field == "task_arguments[0]"
+    assert fit([INPUT, Argument(K.EMAIL)], ["", ""]) == ["", ""]
+    assert refused([INPUT], [None]).message == "Argument 1 (name) is required."
+    for empty in ("", None):
+        assert refused([REQUIRED], [empty]).faults[0].field == "task_arguments[0]"
+
+
+@pytest.mark.parametrize(
+    "definitions, values, accepted",
+    [
+        ([INPUT, INPUT], ["a", "b", "c"], ["a", "b"]),
+        ([], ["a"], []),
+        # A list that is longer than all definitions is matched by index.
+        ([FIXED, INPUT], ["ignored", "b", "c"], ["fast", "b"]),
+        # A shorter one fills the arguments that are not fixed.
+        ([INPUT, FIXED, FIXED], ["a", "b"], ["a", "fast", "fast"]),
+    ],
+)
+def test_extra_values_can_be_ignored(
+    definitions: list[Argument], values: list[str], accepted: list[str]
+) -> None:
+    assert fit(definitions, values, ignores_extra=True) == accepted
+    assert refused(definitions, values).code == "too_many_arguments"
 
 
 @pytest.mark.parametrize(
@@ -225,7 +246,7 @@ def test_sizes_are_limited_each_and_in_all() -> None:
 def test_a_refusal_never_repeats_the_value() -> None:
     hidden = Argument(K.REGEXP, masked=True, pattern="a")
     fault = refused([hidden, Argument(K.JSON, masked=True)], ["hunter2", "hunter2"])
-    assert "hunter2" not in str([fault.message, *(one.message for one in fault.faults)])
+    assert "hunter2" not in str([fault.message, *(item.message for item in fault.faults)])
 
 
 @hypothesis.given(content=st.binary(max_size=300))

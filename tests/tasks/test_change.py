@@ -35,8 +35,8 @@ def put(db: Database, actor: Actor, task_id: str, **fields: Any) -> TaskView:
 
 def shown(db: Database, actor: Actor, task_id: str) -> dict[str, Any]:
     view, acl = db.write_blocking(service.show, actor, task_id)
-    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(to_record(view, actor, acl)))
-    return found
+    text: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(to_record(view, actor, acl)))
+    return text
 
 
 def test_it_works(db: Database, cast: Cast, make: Make) -> None:

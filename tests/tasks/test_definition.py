@@ -35,7 +35,9 @@ def test_it_works() -> None:
         )
     )
     assert (made.name, made.tags) == ("deploy", ["a"])
-    assert [(one.label, one.order) for one in made.task_arguments] == [("first", 0), ("second", 1)]
+    assert [
+        (task_argument.label, task_argument.order) for task_argument in made.task_arguments
+    ] == [("first", 0), ("second", 1)]
 
 
 def test_it_survives_being_stored() -> None:

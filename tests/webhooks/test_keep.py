@@ -72,15 +72,15 @@ def test_headers_that_look_secret_are_blotted_out() -> None:
     names = ["Authorization", "Cookie", "X-Api-Key", "X-Gitlab-Token", "X-Hub-Signature-256"]
     names += ["X-Secret", "Proxy-Authorization", "X-Auth", "X-Password"]
     given = [*((name, "canary") for name in names), ("User-Agent", "forge"), ("X-Event", "push")]
-    found = json.loads(store.redact_headers(given))
-    assert "canary" not in str(found)
-    assert (found["User-Agent"], found["X-Event"]) == ("forge", "push")
+    record = json.loads(store.redact_headers(given))
+    assert "canary" not in str(record)
+    assert (record["User-Agent"], record["X-Event"]) == ("forge", "push")
 
 
 def test_headers_are_bounded() -> None:
-    found = json.loads(store.redact_headers((f"X-{n}", "v" * 5_000) for n in range(500)))
-    assert len(found) == store.MAX_HEADERS
-    assert {len(value) for value in found.values()} == {store.MAX_HEADER}
+    record = json.loads(store.redact_headers((f"X-{n}", "v" * 5_000) for n in range(500)))
+    assert len(record) == store.MAX_HEADERS
+    assert {len(value) for value in record.values()} == {store.MAX_HEADER}
 
 
 @pytest.mark.parametrize("raw", [b"\xff\xfe", b"a\x00b", b"\xed\xa0\x80"])

@@ -42,7 +42,7 @@ def joined(marks: str, parts: list[tuple[str, str]], gap: str) -> Written:
 
 
 def array(items: list[Written], gap: str) -> Written:
-    return joined("[]", [(one.source, one.compact) for one in items], gap)
+    return joined("[]", [(item.source, item.compact) for item in items], gap)
 
 
 def mapping(items: dict[str, Written], gap: str) -> Written:
@@ -84,14 +84,14 @@ def given_to(count: int, content_type: str, raw: bytes) -> list[object]:
 @given(st.lists(VALUES, max_size=6), GAPS)
 def test_it_works(values: list[Written], gap: str) -> None:
     raw = array(values, gap).source.encode()
-    assert given_to(len(values), JSON, raw) == [one.argument for one in values]
+    assert given_to(len(values), JSON, raw) == [value.argument for value in values]
 
 
 @given(st.lists(SIMPLE, min_size=1, max_size=6), st.integers(0, 6))
 def test_what_goes_beyond_the_definitions_is_ignored(values: list[Written], count: int) -> None:
     raw = array(values, "").source.encode()
-    wanted = [one.argument for one in values[:count]]
-    assert given_to(count, JSON, raw) == wanted + [""] * (count - len(wanted))
+    expected = [value.argument for value in values[:count]]
+    assert given_to(count, JSON, raw) == expected + [""] * (count - len(expected))
 
 
 @given(VALUES.filter(lambda one: not one.compact.startswith("[")))

@@ -27,13 +27,13 @@ async def test_it_works(db: Database, task: MakeTask, make: Make, dial: Dial) ->
     )
     ids = [job.id for answer in answers if isinstance(answer, CallResult) for job in answer.jobs]
     assert len(set(ids)) == 200
-    found = await db.read(lambda tx: tx.rows("select id, arguments from jobs order by id"))
-    assert sorted(ids) == [row[0] for row in found]
-    assert sorted(row[1] for row in found) == sorted([f'["{n}"]' for n in range(100)] * 2)
+    text = await db.read(lambda tx: tx.rows("select id, arguments from jobs order by id"))
+    assert sorted(ids) == [row[0] for row in text]
+    assert sorted(row[1] for row in text) == sorted([f'["{n}"]' for n in range(100)] * 2)
     assert await db.read(lambda tx: tx.rows("select trigger_count from webhooks")) == [(100,)]
     assert await db.read(lambda tx: tx.rows("select count(*) from deliveries")) == [(100,)]
-    told = await db.read(events.for_object, hook.id)
-    assert [event.kind for event in told].count("webhook.triggered") == 100
+    output = await db.read(events.for_object, hook.id)
+    assert [event.kind for event in output].count("webhook.triggered") == 100
 
 
 async def test_one_delivery_that_comes_sixteen_times_starts_once(

@@ -62,7 +62,7 @@ class Walk:
         self.visits[node] += 1
         key = (node, self.visits[node])
         self.began[key] = fed_by
-        self.past[key] = {key}.union(*(self.past[one] for one in fed_by))
+        self.past[key] = {key}.union(*(self.past[item] for item in fed_by))
         self.running.add(node)
         for lying in self.tokens.values():
             lying.pop(node, None)
@@ -79,7 +79,7 @@ class Walk:
                 self.tokens.setdefault(edge[1], {})[node] = (node, self.visits[node])
         if not fitting and not good:
             self.unhandled = True
-        for target, fed_by in [(one, self._ready(one)) for one in self.plan.nodes]:
+        for target, fed_by in [(item, self._ready(item)) for item in self.plan.nodes]:
             if fed_by:
                 self.begin(target, fed_by)
 
@@ -98,7 +98,7 @@ class Walk:
         taken = self._taken(node)
         if not taken or node not in self.plan.patient:
             return list(taken.values())[:1]
-        entering = [one for one in self.plan.sources(node) if not self._returns(one, node)]
+        entering = [item for item in self.plan.sources(node) if not self._returns(item, node)]
         for source, key in taken.items():
             if source not in entering:
                 return [key]
@@ -106,7 +106,7 @@ class Walk:
             for source, key in self.tokens[node].items():
                 if not self.plan.leads(node, source):
                     taken[source] = key
-        return [taken[one] for one in entering] if set(entering) <= taken.keys() else []
+        return [taken[item] for item in entering] if set(entering) <= taken.keys() else []
 
     def _returns(self, source: str, node: str) -> bool:
         """Whether one comes to the source only through the node."""
@@ -124,5 +124,7 @@ class Walk:
     @property
     def has_failed(self) -> bool:
         return (
-            self.unhandled or bool(self.exhausted) or any(self._taken(one) for one in self.tokens)
+            self.unhandled
+            or bool(self.exhausted)
+            or any(self._taken(token) for token in self.tokens)
         )

@@ -27,7 +27,7 @@ def waiting(yard: Yard) -> JobRow:
 
 def shown(yard: Yard, job: JobRow) -> dict[str, Any]:
     found = yard.db.write_blocking(plan.for_job, job.id)
-    return {one.name: one.arguments for one in found}
+    return {item.name: item.arguments for item in found}
 
 
 def edit(yard: Yard, name: str, **fields: Any) -> None:
@@ -150,7 +150,7 @@ def test_what_is_changed_in_there_after_the_yes_does_not_run(yard: Yard) -> None
     yard.react()
     edit(yard, "q", script=OTHER)
     yard.ends("p")
-    (step,) = [one for one in yard.steps() if one.name == "q"]
+    (step,) = [item for item in yard.steps() if item.name == "q"]
     assert (step.state, "not what was approved" in (step.reason or "")) == ("error", True)
     assert yard.stands(job.id) == "finished/failure"
 

@@ -165,7 +165,7 @@ def test_a_workflow_in_a_circle_is_a_new_job_each_time(yard: Yard) -> None:
     assert yard.stands(job.id) == "finished/failure"
     whole = [step.job_id for step in yard.taken(job.id) if step.node_id == "b"]
     assert len(set(whole)) == 2
-    assert [yard.stands(one) for one in whole] == ["finished/normal"] * 2
+    assert [yard.stands(item) for item in whole] == ["finished/normal"] * 2
 
 
 def test_a_cancel_ends_the_circle(yard: Yard) -> None:
@@ -242,7 +242,7 @@ def test_every_visit_is_listed_with_what_let_it_begin(yard: Yard) -> None:
     for name in "abab":
         yard.ends(name)
     found = yard.db.write_blocking(control.list_steps, yard.cast.ada, job.workflow_id or "", job.id)
-    told = [(one.node_id, one.visit, msgspec.json.decode(one.causes)) for one in found]
+    told = [(item.node_id, item.visit, msgspec.json.decode(item.causes)) for item in found]
     assert told == [
         ("a", 1, []),
         ("a", 2, [["b", 1]]),
@@ -268,7 +268,7 @@ def test_a_job_goes_on_over_the_upgrade(yard: Yard) -> None:
 def _as_of_old(tx: Tx) -> None:
     tx.execute("create table kept as select * from workflow_steps")
     tx.execute("drop table workflow_steps")
-    (create,) = [one for one in _told(tx, "0014_workflows") if "table workflow_steps" in one]
+    (create,) = [item for item in _told(tx, "0014_workflows") if "table workflow_steps" in item]
     tx.execute(create)
     names = "workflow_job_id, node_id, job_id, tries, state, trigger_name, is_good, output, given"
     tx.execute(f"insert into workflow_steps ({names}) select {names} from kept")

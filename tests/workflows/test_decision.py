@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from belvedere.workflow_specs import graph_validation as graphs
 from belvedere.workflow_specs.model import Edge, Graph, Join, Node
-from belvedere.workflows.engine import decision
-from belvedere.workflows.engine.visits import Visit, VisitEnd, VisitKey
+from belvedere.workflows.execution import decision
+from belvedere.workflows.execution.visits import Visit, VisitEnd, VisitKey
 from workflows.reference import Plan, Walk
 
 EVENTS = ("success", "failure", "blue")
@@ -61,8 +61,10 @@ class Played:
         self.taken: dict[VisitKey, Visit] = {("a", 1): Visit("a")}
 
     def end(self, node: str, end: VisitEnd) -> None:
-        (one,) = [one for one in self.taken.values() if one.node_id == node and one.end is None]
-        self.taken[one.key] = replace(one, end=end)
+        (item,) = [
+            item for item in self.taken.values() if item.node_id == node and item.end is None
+        ]
+        self.taken[item.key] = replace(item, end=end)
 
     def ask(self, graph: Graph) -> decision.Decision:
         """And what begins has begun. The order of the rows means nothing."""
@@ -110,8 +112,8 @@ def test_circles_end(plan: Plan, data: st.DataObject) -> None:
     most = 1 + sum(plan.bounds.values())
     assert max(visit for _, visit in walk.began) <= most
     for (source, target, on), bound in plan.bounds.items():
-        took = [one for one in mine.taken.values() if one.node_id == target]
-        by_it = [key for one in took for key in one.causes if _goes(mine.taken[key], source, on)]
+        took = [item for item in mine.taken.values() if item.node_id == target]
+        by_it = [key for item in took for key in item.causes if _goes(mine.taken[key], source, on)]
         others = [edge for edge in plan.edges if edge[:2] == (source, target)]
         assert len(by_it) <= bound or len(others) > 1
 
@@ -130,7 +132,7 @@ def test_ends_that_are_processed_together_start_the_same_nodes(
 
     def run(at_once: bool) -> set[VisitKey]:
         mine = Played()
-        while is_open := sorted(one.node_id for one in mine.taken.values() if one.end is None):
+        while is_open := sorted(item.node_id for item in mine.taken.values() if item.end is None):
             for node in is_open if at_once else is_open[:1]:
                 mine.end(node, how[node])
             mine.ask(graph)
@@ -147,8 +149,8 @@ def test_the_steps_that_a_restart_keeps_are_consistent(circles: bool, data: st.D
     taken = list(mine.taken.values())
     again = decision.unhandled(graph, taken)
     assert bool(again) is (walk.unhandled or bool(walk.exhausted))
-    kept = decision.supported(graph, "a", [one for one in taken if one.key not in again])
-    keys = {one.key for one in kept}
+    kept = decision.supported(graph, "a", [item for item in taken if item.key not in again])
+    keys = {item.key for item in kept}
     assert not again & keys
     assert decision.supported(graph, "a", kept) == kept
     # Every visit is there only with those before it.
@@ -156,14 +158,14 @@ def test_the_steps_that_a_restart_keeps_are_consistent(circles: bool, data: st.D
     # From there on, exactly what was dropped or never begun can begin.
     if keys:
         todo = decision.decide(graph, "a", kept)
-        assert not {(one.node_id, one.visit) for one in todo.starts} & keys
+        assert not {(item.node_id, item.visit) for item in todo.starts} & keys
         if not circles:
-            begins: set[Any] = {(one.node_id, one.visit) for one in todo.starts}
+            begins: set[Any] = {(item.node_id, item.visit) for item in todo.starts}
             assert again <= begins | again - _reached(graph, kept)
 
 
 def _reached(graph: Graph, kept: list[Visit]) -> set[VisitKey]:
-    ends = {one.node_id: one.end for one in kept}
+    ends = {item.node_id: item.end for item in kept}
     return {
         (edge.target, 1)
         for edge in graph.edges

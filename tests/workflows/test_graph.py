@@ -15,7 +15,7 @@ FIELDS = ("source", "target", "on", "max_visits")
 
 
 def drawn(nodes: list[Any], *edges: tuple[Any, ...]) -> Graph:
-    whole = [{"id": one} if isinstance(one, str) else one for one in nodes]
+    whole = [{"id": item} if isinstance(item, str) else item for item in nodes]
     return msgspec.convert(
         {
             "nodes": [{"task_id": TASK, **node} for node in whole],

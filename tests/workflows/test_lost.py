@@ -3,7 +3,7 @@
 from belvedere.base.clock import DAY
 from belvedere.jobs.lifecycle import actions
 from belvedere.jobs.queries import details
-from belvedere.workflows.engine import advance
+from belvedere.workflows.execution import advance
 from workflows.workflow_steps import Yard
 
 

@@ -22,7 +22,9 @@ ONE = {"task_arguments": [{"type": "input", "label": "x"}]}
 
 def inner_of(yard: Yard, job: JobRow) -> list[JobRow]:
     """The jobs of workflows that ran in this one, oldest first."""
-    return [one for one in yard.steps() if one.workflow_job_id == job.id and one.task_id is None]
+    return [
+        step for step in yard.steps() if step.workflow_job_id == job.id and step.task_id is None
+    ]
 
 
 def nested(yard: Yard, **more: Any) -> tuple[WorkflowRow, WorkflowRow]:
@@ -53,7 +55,7 @@ def test_it_works(yard: Yard) -> None:
     assert yard.names() == ["c"] and yard.values("c") == ["out"]
     yard.ends("c")
     assert yard.stands(job.id) == "finished/normal"
-    (step,) = [one for one in yard.taken(job.id) if one.node_id == "b"]
+    (step,) = [item for item in yard.taken(job.id) if item.node_id == "b"]
     assert (step.job_id, step.trigger_name, step.is_good) == (run.id, "success", 1)
     assert yard.db.write_blocking(consistency.check, "", 100) == []
 
@@ -74,7 +76,7 @@ def test_a_workflow_as_the_first_step_takes_the_arguments(yard: Yard) -> None:
     outer = yard.flow("a-d", flows={"a": middle})
     job = yard.run(outer, ["mine"])
     assert yard.values("p") == ["mine"]
-    (step,) = [one for one in yard.steps() if one.name == "p"]
+    (step,) = [item for item in yard.steps() if item.name == "p"]
     assert step.origin == "user"
     yard.ends("p")
     assert yard.stands(job.id) == "started/in_progress"
@@ -97,8 +99,8 @@ def test_a_cancel_reaches_what_runs_deep_inside(yard: Yard) -> None:
     assert yard.job(claimed.job.id).cancel_requested_at is not None
     yard.end(claimed.job.fence, "canceled")
     yard.react()
-    runs = [job.id, *(one.id for one in yard.steps() if one.task_id is None)]
-    assert [yard.stands(one) for one in runs] == ["terminated/canceled"] * 3
+    runs = [job.id, *(run.id for run in yard.steps() if run.task_id is None)]
+    assert [yard.stands(run) for run in runs] == ["terminated/canceled"] * 3
     assert len(yard.steps()) == 3
 
 
@@ -127,7 +129,7 @@ def test_a_restart_goes_on_with_the_workflow_that_failed(yard: Yard) -> None:
     yard.ends("q", '["out"]')
     yard.ends("c")
     assert yard.stands(new.id) == "finished/normal"
-    assert [one.name for one in yard.steps() if one.task_id] == ["a", "p", "q", "q", "c"]
+    assert [step.name for step in yard.steps() if step.task_id] == ["a", "p", "q", "q", "c"]
 
 
 def without_d(flow: WorkflowRow) -> Graph:
@@ -268,7 +270,7 @@ def test_a_lost_job_inside_is_waited_for_outside(yard: Yard) -> None:
     inner = yard.flow("p")
     job = yard.run(yard.flow("a-b", flows={"a": inner}))
     yard.claim()
-    (step,) = [one for one in yard.steps() if one.name == "p"]
+    (step,) = [item for item in yard.steps() if item.name == "p"]
     yard.end(step.fence, "unknown", reason="keeper_lost")
     yard.react()
     shown = yard.db.write_blocking(details.show, yard.cast.ada, job.id)
@@ -288,7 +290,7 @@ def test_it_waits_only_where_nothing_inside_runs(yard: Yard) -> None:
     assert yard.db.write_blocking(details.show, yard.cast.ada, job.id).waiting_reason is None
     yard.ends("p")
     shown = yard.db.write_blocking(details.show, yard.cast.ada, job.id)
-    (asked,) = [one.id for one in yard.steps() if one.name == "q"]
+    (asked,) = [step.id for step in yard.steps() if step.name == "q"]
     assert shown.waiting_reason == "approval"
     assert (shown.waiting_detail or {})["job_id"] == asked
 

@@ -11,7 +11,7 @@ from belvedere.jobs.history import consistency
 from belvedere.jobs.lifecycle.finish import ReceivedReport, finish
 from belvedere.protocol import Report
 from belvedere.workflows import control
-from belvedere.workflows.engine import advance
+from belvedere.workflows.execution import advance
 from jobs.test_races import at_once
 from workflows.workflow_steps import Yard, react
 
@@ -89,9 +89,9 @@ def test_servers_that_advance_at_once_start_each_step_once(yard: Yard) -> None:
             partial(
                 yard.db.write_blocking,
                 finish,
-                [ReceivedReport(yard.host_id, one.job.fence, Report("exit"))],
+                [ReceivedReport(yard.host_id, item.job.fence, Report("exit"))],
             )
-            for one in claimed
+            for item in claimed
         ]
         calls: list[Callable[[], Any]] = [*ends, *[partial(yard.db.write_blocking, react)] * 3]
         calls += [partial(yard.db.write_blocking, advance.advance, job.id) for job in jobs]
@@ -131,13 +131,13 @@ def test_of_many_that_start_at_once_one_has_the_turn(yard: Yard) -> None:
     flow = yard.flow("a", multitasking=False)
     yard.connect()
     started = at_once([partial(yard.run, flow)] * 8)
-    assert not [one for one in started if isinstance(one, Exception)]
-    lifecycles = sorted(yard.job(one.id).lifecycle for one in started)
+    assert not [item for item in started if isinstance(item, Exception)]
+    lifecycles = sorted(yard.job(item.id).lifecycle for item in started)
     assert lifecycles == ["onhold"] * 7 + ["ready"]
     for _ in range(8):
         assert len(yard.claim()) == 1
         (running,) = [step for step in yard.steps() if step.lifecycle == "assigned"]
         yard.end(running.fence)
         yard.react()
-    assert {yard.job(one.id).lifecycle for one in started} == {"finished"}
+    assert {yard.job(item.id).lifecycle for item in started} == {"finished"}
     sound(yard)

@@ -94,19 +94,19 @@ def flow(**more: Any) -> dict[str, Any]:
 
 
 def test_it_works() -> None:
-    found = format.read(flow())
-    assert found.workflow is not None
-    assert (found.workflow["name"], found.workflow["start"]) == ("Scan", "pull")
-    assert [n.id for n in found.nodes.values()] == ["pull", "ask", "ship"]
-    assert found.nodes["u1"].position == Position(1.5, -2.0)
-    assert found.edges == [
+    text = format.read(flow())
+    assert text.workflow is not None
+    assert (text.workflow["name"], text.workflow["start"]) == ("Scan", "pull")
+    assert [n.id for n in text.nodes.values()] == ["pull", "ask", "ship"]
+    assert text.nodes["u1"].position == Position(1.5, -2.0)
+    assert text.edges == [
         Edge("pull", "ask", "success"),
         Edge("ask", "ship", "success"),
         Edge("pull", "ship", "hotfix"),
     ]
-    graph = format.graph_of(found, {"u1": "t1", "u2": "t2", "u3": "t3"}, {})
+    graph = format.graph_of(text, {"u1": "t1", "u2": "t2", "u3": "t3"}, {})
     assert [n.task_id for n in graph.nodes] == ["t1", "t2", "t3"]
-    assert found.notes == ["ask: you are the approver; set others with: belvedere task edit"]
+    assert text.notes == ["ask: you are the approver; set others with: belvedere task edit"]
 
 
 def test_a_task_leaves_behind_what_belongs_to_the_other_place() -> None:
@@ -123,9 +123,9 @@ def test_a_task_leaves_behind_what_belongs_to_the_other_place() -> None:
 def test_a_task_recipe_has_its_file_beside_it() -> None:
     said = {"task": script("x", "hello"), "file": {"filename": "hello.sh", "data": DATA}}
     del said["task"]["script"]
-    found = format.read(said)
-    assert found.workflow is None
-    assert found.tasks[""]["script"] == {"filename": "hello.sh", "data": DATA}
+    text = format.read(said)
+    assert text.workflow is None
+    assert text.tasks[""]["script"] == {"filename": "hello.sh", "data": DATA}
 
 
 def test_a_node_task_is_a_script() -> None:
@@ -144,14 +144,14 @@ def test_older_graphs_have_events_between_the_tasks() -> None:
         "edges": [{"v": "u1", "w": "e1"}, {"v": "e1", "w": "u3"}],
     }
     tasks = [script("u1", "pull"), script("u3", "ship")]
-    found = format.read(flow(graph=graph, tasks=tasks))
-    assert found.edges == [Edge("pull", "ship", "failure")]
+    text = format.read(flow(graph=graph, tasks=tasks))
+    assert text.edges == [Edge("pull", "ship", "failure")]
 
 
 def test_tasks_of_the_same_name_are_distinguished() -> None:
     tasks = [script("u1", "same"), script("u2", "same"), script("u3", "same")]
-    found = format.read(flow(tasks=tasks))
-    assert [n.id for n in found.nodes.values()] == ["same", "same 2", "same 3"]
+    text = format.read(flow(tasks=tasks))
+    assert [n.id for n in text.nodes.values()] == ["same", "same 2", "same 3"]
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,8 @@ def test_a_lost_job_only_where_the_node_says_so(yard: Yard) -> None:
     for on_lost, jobs in ((False, 1), (True, 2)):
         job = yard.run(yard.flow("a", retry={"a": {"times": 1, "on_lost": on_lost}}))
         yard.claim()
-        (step,) = [one for one in yard.steps() if one.workflow_job_id == job.id]
+        (step,) = [item for item in yard.steps() if item.workflow_job_id == job.id]
         yard.end(step.fence, "unknown", reason="keeper_lost")
         yard.react()
-        mine = [one for one in yard.steps() if one.workflow_job_id == job.id]
+        mine = [item for item in yard.steps() if item.workflow_job_id == job.id]
         assert len(mine) == jobs

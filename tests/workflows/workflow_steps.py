@@ -12,8 +12,8 @@ from belvedere.workflow_specs import store as specs
 from belvedere.workflow_specs.model import StepRow, WorkflowRow, decode
 from belvedere.workflows import control, rerun, service, start
 from belvedere.workflows.bodies import WorkflowBody
-from belvedere.workflows.engine import advance
-from belvedere.workflows.engine import step_store as steps
+from belvedere.workflows.execution import advance
+from belvedere.workflows.execution import step_store as steps
 from belvedere.workflows.start import WorkflowJobRequest
 from jobs.job_steps import Workshop
 
@@ -60,7 +60,7 @@ class Yard(Workshop):
                     )
                 ],
             },
-            **{name: value for name, value in more.items() if name != "retry"},
+            **{name: value for name, value in more.items() if name not in ("retry", "arguments")},
         }
         sent = msgspec.convert(body, WorkflowBody, strict=False)
         return self.db.write_blocking(service.create, self.keys, self.cast.ada, sent).row
@@ -76,13 +76,15 @@ class Yard(Workshop):
             node["join"] = "all"
         if name in more.get("retry", {}):
             node["retry"] = more["retry"][name]
+        if name in more.get("arguments", {}):
+            node["arguments"] = more["arguments"][name]
         return node
 
     def run(self, flow: WorkflowRow, given: list[Any] | None = None, **more: Any) -> JobRow:
         if not self.session:
             self.connect()
-        wanted = WorkflowJobRequest(more.pop("actor", self.cast.ada), flow.id, given, **more)
-        (made,) = self.db.write_blocking(start.run, [wanted])
+        expected = WorkflowJobRequest(more.pop("actor", self.cast.ada), flow.id, given, **more)
+        (made,) = self.db.write_blocking(start.run, [expected])
         if isinstance(made, Exception):
             raise made
         return made.job

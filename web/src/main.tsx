@@ -13,13 +13,13 @@ import { usePrefs } from './lib/prefs'
 import { makeRouter } from './router'
 import { theme, variables } from './theme'
 
-// Nothing is to be told before the first page is there; what is told earlier waits.
+// There is nothing to report before the first page is shown; earlier messages wait.
 const Toasts = lazy(() => import('./ui/Toasts'))
 
 const client = new QueryClient({
   defaultOptions: {
     queries: {
-      // Events say what changed; without them a page that comes back looks again.
+      // Events report changes; without them a page is loaded again when it is shown again.
       staleTime: 30_000,
       retry: (count, error) => !isFinal(error) && count < 2,
     },

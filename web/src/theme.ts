@@ -34,7 +34,7 @@ export const theme = createTheme({
     ],
   },
   components: {
-    // A link in a sentence must be told from it without colour.
+    // A link in a sentence must be recognizable without colour.
     Anchor: Anchor.extend({ defaultProps: { underline: 'always' } }),
     Badge: Badge.extend({ defaultProps: { tt: 'none', fw: 500, variant: 'default' } }),
     Button: Button.extend({ defaultProps: { size: 'xs' } }),

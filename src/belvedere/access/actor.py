@@ -62,6 +62,8 @@ class Actor(msgspec.Struct, frozen=True):
     provider_id: str = ""
     # Where no person acts: the users who count as having started it (jobs/starters.py).
     starters: tuple[str, ...] = ()
+    # Where no person acts: kind, id and name of what starts it, such as "webhook 65a… crm-export".
+    source: str = ""
 
     @property
     def sees_all(self) -> bool:
@@ -83,12 +85,19 @@ class Actor(msgspec.Struct, frozen=True):
 
 
 def trigger_actor(
-    customer_id: str, customer_name: str, address: str = "", starters: tuple[str, ...] = ()
+    customer_id: str,
+    customer_name: str,
+    address: str = "",
+    starters: tuple[str, ...] = (),
+    source: str = "",
 ) -> Actor:
     """The actor of a trigger, which is no person. It may run everything: whoever attached a task to
     the trigger was allowed to."""
     return Actor(
-        customer_id, customer_name, Level.ADMIN, "trigger", address=address, starters=starters
+        *(customer_id, customer_name, Level.ADMIN, "trigger"),
+        address=address,
+        starters=starters,
+        source=source,
     )
 
 

@@ -46,7 +46,7 @@ class SearchBudget:
 async def run_search(
     request: AnyRequest,
     operation: Callable[..., R],
-    *args: Any,
+    *args: object,
 ) -> R:
     """Run a search, or its first step. It is refused when too many wait: 429 or 503, with a time
     after which to repeat it."""
@@ -57,7 +57,7 @@ async def run_search(
 async def run_search_on(
     request: AnyRequest,
     operation: Callable[..., R],
-    *args: Any,
+    *args: object,
 ) -> R:
     """A further step of a search that has begun: it waits for its turn, and is not refused."""
     result: R = await request.services.searches.run_on(*_scope(request), operation, *args)
@@ -73,7 +73,7 @@ async def read_list(
     request: AnyRequest,
     listing: Listing,
     operation: Callable[..., ListPage[T]],
-    *args: Any,
+    *args: object,
     count_limit: int | None = None,
     row_limit: int | None = None,
 ) -> ListPage[T]:
@@ -99,7 +99,7 @@ async def read_list(
 async def run_long_search(
     request: AnyRequest,
     operation: Callable[..., R],
-    *args: Any,
+    *args: object,
 ) -> R:
     """A search whose order allows no steps: few run at once, and each has a time limit."""
     result: R = await request.services.searches.run_long(*_scope(request), operation, *args)

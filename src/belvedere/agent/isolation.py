@@ -8,12 +8,12 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import TypeVar
 
 R = TypeVar("R")
 
 
-async def run_detached(call: Callable[..., R], *args: Any) -> R:
+async def run_detached(call: Callable[..., R], *args: object) -> R:
     answer: Future[R] = Future()
     # From now on the call cannot be cancelled; the caller can only stop waiting.
     answer.set_running_or_notify_cancel()

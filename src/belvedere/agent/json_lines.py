@@ -38,7 +38,7 @@ def writer(default: Callable[[Any], Any] | None = None) -> Callable[[Any], str]:
 to_json = writer()
 
 
-def from_json(text: str) -> Any:
+def from_json(text: str) -> Any:  # JSON of any shape, as from json.loads
     """json.loads, which is called only if the text has more than one plain value."""
     try:
         value, end = _scan(text, 0)

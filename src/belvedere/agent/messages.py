@@ -16,12 +16,12 @@ MESSAGE_TYPES: dict[str, type[FromServer]] = {
     "cancel": protocol.Cancel,
     "stop": protocol.Stop,
     "ack": protocol.Ack,
-    "kept": protocol.Kept,
+    "kept": protocol.OutputAck,
     "credit": protocol.Credit,
-    "missing": protocol.Missing,
+    "missing": protocol.BlobMissing,
     "refusal": protocol.Refusal,
-    "watch": protocol.Watch,
-    "noted": protocol.Noted,
+    "watch": protocol.MonitorConfig,
+    "noted": protocol.SamplesAck,
 }
 
 
@@ -34,15 +34,15 @@ def decode(raw: dict[str, Any]) -> FromServer | None:
     match message:
         case protocol.Order() if message.blobs:
             message.blobs = [_blob(blob) for blob in raw["blobs"]]
-        case protocol.Watch():
-            message.monitors = [_build(protocol.Watched, item) for item in raw["monitors"]]
+        case protocol.MonitorConfig():
+            message.monitors = [_build(protocol.MonitorCheck, item) for item in raw["monitors"]]
     return message
 
 
-def watch(raw: dict[str, Any]) -> protocol.Watch:
+def watch(raw: dict[str, Any]) -> protocol.MonitorConfig:
     """A list of monitors that the agent sends to its checker process."""
-    monitors = [_build(protocol.Watched, item) for item in raw["monitors"]]
-    return protocol.Watch(raw["number"], monitors, raw["since"], raw["removed"])
+    monitors = [_build(protocol.MonitorCheck, item) for item in raw["monitors"]]
+    return protocol.MonitorConfig(raw["number"], monitors, raw["since"], raw["removed"])
 
 
 def report(raw: dict[str, Any]) -> protocol.Report:
@@ -65,7 +65,12 @@ def _blob(raw: dict[str, Any]) -> protocol.BlobArgument:
 # Reads all fields of a message type in one call: a report has fourteen.
 _READ = {
     message_type: (message_type.__slots__, attrgetter(*message_type.__slots__))
-    for message_type in (protocol.Entry, protocol.Report, protocol.Sample, *get_args(FromAgent))
+    for message_type in (
+        protocol.JournaledAttempt,
+        protocol.Report,
+        protocol.Sample,
+        *get_args(FromAgent),
+    )
 }
 
 

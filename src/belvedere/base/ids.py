@@ -10,10 +10,24 @@ from belvedere.base.clock import Millis, wall
 Ids = Callable[[], str]
 
 SHAPE = re.compile(r"[0-9a-f]{24}")
+# The last digits, which are random: the first ones are equal for everything of the same hour.
+SHORT_LENGTH = 6
+SHORT_SHAPE = re.compile(rf"#?([0-9a-f]{{{SHORT_LENGTH}}})")
 
 
 def is_id(text: str) -> bool:
     return SHAPE.fullmatch(text) is not None
+
+
+def short_id(text: str) -> str:
+    """The short form of an id, as the console and the command line show it."""
+    return text[-SHORT_LENGTH:]
+
+
+def as_short_id(text: str) -> str | None:
+    """The digits of a short id such as ea0fb3 or #ea0fb3; None if it is none."""
+    match = SHORT_SHAPE.fullmatch(text)
+    return match[1] if match else None
 
 
 def ids(clock: Callable[[], Millis] = wall) -> Ids:

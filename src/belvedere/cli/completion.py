@@ -35,7 +35,25 @@ _belvedere() {{
 }}
 complete -o default -F _belvedere belvedere"""
 
+SHELLS = ("bash", "zsh", "fish")
 ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
+FISH = """\
+function __belvedere_names
+  set -l current (commandline -ct)
+  string match -q -- '-*' $current; or belvedere completion --names $argv[1] 2> /dev/null
+end
+function __belvedere_is
+  set -l words (commandline -opc)
+  for n in (seq (count $argv))
+    set -l at (math $n + 1)
+    test "$words[$at]" = "$argv[$n]"; or return 1
+  end
+end
+function __belvedere_word_count
+  test (count (commandline -opc)) -eq $argv[1]
+end
+complete -c belvedere -f
+{lines}"""
 # What an argument names, by its metavar or flag: the path of its list, and the field with the name.
 KINDS = {
     "task": ("/task", "name"),
@@ -53,6 +71,8 @@ def script(args: Args) -> str:
         return names(args)
     if not args.shell:
         raise CommandError("name the shell: belvedere completion bash", 2)
+    if args.shell == "fish":
+        return fish()
     return (ZSH if args.shell == "zsh" else "") + bash()
 
 
@@ -85,6 +105,47 @@ def bash() -> str:
     )
 
 
+def fish() -> str:
+    from belvedere.cli import main, reference
+
+    lines = [
+        _fish("__belvedere_word_count 1", f"-a {group.name} -d {_quoted(group.help)}")
+        for group in main.COMMAND_GROUPS
+    ]
+    for page in reference.pages():
+        _, group, *names = page.path.split()
+        condition = " ".join(("__belvedere_is", group, *names))
+        if names:
+            words = f"-a {names[0]} -d {_quoted(page.parser.description or '')}"
+            lines.append(_fish(f"__belvedere_is {group}; and __belvedere_word_count 2", words))
+        if _kind(page):
+            lines.append(_fish(condition, f"-a '(__belvedere_names {_kind(page)})'"))
+        lines.extend(_fish(condition, words) for words in _fish_options(page))
+    return FISH.format(lines="\n".join(lines))
+
+
+def _fish(condition: str, words: str) -> str:
+    return f"complete -c belvedere -n '{condition}' {words}"
+
+
+def _fish_options(page: "CommandPage") -> Iterator[str]:
+    for action in page.parser._actions:
+        flag = next((flag for flag in action.option_strings if flag.startswith("--")), "")
+        name = flag.removeprefix("--")
+        if not flag:
+            continue
+        is_kind = name in KINDS and "--customer" in _flags(page)
+        values = f" -x -a '(__belvedere_names {name})'" if is_kind else ""
+        needs_value = " -r" if action.nargs is None and not values else ""
+        yield f"-l {name}{values or needs_value} -d {_quoted(action.help or '')}"
+
+
+def _quoted(text: str) -> str:
+    """The first sentence, in the quotes of fish, where only \\ and ' need a backslash."""
+    sentence = text.replace("%%", "%").partition(". ")[0].rstrip(".")
+    return "'" + sentence.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
 def _kind(page: "CommandPage") -> str:
     """What the first argument of the command names."""
     positionals = [action for action in page.parser._actions if not action.option_strings]
@@ -101,11 +162,11 @@ COMMANDS = (
     Command(
         "completion",
         script,
-        "Print a completion script for bash or zsh. It completes commands, options and names.",
-        'eval "$(belvedere completion bash)"',
+        "Print a completion script for bash, zsh or fish: commands, options and names.",
+        'eval "$(belvedere completion bash)"   # fish: belvedere completion fish | source',
         print,
         options=(
-            option("shell", nargs="?", choices=("bash", "zsh"), help="the shell"),
+            option("shell", nargs="?", choices=SHELLS, help="the shell"),
             option("--names", choices=tuple(KINDS), help="print the names of this kind instead"),
         ),
         has_json=False,

@@ -2,7 +2,7 @@
 
 import http.client
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
@@ -50,6 +50,9 @@ class Client:
         self.token = token
         self.customer = customer
         self.timeout_s = timeout_s
+        # Fields that have no effect are refused; a server that ignores some names them.
+        self.is_strict = False
+        self.on_ignored: Callable[[str], None] | None = None
         self._address = urlsplit(self.server)
         if self._address.scheme not in ("http", "https", "unix"):
             raise ServerUnreachable(f"{server!r} is not a server address; use http://HOST:PORT.")
@@ -62,7 +65,7 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def get(self, path: str, query: Query | None = None) -> Any:
+    def get(self, path: str, query: Query | None = None) -> Any:  # JSON
         return self.request("GET", path, query=query).body
 
     def read_list(self, path: str, query: Query, limit: int | None = None) -> list[Any]:
@@ -80,16 +83,16 @@ class Client:
                 return records
             page_query["after"] = after
 
-    def post(self, path: str, body: object = None, query: Query | None = None) -> Any:
+    def post(self, path: str, body: object = None, query: Query | None = None) -> Any:  # JSON
         return self.request("POST", path, body, query=query).body
 
-    def put(self, path: str, body: object = None, query: Query | None = None) -> Any:
+    def put(self, path: str, body: object = None, query: Query | None = None) -> Any:  # JSON
         return self.request("PUT", path, body, query=query).body
 
-    def patch(self, path: str, body: object = None, query: Query | None = None) -> Any:
+    def patch(self, path: str, body: object = None, query: Query | None = None) -> Any:  # JSON
         return self.request("PATCH", path, body, query=query).body
 
-    def delete(self, path: str, query: Query | None = None) -> Any:
+    def delete(self, path: str, query: Query | None = None) -> Any:  # JSON
         return self.request("DELETE", path, query=query).body
 
     def request(
@@ -103,6 +106,8 @@ class Client:
     ) -> ApiResponse:
         """Send a request. Raises Problem for an error response, ServerUnreachable without one."""
         payload = None if body is None else json.dumps(body).encode()
+        if self.is_strict and payload is not None:
+            query = {**(query or {}), "strict": "1"}
         target, all_headers = self._target(path, query), self._headers(payload, headers or {})
         # The server may close an idle connection in the moment it is used. Only a request that may
         # safely arrive twice is sent again; for any other the caller has to decide.
@@ -162,6 +167,9 @@ class Client:
             self._idle = connection
         if response.status >= 300:
             raise problem_from_response(response.status, content)
+        ignored = response.headers.get("Belvedere-Ignored")
+        if ignored and self.on_ignored is not None:
+            self.on_ignored(ignored)
         return ApiResponse(response.status, dict(response.headers), _decode(response, content))
 
     def _open_connection(self) -> http.client.HTTPConnection:
@@ -185,7 +193,7 @@ class Client:
         return headers
 
 
-def _decode(response: http.client.HTTPResponse, content: bytes) -> Any:
+def _decode(response: http.client.HTTPResponse, content: bytes) -> Any:  # JSON
     if "json" not in response.headers.get("Content-Type", ""):
         return content.decode(errors="replace")
     try:

@@ -24,18 +24,22 @@ def statements(text: str) -> list[str]:
     return [part.strip() for part in bare.split(";") if part.strip()]
 
 
-def applied(tx: Tx) -> set[str]:
+def lock_applied(tx: Tx) -> set[str]:
     tx.execute("create table if not exists migrations (name text primary key, at bigint not null)")
     if tx.dialect.name == "postgres":
         # Creating an index over years of history may take long.
         tx.execute("set local statement_timeout = 0")
         # Two servers that start together: the second waits here and finds nothing to do.
         tx.execute("lock table migrations in access exclusive mode")
+    return _names(tx)
+
+
+def _names(tx: Tx) -> set[str]:
     return {name for (name,) in tx.rows("select name from migrations")}
 
 
 def apply(tx: Tx, name: str, text: str) -> bool:
-    if name in applied(tx):
+    if name in lock_applied(tx):
         return False
     for statement in statements(text):
         tx.execute(statement)
@@ -43,10 +47,17 @@ def apply(tx: Tx, name: str, text: str) -> bool:
     return True
 
 
+def compare(tx: Tx, folder: str) -> tuple[set[str], set[str]]:
+    """The migrations of this folder that are not applied, and those that this version lacks."""
+    own_names = {f"{folder}/{name}" for name, _ in migrations(tx.dialect.name, folder)}
+    names = {name for name in _names(tx) if name.startswith(f"{folder}/")}
+    return own_names - names, names - own_names
+
+
 def check_known(tx: Tx, folder: str) -> None:
     """Refuse a schema of a newer version: its tables may no longer mean what this one assumes."""
-    own_names = {f"{folder}/{name}" for name, _ in migrations(tx.dialect.name, folder)}
-    unknown = sorted(name for name in applied(tx) - own_names if name.startswith(f"{folder}/"))
+    lock_applied(tx)
+    unknown = sorted(compare(tx, folder)[1])
     if unknown:
         raise Refused(
             "A newer version of Belvedere has upgraded this database"

@@ -24,6 +24,7 @@ from belvedere.monitors import service as monitors
 from belvedere.monitors.config import bodies as monitor_given
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.config.redaction import redact, reject_masks, restore_redacted
+from belvedere.rest.bodies import conversion
 from belvedere.tasks import bodies as task_given
 from belvedere.tasks import service as tasks
 from belvedere.tasks import store as task_store
@@ -57,7 +58,7 @@ class ManagedKind(Protocol):
 
 def convert(body: Body, shape: type[T]) -> T:
     try:
-        return msgspec.convert(body, shape, strict=False)
+        return conversion.convert(body, shape)
     except msgspec.ValidationError as fault:
         reason, _, where = str(fault).partition(" - at `$")
         field = f"definition{where.rstrip('`')}"

@@ -129,7 +129,7 @@ def _plugin(request: EgressRequest) -> tuple[Any, str]:
     return plugin, log_lines[0] if log_lines and plugin is None else ""
 
 
-def _to_person(request: EgressRequest) -> Any:
+def _to_person(request: EgressRequest) -> Any:  # a dict of settings, or None
     """The installation's mail address, for one recipient."""
     from apprise.plugins.email import NotifyEmail
 

@@ -136,6 +136,10 @@ KINDS = {
     "statuspage.created": "A status page was created.",
     "statuspage.changed": "A status page was changed.",
     "statuspage.deleted": "A status page was deleted; its address shows nothing.",
+    "statuspage.incident_posted": "An incident was posted on a status page.",
+    "statuspage.incident_updated": "A posted incident has an update.",
+    "statuspage.incident_resolved": "A posted incident was resolved.",
+    "statuspage.incident_deleted": "A posted incident was deleted.",
     "view.changed": "A saved view was created, changed or deleted.",
     "notification.created": "A member has a new notification in the inbox.",
 }

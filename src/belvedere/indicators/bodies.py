@@ -73,11 +73,13 @@ def _tags(tags: list[str]) -> str:
     return msgspec.json.encode(text_fields.tags("tags", tags)).decode()
 
 
+# Words that scripts for TheEye send for the state normal.
+STATE_WORDS = {"": "normal", "success": "normal"}
 # Field of the body -> column, and the function that makes the value of the column.
 FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "title": ("title", model.validate_title),
     "type": ("type", lambda word: _one_of("type", IndicatorType, word)),
-    "state": ("state", lambda word: _one_of("state", IndicatorState, word)),
+    "state": ("state", lambda word: _one_of("state", IndicatorState, STATE_WORDS.get(word, word))),
     "severity": ("severity", lambda word: _one_of("severity", IndicatorSeverity, word.upper())),
     "read_only": ("read_only", int),
     "description": ("description", lambda text: text_fields.prose("description", text)),

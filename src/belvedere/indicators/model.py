@@ -47,8 +47,9 @@ class IndicatorState(StrEnum):
 
 
 class IndicatorSeverity(StrEnum):
-    """High: a failure is red; low: it is yellow."""
+    """High and critical: a failure is red; low: it is yellow."""
 
+    CRITICAL = "CRITICAL"
     HIGH = "HIGH"
     LOW = "LOW"
 

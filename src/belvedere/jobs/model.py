@@ -181,6 +181,8 @@ class JobRow(msgspec.Struct):
     started_at: int | None = None
     ended_at: int | None = None
     deadline_at: int | None = None
+    # Kind, id and name of what started it, if no person did; empty for older jobs.
+    started_by: str = ""
 
     @property
     def is_over(self) -> bool:

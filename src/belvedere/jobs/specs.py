@@ -15,6 +15,8 @@ from belvedere.tasks.store import clear_spec
 MAX_CACHED = 5_000
 # TERM, this long, KILL.
 KILL_GRACE: Millis = 5_000
+# Jobs at the front of a host's queue whose scripts its agent may download.
+MAX_READY_JOBS = 256
 
 
 def for_jobs(tx: Tx, jobs: Sequence[JobRow]) -> dict[str, TaskSpec]:
@@ -79,12 +81,14 @@ def expires_ms(spec: TaskSpec) -> Millis:
 
 
 def needs_file(tx: Tx, host_id: str, file_id: str) -> bool:
-    """Whether a task of this host, or a job that waits or runs there, runs this script."""
+    """Whether a task of this host, or a job that runs there or runs next, runs this script."""
     is_used = tx.value(
         "select 1 where exists (select 1 from tasks where host_id = ? and script_id = ?"
-        " and deleted_at is null) or exists (select 1 from jobs where host_id = ?"
-        " and lifecycle = 'ready' and script_id = ?) or exists (select 1 from jobs"
-        " where host_id = ? and lifecycle = 'assigned' and script_id = ?)",
+        " and deleted_at is null) or exists (select 1 from jobs"
+        " where host_id = ? and lifecycle = 'assigned' and script_id = ?)"
+        # The index has the oldest first; `order by id` would read the history along another one.
+        " or exists (select 1 from (select script_id from jobs where host_id = ?"
+        f" and lifecycle = 'ready' limit {MAX_READY_JOBS}) q where script_id = ?)",
         *(host_id, file_id) * 3,
     )
     return is_used is not None

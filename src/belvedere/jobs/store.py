@@ -28,6 +28,14 @@ class JobDetails(msgspec.Struct):
     output: str | None
     log: str | None
     hostname: str | None
+    warning: str | None = None
+
+
+# The columns of JobDetails.
+_DETAILS = (
+    "j.arguments, j.result, j.output, j.log, h.hostname,"
+    " (select w.message from job_warnings w where w.job_id = j.id)"
+)
 
 
 def json_array(values: Sequence[Any]) -> str:
@@ -37,6 +45,15 @@ def json_array(values: Sequence[Any]) -> str:
 def insert(tx: Tx, jobs: Sequence[tuple[JobRow, str, str | None]]) -> None:
     """Each job with its arguments and, if it is created as finished, its output."""
     tx.execute_many(_INSERT, [(*msgspec.structs.astuple(job), *rest) for job, *rest in jobs])
+
+
+def save_warning(tx: Tx, job_id: str, message: str) -> None:
+    tx.execute(
+        "insert into job_warnings (job_id, message) values (?, ?)"
+        " on conflict (job_id) do update set message = excluded.message",
+        job_id,
+        message,
+    )
 
 
 def find(tx: Tx, customer_id: str, job_id: str) -> JobRow:
@@ -104,14 +121,13 @@ def job_with_details_query(customer_id: str, job_id: str) -> Query:
 
 def details_query(job_id: str) -> Query:
     return (
-        "select j.arguments, j.result, j.output, j.log, h.hostname from jobs j"
-        " left join hosts h on h.id = j.host_id where j.id = ?",
+        f"select {_DETAILS} from jobs j left join hosts h on h.id = j.host_id where j.id = ?",
         (job_id,),
     )
 
 
 _SELECT_WITH_DETAILS = (
-    f"select {columns(JobRow, 'j.')}, j.arguments, j.result, j.output, j.log, h.hostname"
+    f"select {columns(JobRow, 'j.')}, {_DETAILS}"
     " from jobs j join customers c on c.id = j.customer_id left join hosts h on h.id = j.host_id"
     f" where j.id = ? and j.customer_id = ? and {UNPURGED}"
 )

@@ -24,7 +24,7 @@ from belvedere.monitors.model import MonitorType
 from belvedere.rest import query
 from belvedere.rest.route import Reply, Route
 
-# Heartbeat interval in the response; these agents use ten seconds whatever it says.
+# Heartbeat interval in the response; these agents use ten seconds regardless of it.
 LOOPTIME_MS = 30_000
 MAX_JOBS_OF_TASK = 10
 # Characters of a client id that the counter of wrong secrets keeps.
@@ -42,12 +42,13 @@ class RegistrationRecord(msgspec.Struct):
     looptime: int = LOOPTIME_MS
 
 
-# TheEye's agents send any JSON in these two; it is stored as it is.
 class DstatBody(msgspec.Struct):
+    # Any JSON, stored as TheEye's agent sends it.
     dstat: Any = None
 
 
 class PsauxBody(msgspec.Struct):
+    # Any JSON, stored as TheEye's agent sends it.
     psaux: Any = None
 
 

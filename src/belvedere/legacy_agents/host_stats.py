@@ -16,11 +16,12 @@ TYPES = ("dstat", "psaux")
 
 
 class StatsRecord(msgspec.Struct):
-    """The latest statistics of one type. `stats` is JSON as the agent sent it."""
+    """The latest statistics of one type."""
 
     host_id: str
     customer_name: str
     type: str
+    # Any JSON, as the agent sent it.
     stats: Any
     last_update: str
     last_update_timestamp: int

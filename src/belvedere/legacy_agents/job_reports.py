@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import json
 from typing import Any
 
 import msgspec
@@ -40,10 +41,10 @@ BATCH_SIZE = 32
 
 
 class JobReportBody(msgspec.Struct, omit_defaults=True):
-    """`{"result": {"state": …, "data": {…}}}`, or the same fields at the top level. TheEye's
-    agents send any JSON here, so the types are checked where the values are read."""
+    """`{"result": {"state": …, "data": {…}}}`, or the same fields at the top level."""
 
     result: dict[str, Any] | None = None
+    # TheEye's agents send any JSON here: the types are checked where the values are read.
     state: Any = None
     event: Any = None
     data: Any = None
@@ -198,13 +199,14 @@ def _lastline(data: dict[str, Any], state: object) -> str:
 
 
 def _agent_verdict(lastline: str, result: dict[str, Any], data: dict[str, Any]) -> ParsedLastLine:
-    """The agent has read the last line itself: its state and output take precedence."""
+    """The agent has read the last line itself: its state and output take precedence. If its output
+    is just the whole line, our rule decides what of it is output."""
     line = verdict.parse_last_line(lastline)
     word = result.get("state")
     if isinstance(word, str) and word in verdict.STATES_BY_WORD:
         line.state = verdict.STATES_BY_WORD[word]
     output = _output(data)
-    if output is not None:
+    if output is not None and not (line.is_json and output == json.loads(lastline)):
         line.output = verdict.strings(output if isinstance(output, list) else [output])
     event = result.get("event")
     if isinstance(event, str) and event:
@@ -212,7 +214,7 @@ def _agent_verdict(lastline: str, result: dict[str, Any], data: dict[str, Any]) 
     return line
 
 
-def _output(data: dict[str, Any]) -> Any:
+def _output(data: dict[str, Any]) -> object:
     """For a web request the next task gets body, headers and status, as from Belvedere's agent."""
     answer = data.get("response")
     if not isinstance(answer, dict):

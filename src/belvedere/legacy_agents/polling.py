@@ -17,7 +17,7 @@ from belvedere.legacy_agents.registration import LegacyServices
 from belvedere.rest.request import Receive
 
 MAX_WAIT_S = 12.0
-# A signal may be missed; so the rows are checked this often.
+# Signals can be missed, so the rows are also checked at this interval.
 RECHECK_S = 1.5
 
 Claim = Callable[[Tx, str, str, Keyring], list[LegacyJob]]

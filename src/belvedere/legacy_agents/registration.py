@@ -32,7 +32,7 @@ EndsInProgress = dict["asyncio.Task[Any]", tuple[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class LegacyServices:
-    # Refuses an agent that registers too often; the key names it.
+    # Rejects an agent that registers too often; the key identifies the agent.
     check_rate: Callable[[str], None]
     # Limits the polls that the agent of one host leaves open.
     waiting: Callable[[str], AbstractContextManager[None]]

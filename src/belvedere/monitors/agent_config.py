@@ -13,10 +13,10 @@ from belvedere.base.errors import NotFound
 from belvedere.db import Tx
 from belvedere.files import content_of
 from belvedere.files import store as file_store
-from belvedere.monitors import store, watch_changes
+from belvedere.monitors import store, trial_store, watch_changes
 from belvedere.monitors.config import redaction
 from belvedere.monitors.model import MonitorRow, MonitorType
-from belvedere.protocol import Watch, Watched
+from belvedere.protocol import MonitorCheck, MonitorConfig
 from belvedere.secrets import references
 from belvedere.secrets import store as secret_store
 from belvedere.secrets.environment import decrypt
@@ -37,18 +37,18 @@ class ListPosition:
     after: str = ""
 
 
-def full_list(tx: Tx, host_id: str, keys: Keyring) -> Watch:
+def full_list(tx: Tx, host_id: str, keys: Keyring) -> MonitorConfig:
     """The complete list in one message, for agents that do not support parts."""
     number, _ = watch_changes.state(tx, host_id)
-    rows = store.for_host(tx, host_id)
-    return Watch(
+    rows = [*store.for_host(tx, host_id), *trial_store.all_open_for_host(tx, host_id)]
+    return MonitorConfig(
         number, [check for check in _CheckBuilder(tx, keys).build_all(rows) if check is not None]
     )
 
 
 def next_message(
     tx: Tx, host_id: str, position: ListPosition, keys: Keyring
-) -> tuple[Watch, ListPosition] | None:
+) -> tuple[MonitorConfig, ListPosition] | None:
     """The next message for an agent at this position, and its position afterwards; None: nothing.
 
     The number is read before the monitors: a change in between has a higher number and is sent
@@ -66,24 +66,29 @@ def next_message(
 
 def _next_part(
     tx: Tx, host_id: str, position: ListPosition, keys: Keyring
-) -> tuple[Watch, ListPosition]:
+) -> tuple[MonitorConfig, ListPosition]:
     """The next part of the complete list."""
     rows = store.page_for_host(tx, host_id, position.after, MAX_MONITORS)
     checks, count = _fit_into_message(_CheckBuilder(tx, keys).build_all(rows))
     has_more = count < len(rows) or count == MAX_MONITORS
-    watch = Watch(position.number, checks, part=position.part, more=has_more)
+    watch = MonitorConfig(position.number, checks, part=position.part, more=has_more)
     if not has_more:
         return watch, ListPosition(position.number)
     return watch, ListPosition(position.number, position.part + 1, rows[count - 1].id)
 
 
-def _next_changes(tx: Tx, host_id: str, since: int, keys: Keyring) -> tuple[Watch, ListPosition]:
+def _next_changes(
+    tx: Tx, host_id: str, since: int, keys: Keyring
+) -> tuple[MonitorConfig, ListPosition]:
     """The next changes, with the monitors in their current version."""
     changes = watch_changes.list_after(tx, host_id, since, MAX_MONITORS)
     if not changes:
         # Not expected; the complete list is always correct.
         return _next_part(tx, host_id, ListPosition(watch_changes.state(tx, host_id)[0]), keys)
-    by_id = {row.id: row for row in store.select_for_host(tx, host_id, [id_ for id_, _ in changes])}
+    ids = [id_ for id_, _ in changes]
+    by_id = {row.id: row for row in store.select_for_host(tx, host_id, ids)}
+    others = [id_ for id_ in ids if id_ not in by_id]
+    by_id |= {row.id: row for row in trial_store.open_for_host(tx, host_id, others)}
     checks, count = _fit_into_message(
         _CheckBuilder(tx, keys).build_all(by_id.get(id_) for id_, _ in changes)
     )
@@ -91,10 +96,10 @@ def _next_changes(tx: Tx, host_id: str, since: int, keys: Keyring) -> tuple[Watc
     removed = [id_ for id_, _ in changes[:count] if id_ not in present]
     number = changes[count - 1][1]
     has_more = count < len(changes) or count == MAX_MONITORS
-    return Watch(number, checks, since, removed, more=has_more), ListPosition(number)
+    return MonitorConfig(number, checks, since, removed, more=has_more), ListPosition(number)
 
 
-def _fit_into_message(candidates: Iterable[Watched | None]) -> tuple[list[Watched], int]:
+def _fit_into_message(candidates: Iterable[MonitorCheck | None]) -> tuple[list[MonitorCheck], int]:
     """The checks that fit into one message, and how many rows they were made from."""
     checks, size, count = [], 0, 0
     for check in candidates:
@@ -115,13 +120,13 @@ class _CheckBuilder:
         self._values: _Secrets | None = None
         self._outer_only = False
 
-    def build_all(self, rows: Iterable[MonitorRow | None]) -> Iterable[Watched | None]:
+    def build_all(self, rows: Iterable[MonitorRow | None]) -> Iterable[MonitorCheck | None]:
         """One check per row; None for monitors that the agent does not check at the moment."""
         for row in rows:
             is_checked = row is not None and row.enabled and MonitorType(row.type).is_run_by_agent
             yield self._build(row) if row is not None and is_checked else None
 
-    def _build(self, row: MonitorRow) -> Watched | None:
+    def _build(self, row: MonitorRow) -> MonitorCheck | None:
         if self._values is None:
             self._values = _Secrets(self._tx, self._keys, row.customer_id)
             self._outer_only = not _may_reach_private_addresses(self._tx, row.customer_id)
@@ -145,7 +150,7 @@ class _Secrets:
         return self._values
 
 
-def _build_check(tx: Tx, row: MonitorRow, values: _Secrets) -> Watched | None:
+def _build_check(tx: Tx, row: MonitorRow, values: _Secrets) -> MonitorCheck | None:
     config = row.settings
     if row.type == MonitorType.SCRAPER:
         config = redaction.resolve_scraper(config, values)
@@ -156,7 +161,7 @@ def _build_check(tx: Tx, row: MonitorRow, values: _Secrets) -> Watched | None:
             # The check reports nothing, so the watchdog sets it to `updates_stopped`.
             return None
         config = {**config, **script}
-    return Watched(row.id, row.type, row.config_version, row.looptime, config)
+    return MonitorCheck(row.id, row.type, row.config_version, row.looptime, config)
 
 
 def _script(tx: Tx, customer_id: str, config: dict[str, Any]) -> dict[str, Any] | None:

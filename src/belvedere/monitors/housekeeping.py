@@ -5,7 +5,8 @@ from belvedere import events
 from belvedere.access import delete_acl
 from belvedere.base.clock import DAY, ClockStep, Millis
 from belvedere.db import Tx
-from belvedere.monitors import service, store, watch_changes
+from belvedere.monitors import service, store, trial_store, watch_changes
+from belvedere.monitors.config import new_rows
 from belvedere.monitors.evaluation import rollups, samples
 from belvedere.monitors.evaluation.samples import Observation
 from belvedere.monitors.model import MonitorRow, MonitorSeverity, MonitorType
@@ -35,7 +36,7 @@ def on_host_connected(tx: Tx, customer_id: str, host_id: str) -> None:
 
 
 def _create_host_monitor(tx: Tx, customer_id: str, host_id: str, hostname: str) -> MonitorRow:
-    row = service.new_row(customer_id, MonitorType.HOST, host_id, tx.now)
+    row = new_rows.new_row(customer_id, MonitorType.HOST, host_id, tx.now)
     row.name, row.severity = hostname, MonitorSeverity.HIGH.value
     store.insert(tx, row)
     data = {"name": row.name, "type": row.type, "host_id": host_id}
@@ -57,6 +58,11 @@ def purge(tx: Tx) -> bool:
         watch_changes.delete_monitor(tx, monitor_id)
         rollups.delete_monitor(tx, monitor_id)
     return len(monitors) == BATCH_SIZE
+
+
+def purge_trials(tx: Tx) -> bool:
+    """Delete one batch of old trials; True if there may be more."""
+    return trial_store.purge(tx, BATCH_SIZE) == BATCH_SIZE
 
 
 def move_clock(tx: Tx, step: ClockStep) -> None:

@@ -10,16 +10,15 @@ from belvedere.access.credentials import secret_keys
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.clock import Millis
 from belvedere.base.errors import Conflict, Fault, Stale
-from belvedere.base.ids import new_id
 from belvedere.base.text import request_masking
 from belvedere.db import Tx
 from belvedere.hosts import managed_objects
 from belvedere.monitors import bindings, model, store, watch_changes
-from belvedere.monitors.config import bodies, redaction
+from belvedere.monitors.config import bodies, new_rows, redaction
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.config.validation import invalid_fields
 from belvedere.monitors.evaluation import state_changes, transitions
-from belvedere.monitors.model import MonitorRow, MonitorState, MonitorType
+from belvedere.monitors.model import MonitorRow, MonitorType
 from belvedere.monitors.store import MonitorView
 from belvedere.rest.listing import Listing
 from belvedere.triggers import store as triggers
@@ -51,7 +50,7 @@ def create(
         redaction.reject_masks(config)
     host = bindings.resolve_host(tx, actor, body, host_id) if type_.needs_host else None
     bindings.check(tx, actor.customer_id, type_, config)
-    row = new_row(actor.customer_id, type_, host, tx.now)
+    row = new_rows.new_row(actor.customer_id, type_, host, tx.now)
     _write(row, {**columns, "config": _text(config), "user_id": actor.user_id})
     if body.enable is False:
         _pause(tx, row, None)
@@ -62,41 +61,6 @@ def create(
     if body.acl:
         replace_acl(tx, actor, "monitor", row.id, body.acl)
     return load_details(tx, actor, row.id)
-
-
-def new_row(customer_id: str, type_: MonitorType, host_id: str | None, now: Millis) -> MonitorRow:
-    """A monitor without a result so far."""
-    row = MonitorRow(
-        id=new_id(),
-        customer_id=customer_id,
-        name="",
-        type=type_.value,
-        host_id=host_id,
-        config="{}",
-        config_version=1,
-        enabled=1,
-        paused_until=None,
-        muted_until=None,
-        state=MonitorState.UNKNOWN.value,
-        state_at=now,
-        fails_count=0,
-        recovery_count=0,
-        is_failing=0,
-        flips="[]",
-        is_flapping=0,
-        last_event="{}",
-        checked_at=None,
-        due_at=None,
-        user_id="",
-        version=1,
-        created_at=now,
-        updated_at=now,
-        **bodies.defaults(type_),
-    )
-    if type_ is MonitorType.NESTED:
-        # Its members have already waited for their own thresholds.
-        row.fail_threshold = 1
-    return row
 
 
 def change(

@@ -248,7 +248,7 @@ def select_for_host(tx: Tx, host_id: str, monitor_ids: Sequence[str]) -> list[Mo
     return _unseal(tx, rows)
 
 
-def select_locked(tx: Tx, condition: str, *params: Any) -> list[MonitorRow]:
+def select_locked(tx: Tx, condition: str, *params: object) -> list[MonitorRow]:
     """Monitors of all organizations that match a condition of the watchdog, with locked rows."""
     rows = tx.all(
         MonitorRow,
@@ -259,7 +259,7 @@ def select_locked(tx: Tx, condition: str, *params: Any) -> list[MonitorRow]:
     return _unseal(tx, rows)
 
 
-def exists(tx: Tx, condition: str, *params: Any) -> bool:
+def exists(tx: Tx, condition: str, *params: object) -> bool:
     row = tx.row(
         f"select 1 from monitors where deleted_at is null and ({condition}) limit 1", *params
     )

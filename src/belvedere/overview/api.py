@@ -51,10 +51,11 @@ ROUTES: tuple[Route, ...] = (
         "/-/search",
         "viewer",
         search,
-        "Find anything by name or tag, and jobs by the start of their id",
+        "Find anything by name, tag or short id, and jobs by the start of their id",
         style="plain",
         answer=list[SearchResult],
         from_interface=False,
+        compress=True,
         query=(
             ("q", "words; each must occur in the name, a tag or the detail"),
             ("kind", f"only these, separated by commas: {', '.join(searching.KINDS)}"),

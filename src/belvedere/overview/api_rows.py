@@ -42,6 +42,7 @@ def _rows_route(noun: str, handler: Handler, answer: object, ranked: bool = Fals
         style="plain",
         answer=answer,
         from_interface=False,
+        compress=True,
         query=(*pagination.QUERY, _SKIP, *rank),
     )
 

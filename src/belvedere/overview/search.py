@@ -1,4 +1,4 @@
-"""Search of all objects by name or tag, and of jobs by the start of their id.
+"""Search of all objects by name, tag or short id, and of jobs by the start of their id.
 
 The history is not searched, only objects that people created (some thousands at most), and only
 the best matches of each kind are read.
@@ -13,6 +13,7 @@ import msgspec
 
 from belvedere.access import Actor, Level, visible_filter
 from belvedere.base.errors import Fault, Invalid
+from belvedere.base.ids import as_short_id
 from belvedere.db import Tx
 from belvedere.jobs import permissions, store
 from belvedere.overview.rows.queries import runnable_ids
@@ -21,6 +22,8 @@ from belvedere.rest.listing import escaped
 MAX_LENGTH = 200
 MAX_WORDS = 8
 MAX_LIMIT, DEFAULT_LIMIT = 100, 30
+# Short ids have no index: only this many of the newest jobs are compared.
+MAX_SHORT_ID_JOBS = 20_000
 _ID = re.compile(r"[0-9a-f]{6,24}")
 
 
@@ -164,6 +167,9 @@ def _conditions(source: _SearchSource, tags: str, words: list[str]) -> tuple[str
     expressions = [source.name, source.detail, tags]
     condition = " or ".join(f"lower({expression}) like ? escape '\\'" for expression in expressions)
     params = [f"%{escaped(word)}%" for word in words for _ in expressions]
+    short = as_short_id(words[0]) if len(words) == 1 else None
+    if short is not None:
+        return f" and ({condition} or x.id like ?)", [*params, f"%{short}"]
     return f" and ({condition})" * len(words), params
 
 
@@ -184,19 +190,31 @@ def _tags(text: str | None) -> list[str]:
 
 
 def _jobs(tx: Tx, actor: Actor, text: str, limit: int) -> list[SearchResult]:
-    """By the first digits of the id, as a range of the index."""
-    if not _ID.fullmatch(text):
+    """By the first digits of the id, as a range of the index, or by the short id."""
+    if not _ID.fullmatch(text.removeprefix("#")):
         return []
+    condition, id_params = _job_ids(actor, text)
     visibility, params = permissions.visible_filter(actor, tx.dialect)
     rows = tx.rows(
         "select j.id, j.name, j.lifecycle, j.state from jobs j"
-        " join customers c on c.id = j.customer_id where j.customer_id = ? and j.id >= ?"
-        f" and j.id < ? and {store.UNPURGED} and {visibility} order by j.id desc limit ?",
-        *(actor.customer_id, text, f"{text}g", *params, limit),
+        f" join customers c on c.id = j.customer_id where j.customer_id = ? and {condition}"
+        f" and {store.UNPURGED} and {visibility} order by j.id desc limit ?",
+        *(actor.customer_id, *id_params, *params, limit),
     )
     return [
         SearchResult("job", id_, name, lifecycle, state) for id_, name, lifecycle, state in rows
     ]
+
+
+def _job_ids(actor: Actor, text: str) -> tuple[str, list[str | int]]:
+    short = as_short_id(text)
+    if short is None:
+        return "j.id >= ? and j.id < ?", [text, f"{text}g"]
+    newest = "select id from jobs where customer_id = ? order by id desc limit ?"
+    return (
+        f"(j.id in (select id from ({newest}) newest where id like ?) or j.id >= ? and j.id < ?)",
+        [actor.customer_id, MAX_SHORT_ID_JOBS, f"%{short}", short, f"{short}g"],
+    )
 
 
 def _with_permissions(tx: Tx, actor: Actor, results: list[SearchResult]) -> list[SearchResult]:

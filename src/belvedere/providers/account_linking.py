@@ -1,4 +1,4 @@
-"""Which member signs in through a provider: found by the subject, and the first time by the e-mail.
+"""Which member signs in through a provider: matched by subject, and the first time by e-mail.
 
 A provider gives access to its own organization and to no other. An e-mail counts only if the
 provider says that it is verified, and only once: then the subject is bound to the member, and

@@ -2,7 +2,7 @@
 
 A page of another site may send a browser to our address of a provider. If that started a sign-in at
 once, the other site would choose the account in which the person then works (login CSRF). So only
-our own pages start one directly; everybody else, also with a bookmark, sees this page first.
+our own pages start one directly; everyone else, including from a bookmark, sees this page first.
 """
 
 from html import escape

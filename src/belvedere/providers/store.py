@@ -98,8 +98,8 @@ def has_identity(tx: Tx, user_id: str) -> bool:
 
 
 def has_owner_with_provider(tx: Tx, customer_id: str, but: str = "") -> bool:
-    """Whether an owner has signed in through an enabled provider other than this one: only then the
-    organization can certainly be administered without a password."""
+    """Whether an owner has signed in through an enabled provider other than this one: only then is
+    it certain that the organization can be administered without a password."""
     row = tx.value(
         "select 1 from identities i join providers p on p.id = i.provider_id"
         " join customers c on c.id = p.customer_id join users u on u.id = i.user_id"

@@ -37,6 +37,8 @@ class HttpRequest(msgspec.Struct):
     raw: bytes = b""
     # Bytes that are read of the body; 0: the limit of the route.
     max_body: int = 0
+    # Fields and arguments of the body that have no effect; the response names them.
+    ignored: list[str] = []
     _starlette: StarletteRequest | None = None
 
     @property
@@ -58,6 +60,11 @@ class HttpRequest(msgspec.Struct):
         """The first value of a query parameter."""
         values = self.query.get(name)
         return values[0] if values else None
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether the client wants an error for fields that have no effect."""
+        return "strict" in self.query and self.first("strict") in ("1", "true", "")
 
     @property
     def if_match(self) -> int | None:

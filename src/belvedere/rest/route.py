@@ -22,6 +22,8 @@ class Reply(msgspec.Struct):
     headers: dict[str, str] = {}
     # Set for anything that is not JSON: then `body` is bytes, text or an async iterator of bytes.
     media_type: str = "application/json"
+    # False: not compressed even if the route allows it.
+    compress: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class Route:
     codes: Sequence[str] = ()
     # Statuses besides 200 (or 201): a wait that timed out, a part of a text.
     statuses: Sequence[int] = ()
+    # Query parameters may select a part of the record, which is any JSON value.
+    selectable: bool = False
     # Media types of a response of bytes.
     media: Sequence[str] = ("text/plain",)
     # Media types of the response besides JSON.
@@ -70,6 +74,8 @@ class Route:
     also_agent: bool = False
     # Tokens are not accepted: the operation needs a person. (A token may only revoke itself.)
     people: bool = False
+    # The JSON response may be compressed: it contains no credentials. A reply can refuse it.
+    compress: bool = False
     # Query parameters worth documenting: (name, description).
     query: QueryTable = field(default=())
 

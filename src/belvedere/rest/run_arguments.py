@@ -4,6 +4,7 @@ All three produce the same `RunArguments`, so that a job does not depend on the 
 """
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import msgspec
@@ -22,6 +23,23 @@ NAMES = ("task_arguments", "task_arguments[]")
 # No arguments, or all of them under one name.
 ARGUMENT_NAMES = ([], *([name] for name in NAMES))
 OWN_NAMES = ("task", "customer", *NAMES)
+# The keys of an argument object, as TheEye's clients send them.
+ARGUMENT_KEYS = frozenset(
+    [
+        "order",
+        "label",
+        "value",
+        "type",
+        "id",
+        "masked",
+        "required",
+        "readonly",
+        "help",
+        "options",
+        "renderValue",
+    ]
+)
+MAX_ORDER_DIGITS = 6
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
 
@@ -173,7 +191,31 @@ def _optional_text(name: str, value: object) -> str | None:
 def _check_count(arguments: list[Any]) -> list[Any]:
     if len(arguments) > MAX_FIELDS:
         raise _too_many()
-    return arguments
+    return unwrap(arguments)
+
+
+def unwrap(arguments: list[Any]) -> list[Any]:
+    """Argument objects replaced by their values, placed by their `order`. Any other object is a
+    value itself."""
+    if not any(isinstance(element, dict) and _is_argument(element) for element in arguments):
+        return arguments
+    placed = [
+        (_order(element, index), element["value"])
+        if isinstance(element, dict) and _is_argument(element)
+        else (index, element)
+        for index, element in enumerate(arguments)
+    ]
+    return [value for _, value in sorted(placed, key=itemgetter(0))]
+
+
+def _is_argument(element: dict[str, Any]) -> bool:
+    return "value" in element and element.keys() <= ARGUMENT_KEYS
+
+
+def _order(element: dict[str, Any], index: int) -> int:
+    """Its `order`, else its position in the list. Numbers may be texts."""
+    text = str(element.get("order", ""))
+    return int(text) if text.isdecimal() and len(text) <= MAX_ORDER_DIGITS else index
 
 
 def _too_many() -> Invalid:

@@ -1,10 +1,11 @@
-"""Saved views over HTTP. They belong to people; tokens have none."""
+"""Saved views and layouts over HTTP. They belong to people; tokens have none."""
 
 from functools import partial
 
 from belvedere.access.request import Request
 from belvedere.rest.route import Reply, Route
-from belvedere.saved_views import service
+from belvedere.saved_views import layouts, service
+from belvedere.saved_views.layouts import LayoutBody, LayoutRecord
 from belvedere.saved_views.model import ViewBody, ViewRecord
 
 
@@ -30,6 +31,28 @@ async def delete(request: Request[None]) -> ViewRecord:
         service.delete, request.actor, request.path["id"]
     )
     return view
+
+
+async def show_layout(request: Request[None]) -> LayoutRecord:
+    record: LayoutRecord = await request.services.db.read(
+        layouts.show, request.actor, layouts.DASHBOARD
+    )
+    return record
+
+
+async def save_layout(request: Request[LayoutBody]) -> LayoutRecord:
+    record: LayoutRecord = await request.services.db.write(
+        layouts.save, request.actor, layouts.DASHBOARD, request.body
+    )
+    return record
+
+
+async def delete_layout(request: Request[None]) -> LayoutRecord:
+    is_shared = request.first("shared") in ("true", "1")
+    record: LayoutRecord = await request.services.db.write(
+        layouts.delete, request.actor, layouts.DASHBOARD, shared=is_shared
+    )
+    return record
 
 
 _view = partial(Route, level="viewer", from_interface=False, people=True)
@@ -61,4 +84,27 @@ ROUTES: tuple[Route, ...] = (
         codes=("stale",),
     ),
     _view("DELETE", "/view/{id}", handler=delete, summary="Delete a view", answer=ViewRecord),
+    _view(
+        "GET",
+        "/view/layout/dashboard",
+        handler=show_layout,
+        summary="How the cards of a page are arranged: for you, and for everyone else",
+        answer=LayoutRecord,
+    ),
+    _view(
+        "PUT",
+        "/view/layout/dashboard",
+        handler=save_layout,
+        summary="Arrange the cards of a page; for everyone else only as a manager",
+        body=LayoutBody,
+        answer=LayoutRecord,
+    ),
+    _view(
+        "DELETE",
+        "/view/layout/dashboard",
+        handler=delete_layout,
+        summary="Return to the shared layout, or to the default one",
+        answer=LayoutRecord,
+        query=(("shared", "true: delete the shared layout; only as a manager"),),
+    ),
 )

@@ -7,7 +7,7 @@ from belvedere.access import Actor, Level, require, require_person
 from belvedere.base.errors import Conflict, Forbidden, NotFound, Stale
 from belvedere.base.ids import new_id
 from belvedere.db import Tx, columns
-from belvedere.saved_views import model
+from belvedere.saved_views import layouts, model
 from belvedere.saved_views.model import ViewBody, ViewRecord, ViewRow
 
 _ROW = columns(ViewRow)
@@ -33,6 +33,7 @@ def move(tx: Tx, customer_id: str, former_id: str, user_id: str) -> None:
         former_id,
         customer_id,
     )
+    layouts.move(tx, customer_id, former_id, user_id)
 
 
 def create(tx: Tx, actor: Actor, body: ViewBody) -> ViewRecord:

@@ -96,7 +96,11 @@ def _start(
         _refuse(run, Reason.CUSTOMER_DISABLED, MESSAGES[Reason.CUSTOMER_DISABLED])
     else:
         authors = starters.for_changes(tx, customer.id, "schedule", row.id)
-        actor = trigger_actor(customer.id, customer.name, starters=authors)
+        actor = trigger_actor(
+            *(customer.id, customer.name),
+            starters=authors,
+            source=f"schedule {row.id} {row.name}",
+        )
         _start_target(tx, row, targets[row.target], actor, run)
     run_history.complete(tx, run)
     _append_event(tx, row, run)

@@ -38,9 +38,13 @@ from belvedere.server.api.event_stream import ROUTES as STREAM
 from belvedere.server.api.health import ROUTES as HEALTH
 from belvedere.server.api.install_address import ROUTES as INSTALL_ADDRESS
 from belvedere.server.console.api import ROUTES as CONSOLE
+from belvedere.server.console.docs_api import ROUTES as DOCS
+from belvedere.server.demo.first_steps import ROUTES as FIRST_STEPS
 from belvedere.server.demo.removal import ROUTES as DEMO
 from belvedere.server.setup.api import ROUTES as SETUP
 from belvedere.statuspages.api import ROUTES as STATUS_PAGES
+from belvedere.statuspages.incident_api import ROUTES as STATUS_INCIDENTS
+from belvedere.statuspages.public_api import ROUTES as STATUS_SUBSCRIPTIONS
 from belvedere.tasks.api import ROUTES as TASKS
 from belvedere.webhooks.api import ROUTES as WEBHOOKS
 from belvedere.webhooks.calls_api import ROUTES as CALLS
@@ -54,6 +58,7 @@ ROUTES: tuple[Route, ...] = (
     *AGENT_DOWNLOAD,
     *INSTALL_ADDRESS,
     *DEMO,
+    *FIRST_STEPS,
     *SETUP,
     *ABOUT,
     *OVERVIEW,
@@ -93,9 +98,11 @@ ROUTES: tuple[Route, ...] = (
     *SECRETS,
     *VIEWS,
     *STATUS_PAGES,
+    *STATUS_INCIDENTS,
+    *STATUS_SUBSCRIPTIONS,
 )
 # For browsers; not part of the interface, so they are not described and may change.
-PAGES: tuple[Route, ...] = CONSOLE
+PAGES: tuple[Route, ...] = (*CONSOLE, *DOCS)
 
 
 def check(routes: tuple[Route, ...]) -> None:

@@ -14,6 +14,7 @@ from belvedere.server.transport.proxies import Proxies
 if TYPE_CHECKING:
     from belvedere.server.agents.registry import AgentRegistry
     from belvedere.server.console.assets import ConsoleAssets
+    from belvedere.server.console.docs_site import DocsSite
     from belvedere.server.http.authentication import CredentialCache
     from belvedere.server.http.routing import Router
     from belvedere.server.loop_watchdog import Watchdog
@@ -44,8 +45,9 @@ class ServerRuntime(Services):
     # Whether agents may connect; not while lost work is recovered after a database failover.
     admits_agents: bool = True
     recovery: "asyncio.Task[None] | None" = None
-    # The built console.
+    # The built console and documentation.
     assets: "ConsoleAssets" = field(init=False)
+    docs: "DocsSite" = field(init=False)
 
 
 def runtime_of(request: AnyRequest) -> ServerRuntime:

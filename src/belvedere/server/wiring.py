@@ -27,7 +27,7 @@ from belvedere.monitors.api.agent_reports import ReportServices
 from belvedere.schedules.targets import ScheduleServices
 from belvedere.server import ports, restored, routes
 from belvedere.server.agents.registry import AgentRegistry
-from belvedere.server.console import assets
+from belvedere.server.console import assets, docs_site
 from belvedere.server.http.authentication import CredentialCache, token_of_request
 from belvedere.server.http.routing import Router
 from belvedere.server.loop_watchdog import Watchdog
@@ -37,6 +37,7 @@ from belvedere.server.transport.connections import Connections, room
 from belvedere.server.transport.proxies import Proxies
 from belvedere.settings import Settings
 from belvedere.statuspages.public_status import PageCache
+from belvedere.statuspages.subscribers import SubscriptionLimits
 from belvedere.workflows.schedule_targets import TARGETS
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ def build_runtime(
     runtime.router = Router(routes.ROUTES, routes.PAGES)
     runtime.reserved = runtime.router.reserved
     runtime.assets = assets.load(assets.STATIC)
+    runtime.docs = docs_site.load(docs_site.FOLDER)
     runtime.agents = AgentRegistry(settings.base_url, keys)
     runtime.feed = EventFeed(db, signals)
     runtime.credentials = CredentialCache(db, keys)
@@ -115,6 +117,7 @@ def build_runtime(
 
 def _add_feature_services(runtime: ServerRuntime) -> None:
     runtime.add(PageCache(runtime.clock))
+    runtime.add(SubscriptionLimits(runtime.clock))
     runtime.add(SyntaxChecks())
     runtime.add(ScheduleServices(TARGETS))
     runtime.add(

@@ -2,10 +2,12 @@
 
 from functools import partial
 
+from belvedere.access import Actor
 from belvedere.access.request import AnyRequest, Request
+from belvedere.db import Tx
 from belvedere.indicators.api import badge_svg
 from belvedere.rest.route import Reply, Route
-from belvedere.statuspages import model, service
+from belvedere.statuspages import logo, model, service
 from belvedere.statuspages.model import StatusPageBody, StatusPageRecord, StatusPageRow
 from belvedere.statuspages.public_status import PageCache, Status, status
 
@@ -26,9 +28,13 @@ async def list_pages(request: Request[None]) -> list[StatusPageRecord]:
 
 
 async def show(request: Request[None]) -> StatusPageRecord:
-    return _record(
-        request, await request.services.db.read(service.show, request.actor, request.path["id"])
-    )
+    row, digest = await request.services.db.read(_with_logo, request.actor, request.path["id"])
+    return model.to_record(row, request.services.settings.base_url, digest)
+
+
+def _with_logo(tx: Tx, actor: Actor, page_id: str) -> tuple[StatusPageRow, str]:
+    row = service.show(tx, actor, page_id)
+    return row, logo.digest(tx, row.id)
 
 
 async def create(request: Request[StatusPageBody]) -> Reply:
@@ -51,10 +57,13 @@ async def delete(request: Request[None]) -> StatusPageRecord:
 
 async def public(request: Request[None]) -> Status:
     slug = request.path["slug"]
-    page: Status = await request.services.of(PageCache).get(
-        slug, lambda: request.services.db.read(status, slug)
-    )
-    return page
+
+    async def compute() -> Status:
+        page: Status = await request.services.db.read(status, slug)
+        page.subscribe = bool(request.services.settings.mail)
+        return page
+
+    return await request.services.of(PageCache).get(slug, compute)
 
 
 async def public_badge(request: Request[None]) -> Reply:

@@ -68,6 +68,8 @@ class StatusPageRecord(msgspec.Struct):
     version: int
     creation_date: str
     last_update: str
+    # SHA-256 of the logo; empty: it has none.
+    logo: str = ""
 
 
 def new_row(page_id: str, customer_id: str, now: Millis) -> StatusPageRow:
@@ -115,7 +117,7 @@ def _validated(parts: Sequence[Part]) -> list[Part]:
     return list(parts)
 
 
-def to_record(row: StatusPageRow, base_url: str) -> StatusPageRecord:
+def to_record(row: StatusPageRow, base_url: str, logo: str = "") -> StatusPageRecord:
     return StatusPageRecord(
         row.id,
         row.slug,
@@ -127,4 +129,5 @@ def to_record(row: StatusPageRow, base_url: str) -> StatusPageRecord:
         row.version,
         iso(row.created_at),
         iso(row.updated_at),
+        logo,
     )

@@ -6,16 +6,16 @@ from collections.abc import Awaitable, Callable, Sequence
 import msgspec
 
 from belvedere.base.clock import DAY, HOUR, SECOND, Clock, Millis, iso
-from belvedere.base.errors import NotFound
 from belvedere.db import Tx, columns
 from belvedere.indicators.model import IndicatorRow
 from belvedere.monitors.evaluation.rollups import UP
 from belvedere.monitors.model import MonitorRow
 from belvedere.overview.rows.check_strip import is_periodic
 from belvedere.overview.rows.queries import json_list
-from belvedere.statuspages import incidents
+from belvedere.statuspages import incidents, logo, posts, service
 from belvedere.statuspages.incidents import Incident
-from belvedere.statuspages.model import Part, StatusPageRow, is_slug
+from belvedere.statuspages.model import Part, StatusPageRow
+from belvedere.statuspages.posts import PostedIncident
 
 DAYS = 90
 # Monitors of one part; further ones with the same tag are ignored.
@@ -47,7 +47,7 @@ class PartStatus(msgspec.Struct):
 
 
 class Status(msgspec.Struct):
-    """`state`: the worst state of the parts."""
+    """`state`: the worst state of the parts; `failure` while a posted outage is not resolved."""
 
     title: str
     description: str
@@ -55,32 +55,30 @@ class Status(msgspec.Struct):
     updated: str
     parts: list[PartStatus]
     incidents: list[Incident]
+    # Incidents that people posted, newest first.
+    posts: list[PostedIncident]
+    # SHA-256 of the logo; empty: it has none.
+    logo: str
+    # Whether visitors can subscribe by e-mail.
+    subscribe: bool = False
 
 
 def status(tx: Tx, slug: str) -> Status:
-    row = _enabled(tx, slug) if is_slug(slug) else None
-    if row is None:
-        raise NotFound("There is no such status page.", code="statuspage_not_found")
+    row = service.public_row(tx, slug)
     part_monitors = _monitors(tx, row)
     parts = _parts(tx, row.customer_id, part_monitors)
     names = {monitor.id: part.name for part, monitors in part_monitors for monitor in monitors}
+    posted = posts.public_posts(tx, row.id)
+    has_outage = any(post.ended is None and post.impact == "outage" for post in posted)
     return Status(
         row.title,
         row.description,
-        worst([part.state for part in parts]),
+        "failure" if has_outage else worst([part.state for part in parts]),
         iso(tx.now),
         parts,
         incidents.for_monitors(tx, names),
-    )
-
-
-def _enabled(tx: Tx, slug: str) -> StatusPageRow | None:
-    return tx.one(
-        StatusPageRow,
-        f"select {columns(StatusPageRow, 's.')} from statuspages s"
-        " join customers c on c.id = s.customer_id"
-        " where s.slug = ? and s.enabled = 1 and c.enabled = 1",
-        slug,
+        posted,
+        logo.digest(tx, row.id),
     )
 
 

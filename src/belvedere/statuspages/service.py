@@ -14,6 +14,13 @@ from belvedere.statuspages import model
 from belvedere.statuspages.model import StatusPageBody, StatusPageRow
 
 _ROW = columns(StatusPageRow)
+# What is deleted with a page.
+_DELETE_PARTS = (
+    "delete from statuspage_incidents where statuspage_id = ?",
+    "delete from statuspage_logos where statuspage_id = ?",
+    "delete from statuspage_mailings where statuspage_id = ?",
+    "delete from statuspage_subscribers where statuspage_id = ?",
+)
 
 
 def list_all(tx: Tx, actor: Actor) -> list[StatusPageRow]:
@@ -25,9 +32,27 @@ def list_all(tx: Tx, actor: Actor) -> list[StatusPageRow]:
     )
 
 
-def show(tx: Tx, actor: Actor, page_id: str) -> StatusPageRow:
+def show(tx: Tx, actor: Actor, page_id: str, *, lock: bool = False) -> StatusPageRow:
     require(actor, Level.MANAGER)
-    return _find(tx, actor.customer_id, page_id)
+    return _find(tx, actor.customer_id, page_id, lock=lock)
+
+
+def public_row(tx: Tx, slug: str) -> StatusPageRow:
+    """The page with this slug, if everybody may see it."""
+    row = _enabled(tx, slug) if model.is_slug(slug) else None
+    if row is None:
+        raise NotFound("There is no such status page.", code="statuspage_not_found")
+    return row
+
+
+def _enabled(tx: Tx, slug: str) -> StatusPageRow | None:
+    return tx.one(
+        StatusPageRow,
+        f"select {columns(StatusPageRow, 's.')} from statuspages s"
+        " join customers c on c.id = s.customer_id"
+        " where s.slug = ? and s.enabled = 1 and c.enabled = 1",
+        slug,
+    )
 
 
 def create(tx: Tx, actor: Actor, body: StatusPageBody) -> StatusPageRow:
@@ -69,6 +94,8 @@ def change(
 def delete(tx: Tx, actor: Actor, page_id: str) -> StatusPageRow:
     require(actor, Level.ADMIN)
     row = _find(tx, actor.customer_id, page_id, lock=True)
+    for sql in _DELETE_PARTS:
+        tx.execute(sql, row.id)
     tx.execute("delete from statuspages where id = ? and customer_id = ?", row.id, row.customer_id)
     _record_change(tx, actor, row, "delete", _audit_fields(row), None)
     return row

@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from belvedere.base.clock import DAY, Millis
 
@@ -49,11 +50,12 @@ class Argument(msgspec.Struct, frozen=True):
     label: str = ""
     id: int | None = None
     order: int = 0
-    # The value of a fixed argument, or the default value in a form.
+    # The value of a fixed argument, or the default value in a form: any JSON.
     value: Any = None
     help: str = ""
     readonly: bool = False
-    required: bool = True
+    # True: neither missing nor empty. False: both are allowed. Not set: an empty text is allowed.
+    required: bool | UnsetType = UNSET
     # A select or remote-options argument takes a list.
     multiple: bool = False
     options: list[Option] = []

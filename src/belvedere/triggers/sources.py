@@ -75,3 +75,14 @@ def exists(tx: Tx, customer_id: str, source: str, source_id: str) -> bool:
         customer_id,
     )
     return row is not None
+
+
+def name_of(tx: Tx, customer_id: str, kind: str, source_id: str) -> str:
+    """The name of a source, also of a deleted one; empty if there is none."""
+    source = SOURCES[kind]
+    name: str | None = tx.value(
+        f"select {source.name} from {source.table} where id = ? and customer_id = ?",
+        source_id,
+        customer_id,
+    )
+    return name or ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from belvedere.base.errors import Fault, Invalid
 from belvedere.rest import text_fields
 from belvedere.tasks.definition.validation import retry_faults
-from belvedere.workflow_specs import graph_cycles
+from belvedere.workflow_specs import argument_sources, graph_cycles
 from belvedere.workflow_specs.model import Graph
 
 MAX_NODES = 200
@@ -56,7 +56,7 @@ def faults_of(graph: Graph, start: str) -> list[Fault]:
         return [Fault("graph.edges", f"{message} Set max_visits on one of them.")]
     if start not in {node.id for node in graph.nodes}:
         return [Fault("start", "Name the node to start with.")]
-    return list(_unreachable(graph, start))
+    return [*_unreachable(graph, start), *argument_sources.faults_of(graph)][:MAX_FAULTS]
 
 
 def _nodes(graph: Graph) -> Faults:

@@ -1,6 +1,7 @@
 """A workflow: nodes that run tasks or other workflows, and edges that say what follows."""
 
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -8,6 +9,7 @@ from msgspec import UNSET, UnsetType
 from belvedere.base.clock import DAY, Millis
 from belvedere.tasks.model import Retry
 
+JsonValue = str | int | float | bool | list[Any] | dict[str, Any] | None
 # An edge that is followed whatever the outcome of its source.
 ALWAYS = "always"
 
@@ -26,6 +28,25 @@ class Position(msgspec.Struct, frozen=True):
     y: float = 0.0
 
 
+class StepPart(StrEnum):
+    """What a step that has ended offers to later steps."""
+
+    OUTPUT = "output"
+    INPUT = "input"
+
+
+class ArgumentSource(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Where an argument of a node comes from: an earlier node, or `value` if no node is named."""
+
+    node: str = ""
+    # The output of that node, or the arguments that its job got.
+    part: StepPart = StepPart.OUTPUT
+    index: int = 0
+    # Names of members, from outside to inside, if only a part of the value is wanted.
+    keys: list[str] = []
+    value: JsonValue = None
+
+
 class Node(msgspec.Struct, frozen=True, omit_defaults=True):
     """One task, or one other workflow."""
 
@@ -37,6 +58,8 @@ class Node(msgspec.Struct, frozen=True, omit_defaults=True):
     position: Position | None = None
     # Instead of a task. Its job is a step like any other.
     workflow_id: str = ""
+    # One for each argument. Empty: the output of the step before, index by index.
+    arguments: list[ArgumentSource] = []
 
 
 class Edge(msgspec.Struct, frozen=True):

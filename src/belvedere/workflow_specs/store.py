@@ -56,6 +56,16 @@ def takes_file(tx: Tx, workflow_id: str) -> bool:
     return any(tasks.takes_file(tx, task_id) for (task_id,) in rows)
 
 
+def owner_of(tx: Tx, workflow_id: str) -> tuple[str, str] | None:
+    """The organization of a workflow, by id and name."""
+    row = tx.row(
+        "select c.id, c.name from customers c join workflows w on w.customer_id = c.id"
+        " where w.id = ? and c.enabled = 1",
+        workflow_id,
+    )
+    return None if row is None else (row[0], row[1])
+
+
 def not_found() -> NotFound:
     return NotFound("There is no such workflow.", code="workflow_not_found")
 

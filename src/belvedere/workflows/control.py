@@ -8,8 +8,8 @@ from belvedere.jobs.lifecycle import actions as job_service
 from belvedere.jobs.model import WORKFLOW, JobRow
 from belvedere.workflow_specs import store, workflow_jobs
 from belvedere.workflow_specs.model import StepRow
-from belvedere.workflows.engine import step_store
-from belvedere.workflows.engine.advance import advance
+from belvedere.workflows.execution import step_store
+from belvedere.workflows.execution.advance import advance
 from belvedere.workflows.restart import restart_job
 
 

@@ -7,7 +7,7 @@ from belvedere.base.clock import iso
 from belvedere.workflow_specs.model import Graph, StepRow, WorkflowRow, decode
 from belvedere.workflow_specs.nesting import WorkflowName
 from belvedere.workflow_specs.store import TaskName
-from belvedere.workflows.engine.visits import causes_of
+from belvedere.workflows.execution.visits import causes_of
 
 
 class WorkflowRecord(msgspec.Struct):

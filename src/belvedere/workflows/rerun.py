@@ -11,7 +11,7 @@ from belvedere.jobs.model import WORKFLOW, JobRow
 from belvedere.workflow_specs import store, workflow_jobs
 from belvedere.workflow_specs.model import Node, WorkflowJobRow, decode
 from belvedere.workflows import control
-from belvedere.workflows.engine import step_store
+from belvedere.workflows.execution import step_store
 from belvedere.workflows.start import WorkflowJobRequest
 
 

@@ -11,11 +11,11 @@ from belvedere.jobs import store as jobs
 from belvedere.jobs.model import JobRow, JobState, Lifecycle
 from belvedere.workflow_specs import store, workflow_jobs
 from belvedere.workflow_specs.model import Graph, Node, StepRow, WorkflowJobRow
-from belvedere.workflows.engine import decision, nested, step_jobs, step_store
-from belvedere.workflows.engine.advance import advance
-from belvedere.workflows.engine.decision import NodeStart
-from belvedere.workflows.engine.requests import StepRequest
-from belvedere.workflows.engine.visits import Visit, VisitKey, visits_from_steps
+from belvedere.workflows.execution import decision, nested, step_jobs, step_store
+from belvedere.workflows.execution.advance import advance
+from belvedere.workflows.execution.decision import NodeStart
+from belvedere.workflows.execution.requests import StepRequest
+from belvedere.workflows.execution.visits import Visit, VisitKey, visits_from_steps
 
 
 def restart_job(tx: Tx, actor: Actor, old: JobRow, parent: JobRow | None = None) -> JobRow:

@@ -14,11 +14,11 @@ from belvedere.base.errors import Invalid
 from belvedere.db import Tx
 from belvedere.jobs.api import list_pages, request_size, run_requests
 from belvedere.jobs.api.create import RUN_CODES
-from belvedere.jobs.api.results import is_set
 from belvedere.jobs.history import retention
 from belvedere.jobs.model import WORKFLOW, JobRow
 from belvedere.jobs.queries import details, pages, records
 from belvedere.jobs.queries.records import JobRecord
+from belvedere.jobs.queries.result_form import is_set
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
 from belvedere.rest.listing import Condition
@@ -67,22 +67,27 @@ async def admit_secret(request: AnyRequest) -> None:
 
 async def run_by_secret(request: Request[None]) -> Reply:
     arguments = await run_requests.read_arguments(request)
-    if request.customer is None:
-        raise Invalid("Name the organization with ?customer=<name>.", code="customer_required")
     secret = request.path["secret"]
     return await run_requests.run_by_secret(
-        request, _customer, lambda actor: _run(request, actor, arguments, secret=secret)
+        request,
+        partial(_customer, workflow_id=request.path["id"]),
+        lambda actor: _run(request, actor, arguments, secret=secret),
     )
 
 
-def _customer(tx: Tx, name: str | None) -> tuple[str, str] | None:
-    customer = None if name is None else customers.by_name(tx, name)
+def _customer(tx: Tx, name: str | None, workflow_id: str) -> tuple[str, str] | None:
+    """The named organization, else that of the workflow."""
+    if name is None:
+        return store.owner_of(tx, workflow_id)
+    customer = customers.by_name(tx, name)
     return (customer.id, customer.name) if customer is not None and customer.enabled else None
 
 
 async def _run(
     request: AnyRequest, actor: Actor, arguments: RunArguments, secret: str | None = None
 ) -> Reply:
+    if arguments.rest:
+        run_requests.note_unknown_fields(request, arguments, ("wait_result",))
     wait_s = run_requests.wait_seconds(request, arguments)
     idempotency_key = await run_requests.idempotency_key(request)
     run_requests.release_body(request)
@@ -96,6 +101,7 @@ async def _run(
         once=idempotency_key,
         # A caller with the secret key cannot choose where the workflow starts.
         start=arguments.task or None if secret is None else None,
+        ignores_extra=not request.is_strict,
     )
     return await _start(request, actor, job_request, wait_s)
 
@@ -104,10 +110,12 @@ async def _start(
     request: AnyRequest, actor: Actor, job_request: WorkflowJobRequest, wait_s: float | None = None
 ) -> Reply:
     prepared: PreparedWorkflowJob = await request.services.db.write_batched(start.run, job_request)
+    request.ignored += prepared.ignored
     headers = run_requests.replay_headers(prepared.is_replayed)
     if wait_s is not None:
         return await run_requests.wait_for_end(request, actor, prepared.job.id, wait_s, headers)
-    return Reply(_created(prepared.job, actor), headers=headers)
+    record = run_requests.add_secret(request, actor, _created(prepared.job, actor))
+    return Reply(record, headers=headers)
 
 
 def _created(job: JobRow, actor: Actor) -> JobRecord:
@@ -141,7 +149,7 @@ async def list_inputs(request: Request[None]) -> Reply:
     listing = replace(query, conditions=(*query.conditions, *only))
     async with heavy_read(request):
         page = await read_list(request, listing, run_inputs.read_inputs, request.actor)
-    if not is_set(request, "include_definitions"):
+    if not is_set(request.query, "include_definitions"):
         for record in page.records:
             record.task = msgspec.UNSET
     return pagination.answer_page(request, listing, page)
@@ -219,7 +227,7 @@ def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
         answer=JobRecord,
         codes=_RUN_CODES,
         statuses=(202,),
-        needs_customer=level == "anonymous",
+        selectable=True,
         max_body=request_size.MAX_BODY,
         admit=admit_size if level == "user" else admit_secret,
         query=run_requests.QUERY,

@@ -9,7 +9,7 @@ from belvedere.schedules.targets import TASK, ScheduleTarget
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.nesting import first_task
 from belvedere.workflows import start
-from belvedere.workflows.engine import step_store
+from belvedere.workflows.execution import step_store
 from belvedere.workflows.start import WorkflowJobRequest
 
 

@@ -20,7 +20,7 @@ from belvedere.workflow_specs import nesting, store
 from belvedere.workflow_specs.model import WorkflowRow, WorkflowSpec, decode
 from belvedere.workflows import bodies
 from belvedere.workflows.bodies import WorkflowBody
-from belvedere.workflows.engine import admission
+from belvedere.workflows.execution import admission
 from belvedere.workflows.records import WorkflowView
 
 

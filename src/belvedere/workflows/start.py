@@ -20,8 +20,8 @@ from belvedere.jobs.lifecycle.create import TaskCache
 from belvedere.jobs.model import JobRow
 from belvedere.workflow_specs import store
 from belvedere.workflow_specs.model import Node, WorkflowRow, WorkflowSpec, decode
-from belvedere.workflows.engine import nested, step_jobs
-from belvedere.workflows.engine.requests import RunContext, StepRequest, WorkflowRun
+from belvedere.workflows.execution import nested, step_jobs
+from belvedere.workflows.execution.requests import RunContext, StepRequest, WorkflowRun
 
 
 class WorkflowJobRequest(msgspec.Struct):
@@ -36,6 +36,8 @@ class WorkflowJobRequest(msgspec.Struct):
     keys: Keyring | None = None
     once: IdempotencyKey | None = None
     by_index: bool = False
+    # Values beyond the definitions of the first task are ignored instead of refused.
+    ignores_extra: bool = False
     # Start with this node, or with the node of this task or workflow.
     start: str | None = None
     # Of a job that is run again: the task version that its arguments fit, and the stored arguments.
@@ -53,6 +55,12 @@ class PreparedWorkflowJob(msgspec.Struct):
     @property
     def is_replayed(self) -> bool:
         return self.run is None
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The values that no argument of the first step takes."""
+        step = None if self.run is None else self.run.first_step
+        return () if step is None or step.task_job is None else step.task_job[1].ignored
 
 
 def run(tx: Tx, requests: list[WorkflowJobRequest]) -> Sequence[PreparedWorkflowJob | Exception]:
@@ -84,6 +92,7 @@ def prepare(tx: Tx, request: WorkflowJobRequest, tasks: TaskCache) -> PreparedWo
         request.values or [],
         request.origin,
         request.by_index,
+        request.ignores_extra,
         stored_arguments=request.stored_arguments,
     )
     run = step_jobs.prepare_run(tx, row, context, step_request, tasks, start=node)
@@ -147,6 +156,7 @@ def _run_context(request: WorkflowJobRequest, row: WorkflowRow, job_id: str) -> 
         actor.username,
         actor.email,
         starters=actor.starters,
+        source=actor.source,
     )
 
 

@@ -79,8 +79,8 @@ def _holds(condition: filters.Condition, row: tuple[Any, ...]) -> bool:
         case "$in":
             return held in condition.values
         case "$text":
-            sought = str(value)[1:-1].replace("\\%", "%").replace("\\_", "_").replace("\\\\", "\\")
-            return held is not None and sought in held.lower()
+            text = str(value)[1:-1].replace("\\%", "%").replace("\\_", "_").replace("\\\\", "\\")
+            return held is not None and text in held.lower()
     if held is None:
         return False
     order: dict[str, Any] = {"$gt": held > value, "$gte": held >= value, "$lt": held < value}
@@ -98,7 +98,9 @@ def _check_filters(query: dict[str, list[str]]) -> None:
     assert sql.where.count("?") == len(sql.params) and sql.page.count("?") == len(sql.page_params)
     text = f"select x.id, x.name, x.size from x where 1 = 1{sql.where}"
     found = set(_table.execute(text, sql.params))
-    assert found == {row for row in ROWS if all(_holds(one, row) for one in listing.conditions)}
+    assert found == {
+        row for row in ROWS if all(_holds(condition, row) for condition in listing.conditions)
+    }
     _table.execute(text + sql.page, (*sql.params, *sql.page_params)).fetchall()
 
 
@@ -248,10 +250,10 @@ def _check_patterns(example: tuple[str, str]) -> None:
         assert ours is None or re.search("surrogate|letters of many", refusal.message)
         return
     assert ours is not None
-    for one in (text, *SHORT):
+    for item in (text, *SHORT):
         # Words of RE2 are of ASCII letters.
-        if r"\b" not in source.lower() or one.isascii():
-            assert theirs.matches(one) is ours.matches(one), (source, one)
+        if r"\b" not in source.lower() or item.isascii():
+            assert theirs.matches(item) is ours.matches(item), (source, item)
 
 
 TARGETS = [

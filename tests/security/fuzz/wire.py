@@ -159,11 +159,11 @@ def _check_bodies(example: tuple[str, bytes, dict[str, list[str]]]) -> None:
     """Any body is refused as such or read; what is read is a list of arguments or none."""
     kind, raw, query = example
     try:
-        given = run_arguments.read(kind, raw, query)
+        text = run_arguments.read(kind, raw, query)
     except Refused as refusal:
         assert refusal.message and len(refusal.message) < 1_000
         return
-    assert given.arguments is None or isinstance(given.arguments, list)
+    assert text.arguments is None or isinstance(text.arguments, list)
 
 
 queries = st.dictionaries(

@@ -37,10 +37,26 @@ export function address(
 
 const inWords = createQuerySerializer()
 
-export const api = createClient<paths>({
+const client = createClient<paths>({
   baseUrl: new URL(ROOT, document.baseURI).href.replace(/\/$/, ''),
   querySerializer: (query) => inWords(customer ? { ...query, customer } : query),
 })
+
+/** Calls that send a body: the server refuses a field that has no effect instead of ignoring it. */
+function strict<Call extends (path: never, init: never) => unknown>(call: Call): Call {
+  const withParameter = (path: never, init?: { params?: { query?: object } }) => {
+    const query = { ...init?.params?.query, strict: '1' }
+    return call(path, { ...init, params: { ...init?.params, query } } as never)
+  }
+  return withParameter as unknown as Call
+}
+
+export const api = {
+  ...client,
+  POST: strict(client.POST),
+  PUT: strict(client.PUT),
+  PATCH: strict(client.PATCH),
+}
 
 interface Answer<T> {
   data?: T
@@ -66,7 +82,7 @@ export interface RowsWithTotal<T> {
   until: string | null
 }
 
-/** Like ok, with what a list says of itself in its headers. */
+/** Like ok, with the totals that a list has in its headers. */
 export async function okWithTotal<T>(request: Promise<Answer<T>>): Promise<RowsWithTotal<T>> {
   const answer = await request
   const { headers } = answer.response

@@ -16,7 +16,7 @@ export interface Fault {
   message: string
 }
 
-/** A refusal of the server, in its own words. */
+/** An error response of the server, with its message. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -47,7 +47,7 @@ export function isFinal(error: unknown): boolean {
   )
 }
 
-/** Somebody else saved first. */
+/** Someone else saved first. */
 export function isStale(error: unknown): boolean {
   return error instanceof ApiError && error.status === 412
 }

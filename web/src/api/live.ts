@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react'
 import { readEvents, StreamRefused } from '../lib/sse'
 import { address } from './client'
 
-/** One change, as the server tells it. */
+/** One change, as the server reports it. */
 export interface LiveEvent {
   kind: string
   object: string
@@ -91,7 +91,7 @@ export function startLive(client: QueryClient, onSignedOut: () => void): () => v
     // Locks need https or localhost: over plain http every tab has a stream of its own.
     void lead()
   }
-  // A tab that comes later learns from the one that listens how the stream stands.
+  // A tab that is opened later gets the state of the stream from the tab that holds it.
   channel.postMessage({ asks: true })
   return () => {
     stop.abort()
@@ -102,7 +102,7 @@ export function startLive(client: QueryClient, onSignedOut: () => void): () => v
 
 interface StreamReport {
   status: (change: Partial<Status>) => void
-  /** The stream stands for the first time. */
+  /** The stream is open for the first time. */
   begun: () => void
   happened: (event: LiveEvent) => void
   resync: () => void

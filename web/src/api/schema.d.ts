@@ -188,26 +188,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/-/docs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * This interface as a page.
-         * @description Level: anonymous.
-         */
-        get: operations["get_docs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/-/enrol": {
         parameters: {
             query?: never;
@@ -420,7 +400,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find anything by name or tag, and jobs by the start of their id
+         * Find anything by name, tag or short id, and jobs by the start of their id
          * @description Level: viewer.
          */
         get: operations["get_search"];
@@ -490,6 +470,106 @@ export interface paths {
         get: operations["get_status_slug_badge_svg"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/-/status/{slug}/feed.atom": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The incidents of a public status page as an Atom feed
+         * @description Level: anonymous.
+         */
+        get: operations["get_status_slug_feed_atom"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/-/status/{slug}/logo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The logo of a public status page
+         * @description Level: anonymous.
+         */
+        get: operations["get_status_slug_logo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/-/status/{slug}/subscriber": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for mails about incidents; the address must be confirmed
+         * @description Level: anonymous.
+         */
+        post: operations["post_status_slug_subscriber"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/-/status/{slug}/subscriber/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm an address with the token from the mail
+         * @description Level: anonymous.
+         */
+        post: operations["post_status_slug_subscriber_confirm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/-/status/{slug}/subscriber/unsubscribe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a subscription with the token from the mail
+         * @description Level: anonymous.
+         */
+        post: operations["post_status_slug_subscriber_unsubscribe"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1011,6 +1091,30 @@ export interface paths {
          * @description Level: admin. People only.
          */
         delete: operations["delete_api_enrolment_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/first-steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the first steps of a new organization and which of them are done
+         * @description Level: admin.
+         */
+        get: operations["get_api_first_steps"];
+        /**
+         * Show or hide the first steps
+         * @description Level: admin.
+         */
+        put: operations["put_api_first_steps"];
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2224,6 +2328,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/job/arguments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The arguments of some jobs as short texts, without masked ones
+         * @description Level: viewer.
+         */
+        get: operations["get_job_arguments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/job/cancel": {
         parameters: {
             query?: never;
@@ -2238,6 +2362,26 @@ export interface paths {
          * @description Level: user.
          */
         post: operations["post_job_cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/job/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count jobs by lifecycle and state, the newest 20,000
+         * @description Level: viewer.
+         */
+        get: operations["get_job_counts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2724,12 +2868,36 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The script that it ran, and that of the task's last successful job.
+         * Its script and arguments, compared with the task's last successful job.
          * @description Level: viewer.
          */
         get: operations["get_job_id_script"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/job/{id}/secret/{secret}/result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The result of a job that was started by a secret, with the secret of the job.
+         * @description Level: anonymous.
+         */
+        get: operations["get_job_id_secret_secret_result"];
+        put?: never;
+        /**
+         * The result of a job that was started by a secret, with the secret of the job.
+         * @description Level: anonymous.
+         */
+        post: operations["post_job_id_secret_secret_result"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2827,6 +2995,46 @@ export interface paths {
          * @description Level: admin.
          */
         delete: operations["delete_monitor_nested_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/monitor/trial": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let an agent make a check once, without creating a monitor
+         * @description Level: admin.
+         */
+        post: operations["post_monitor_trial"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/monitor/trial/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the result of such a check, or that it is awaited
+         * @description Level: admin.
+         */
+        get: operations["get_monitor_trial_id"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3896,6 +4104,134 @@ export interface paths {
         patch: operations["patch_statuspage_id"];
         trace?: never;
     };
+    "/statuspage/{id}/incident": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the incidents that were posted on a status page
+         * @description Level: manager.
+         */
+        get: operations["get_statuspage_id_incident"];
+        put?: never;
+        /**
+         * Post an incident on a status page, and mail it to subscribers
+         * @description Level: admin.
+         */
+        post: operations["post_statuspage_id_incident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/statuspage/{id}/incident/{incident_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a posted incident
+         * @description Level: admin.
+         */
+        delete: operations["delete_statuspage_id_incident_incident_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/statuspage/{id}/incident/{incident_id}/update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add an update to a posted incident, or resolve it
+         * @description Level: admin.
+         */
+        post: operations["post_statuspage_id_incident_incident_id_update"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/statuspage/{id}/logo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the logo of a status page: a PNG, JPEG or WebP image
+         * @description Level: admin.
+         */
+        put: operations["put_statuspage_id_logo"];
+        post?: never;
+        /**
+         * Remove the logo of a status page
+         * @description Level: admin.
+         */
+        delete: operations["delete_statuspage_id_logo"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/statuspage/{id}/subscriber": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the subscribers of a status page
+         * @description Level: admin.
+         */
+        get: operations["get_statuspage_id_subscriber"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/statuspage/{id}/subscriber/{subscriber_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a subscriber of a status page
+         * @description Level: admin.
+         */
+        delete: operations["delete_statuspage_id_subscriber_subscriber_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tag": {
         parameters: {
             query?: never;
@@ -4211,6 +4547,34 @@ export interface paths {
          */
         post: operations["post_view"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/view/layout/dashboard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the cards of a page are arranged: for you, and for everyone else
+         * @description Level: viewer. People only.
+         */
+        get: operations["get_view_layout_dashboard"];
+        /**
+         * Arrange the cards of a page; for everyone else only as a manager
+         * @description Level: viewer. People only.
+         */
+        put: operations["put_view_layout_dashboard"];
+        post?: never;
+        /**
+         * Return to the shared layout, or to the default one
+         * @description Level: viewer. People only.
+         */
+        delete: operations["delete_view_layout_dashboard"];
         options?: never;
         head?: never;
         patch?: never;
@@ -4943,8 +5307,7 @@ export interface components {
             pattern: string;
             /** @default false */
             readonly: boolean;
-            /** @default true */
-            required: boolean;
+            required?: boolean;
             /** @default  */
             text_attribute: string;
             type: components["schemas"]["ArgumentKind"];
@@ -4952,10 +5315,36 @@ export interface components {
             value: unknown;
         };
         /**
+         * ArgumentChange
+         * @description An argument that has another value than in the last successful job; null: it had none.
+         */
+        ArgumentChange: {
+            after: string | null;
+            before: string | null;
+            name: string;
+            position: number;
+        };
+        /**
          * ArgumentKind
          * @enum {unknown}
          */
         ArgumentKind: "boolean" | "date" | "email" | "file" | "fixed" | "input" | "json" | "regexp" | "remote-options" | "select" | "textarea";
+        /**
+         * ArgumentSource
+         * @description Where an argument of a node comes from: an earlier node, or `value` if no node is named.
+         */
+        ArgumentSource: {
+            /** @default 0 */
+            index?: number;
+            /** @default [] */
+            keys?: string[];
+            /** @default  */
+            node?: string;
+            /** @default output */
+            part?: components["schemas"]["StepPart"];
+            /** @default null */
+            value?: string | number | boolean | unknown[] | Record<string, unknown> | null;
+        };
         /**
          * ArtifactRecord
          * @description A file that the last attempt left; not complete if the agent has lost a part of it.
@@ -5417,6 +5806,28 @@ export interface components {
             paused: boolean;
         };
         /**
+         * FirstStep
+         * @description `name`: `run`, `task`, `schedule`, `host`, `notifications` or `people`.
+         */
+        FirstStep: {
+            done: boolean;
+            name: string;
+        };
+        /**
+         * FirstSteps
+         * @description `visible`: the list is shown, because a step is open and nobody has hidden it. `demo`: how
+         *         many objects of the demo exist.
+         */
+        FirstSteps: {
+            demo: number;
+            steps: components["schemas"]["FirstStep"][];
+            visible: boolean;
+        };
+        /** FirstStepsChange */
+        FirstStepsChange: {
+            visible: boolean;
+        };
+        /**
          * GiveInput
          * @description The values that the job waits for, under either name.
          */
@@ -5837,6 +6248,15 @@ export interface components {
             user: components["schemas"]["Person"];
         };
         /**
+         * JobArguments
+         * @description The arguments of one job as short texts, masked ones left out. `more`: there are others.
+         */
+        JobArguments: {
+            id: string;
+            more: boolean;
+            texts: string[];
+        };
+        /**
          * JobCounts
          * @description Running: assigned or started. Queued: ready or syncing.
          */
@@ -5884,7 +6304,10 @@ export interface components {
             script_id: string | null;
             script_runas: string;
             script_sha256: string | null;
+            secret?: string;
             started_at: string | null;
+            /** @default null */
+            started_by: components["schemas"]["JobStarter"] | null;
             state: string;
             task?: components["schemas"]["TaskInJob"] | null;
             task_arguments_values?: unknown[];
@@ -5898,14 +6321,14 @@ export interface components {
             version: number;
             waiting_detail: Record<string, unknown> | null;
             waiting_reason: string | null;
+            warnings?: string[];
             will_run?: components["schemas"]["PlannedTask"][];
             workflow_id: string | null;
             workflow_job_id: string | null;
         };
         /**
          * JobReportBody
-         * @description `{"result": {"state": …, "data": {…}}}`, or the same fields at the top level. TheEye's
-         *         agents send any JSON here, so the types are checked where the values are read.
+         * @description `{"result": {"state": …, "data": {…}}}`, or the same fields at the top level.
          */
         JobReportBody: {
             /** @default null */
@@ -5941,6 +6364,16 @@ export interface components {
             task: string | null;
             workflow: string | null;
         };
+        /**
+         * JobStarter
+         * @description What started a job: a webhook, a schedule, a token, or a task, workflow, monitor or indicator
+         *         whose event did. `name` is empty if the caller may not see it.
+         */
+        JobStarter: {
+            id: string;
+            kind: string;
+            name: string;
+        };
         /** JobUserRecord */
         JobUserRecord: {
             email: string;
@@ -5953,6 +6386,38 @@ export interface components {
          * @enum {unknown}
          */
         Join: "all" | "any";
+        /**
+         * LayoutBody
+         * @description The cards in their order. `shared`: for everyone who has no layout of their own.
+         */
+        LayoutBody: {
+            cards: components["schemas"]["LayoutCard"][];
+            /** @default false */
+            shared?: boolean;
+        };
+        /**
+         * LayoutCard
+         * @description One card: its name, its width, and whether it is hidden.
+         */
+        LayoutCard: {
+            card: string;
+            /** @default false */
+            hidden: boolean;
+            /**
+             * @default half
+             * @enum {unknown}
+             */
+            size: "full" | "half";
+        };
+        /**
+         * LayoutRecord
+         * @description The caller's layout and the shared one; null if there is none.
+         */
+        LayoutRecord: {
+            own: components["schemas"]["LayoutCard"][] | null;
+            page: string;
+            shared: components["schemas"]["LayoutCard"][] | null;
+        };
         /**
          * LegacyConfig
          * @description What the agent has to check.
@@ -6137,6 +6602,21 @@ export interface components {
             second_factor?: string;
             session_id?: string;
             ticket?: string;
+        };
+        /**
+         * LogoBody
+         * @description `content`: a PNG, JPEG or WebP image in base64.
+         */
+        LogoBody: {
+            content: string;
+        };
+        /**
+         * LogoRecord
+         * @description `sha256` is empty if the page has no logo.
+         */
+        LogoRecord: {
+            media_type: string;
+            sha256: string;
         };
         /**
          * MaintenanceWindow
@@ -6439,6 +6919,7 @@ export interface components {
             beats: string;
             beats_from: string | null;
             beats_to: string | null;
+            creation_date: string;
             enable: boolean;
             flapping: boolean;
             host_id: string | null;
@@ -6543,6 +7024,8 @@ export interface components {
          * @description One task, or one other workflow.
          */
         Node: {
+            /** @default [] */
+            arguments?: components["schemas"]["ArgumentSource"][];
             id: string;
             /** @default any */
             join?: components["schemas"]["Join"];
@@ -6768,6 +7251,43 @@ export interface components {
             y: number;
         };
         /**
+         * PostBody
+         * @description `started` is in the past; the default is now.
+         */
+        PostBody: {
+            /** @default outage */
+            impact?: string;
+            /** @default true */
+            notify?: boolean;
+            started?: string;
+            /** @default investigating */
+            state?: string;
+            text: string;
+            title: string;
+        };
+        /**
+         * PostedIncident
+         * @description `impact`: an outage makes the state of the page a failure, a notice does not.
+         */
+        PostedIncident: {
+            ended: string | null;
+            id: string;
+            impact: string;
+            started: string;
+            state: string;
+            title: string;
+            updates: components["schemas"]["PostedUpdate"][];
+        };
+        /**
+         * PostedUpdate
+         * @description What was known at a time. The text is plain text.
+         */
+        PostedUpdate: {
+            date: string;
+            state: string;
+            text: string;
+        };
+        /**
          * Preferences
          * @description Settings that a console stores: appearance, recent values. At most 32 KiB.
          */
@@ -6824,9 +7344,11 @@ export interface components {
         /**
          * Provenance
          * @description `last_good`: the last successful job of the task before this one. `same`: both ran the same
-         *         script.
+         *         script. `arguments`: those that differ from the last successful job, except masked ones; each
+         *         value as a text of at most 200 characters.
          */
         Provenance: {
+            arguments: components["schemas"]["ArgumentChange"][];
             job: components["schemas"]["ScriptRun"];
             last_good: components["schemas"]["ScriptRun"] | null;
             same: boolean;
@@ -7094,8 +7616,7 @@ export interface components {
         };
         /**
          * ReportBody
-         * @description The state of a check, the name of an event, and free data. TheEye's agents send any JSON
-         *         here, so the types are checked where the values are read.
+         * @description The state of a check, the name of an event, and free data.
          */
         ReportBody: {
             /** @default null */
@@ -7498,6 +8019,20 @@ export interface components {
             /** @default null */
             value?: string | number | components["schemas"]["Chart"] | null;
         };
+        /** StateCount */
+        StateCount: {
+            count: number;
+            lifecycle: string;
+            state: string;
+        };
+        /**
+         * StateCounts
+         * @description `more`: the newest 20,000 jobs were counted, and there are older ones.
+         */
+        StateCounts: {
+            counts: components["schemas"]["StateCount"][];
+            more: boolean;
+        };
         /**
          * StateLog
          * @description `kept`: older changes were deleted. `whole`: false if there are more changes since the
@@ -7518,7 +8053,7 @@ export interface components {
         };
         /**
          * StatsRecord
-         * @description The latest statistics of one type. `stats` is JSON as the agent sent it.
+         * @description The latest statistics of one type.
          */
         StatsRecord: {
             customer_name: string;
@@ -7530,13 +8065,17 @@ export interface components {
         };
         /**
          * Status
-         * @description `state`: the worst state of the parts.
+         * @description `state`: the worst state of the parts; `failure` while a posted outage is not resolved.
          */
         Status: {
             description: string;
             incidents: components["schemas"]["Incident"][];
+            logo: string;
             parts: components["schemas"]["PartStatus"][];
+            posts: components["schemas"]["PostedIncident"][];
             state: string;
+            /** @default false */
+            subscribe: boolean;
             title: string;
             updated: string;
         };
@@ -7562,12 +8101,20 @@ export interface components {
             enable: boolean;
             id: string;
             last_update: string;
+            /** @default  */
+            logo: string;
             parts: components["schemas"]["Part"][];
             slug: string;
             title: string;
             url: string;
             version: number;
         };
+        /**
+         * StepPart
+         * @description What a step that has ended offers to later steps.
+         * @enum {unknown}
+         */
+        StepPart: "input" | "output";
         /**
          * StepRecord
          * @description A visit of a node of a workflow job.
@@ -7581,6 +8128,31 @@ export interface components {
             tries: number;
             trigger_name: string | null;
             visit: number;
+        };
+        /**
+         * SubscriberRecord
+         * @description `confirmed` is null until the person opens the link in the mail.
+         */
+        SubscriberRecord: {
+            confirmed: string | null;
+            creation_date: string;
+            email: string;
+            id: string;
+        };
+        /** SubscriptionReply */
+        SubscriptionReply: {
+            message: string;
+        };
+        /** SubscriptionRequest */
+        SubscriptionRequest: {
+            email: string;
+        };
+        /**
+         * SubscriptionToken
+         * @description The token from the link in a mail.
+         */
+        SubscriptionToken: {
+            token: string;
         };
         /** Tag */
         Tag: {
@@ -7852,6 +8424,25 @@ export interface components {
             uri: string;
         };
         /**
+         * TrialRecord
+         * @description A check that runs once. `state` is waiting, normal, failure, changed, or expired if the agent
+         *         did not report in time.
+         */
+        TrialRecord: {
+            /** @default  */
+            event: string;
+            host_id: string;
+            id: string;
+            /** @default {} */
+            measured: {
+                [key: string]: number;
+            };
+            /** @default  */
+            message: string;
+            state: string;
+            type: string;
+        };
+        /**
          * TriggerGraph
          * @description In graphlib's format: an object points to its events, an event to what it starts.
          */
@@ -7897,6 +8488,17 @@ export interface components {
         UntilBody: {
             /** @default null */
             until?: string | null;
+        };
+        /**
+         * UpdateBody
+         * @description `notify: false` sends no mail to subscribers.
+         */
+        UpdateBody: {
+            /** @default true */
+            notify?: boolean;
+            /** @default investigating */
+            state?: string;
+            text: string;
         };
         /**
          * VersionRecord
@@ -8453,35 +9055,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Counts"];
-                };
-            };
-            /** @description Refused. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorRecord"];
-                };
-            };
-        };
-    };
-    get_docs: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
                 };
             };
             /** @description Refused. */
@@ -9064,6 +9637,211 @@ export interface operations {
                 };
                 content: {
                     "image/svg+xml": string;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_status_slug_feed_atom: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/atom+xml": string;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_status_slug_logo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_status_slug_subscriber: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionReply"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionReply"];
+                };
+            };
+            /** @description Not finished yet. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionReply"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_status_slug_subscriber_confirm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionToken"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionReply"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionReply"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_status_slug_subscriber_unsubscribe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionToken"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionReply"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionReply"];
                 };
             };
             /** @description Refused. */
@@ -10145,6 +10923,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TokenRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_api_first_steps: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FirstSteps"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    put_api_first_steps: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["FirstStepsChange"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FirstSteps"];
                 };
             };
             /** @description Refused. */
@@ -13163,6 +14003,14 @@ export interface operations {
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
                 wait_timeout?: string;
+                /** @description with wait_result: the whole job */
+                full?: string;
+                /** @description with wait_result: its result */
+                result?: string;
+                /** @description with wait_result: all values of its output */
+                output?: string;
+                /** @description with wait_result: the index of one value of its output, decoded; default 0 */
+                parse?: string;
                 /** @description the organization's name */
                 customer?: string;
             };
@@ -13183,7 +14031,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JobRecord"];
+                    "application/json": components["schemas"]["JobRecord"] | unknown;
                 };
             };
             /** @description Not finished yet. */
@@ -13193,6 +14041,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_job_arguments: {
+        parameters: {
+            query?: {
+                /** @description ids of at most 100 jobs, separated by commas */
+                ids?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobArguments"][];
                 };
             };
             /** @description Refused. */
@@ -13238,6 +14120,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CancelResults"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_job_counts: {
+        parameters: {
+            query?: {
+                /** @description only jobs whose field has this value, as in GET /job */
+                "where[field]"?: string;
+                /** @description text in the name, the id, or the name or e-mail of the person who started it */
+                q?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateCounts"];
                 };
             };
             /** @description Refused. */
@@ -13459,6 +14377,14 @@ export interface operations {
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
                 wait_timeout?: string;
+                /** @description with wait_result: the whole job */
+                full?: string;
+                /** @description with wait_result: its result */
+                result?: string;
+                /** @description with wait_result: all values of its output */
+                output?: string;
+                /** @description with wait_result: the index of one value of its output, decoded; default 0 */
+                parse?: string;
                 /** @description the organization's name */
                 customer: string;
             };
@@ -13481,7 +14407,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JobRecord"];
+                    "application/json": components["schemas"]["JobRecord"] | unknown;
                 };
             };
             /** @description Not finished yet. */
@@ -14317,6 +15243,114 @@ export interface operations {
             };
         };
     };
+    get_job_id_secret_secret_result: {
+        parameters: {
+            query?: {
+                /** @description seconds to wait for the end, default 60, at most 300 */
+                timeout?: string;
+                /** @description the whole job */
+                full?: string;
+                /** @description its result */
+                result?: string;
+                /** @description all values of its output */
+                output?: string;
+                /** @description the index of one value of its output, decoded; default 0 */
+                parse?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description Not finished yet. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_job_id_secret_secret_result: {
+        parameters: {
+            query?: {
+                /** @description seconds to wait for the end, default 60, at most 300 */
+                timeout?: string;
+                /** @description the whole job */
+                full?: string;
+                /** @description its result */
+                result?: string;
+                /** @description all values of its output */
+                output?: string;
+                /** @description the index of one value of its output, decoded; default 0 */
+                parse?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description Not finished yet. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     put_job_id_synced: {
         parameters: {
             query?: {
@@ -14602,6 +15636,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MonitorRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_monitor_trial: {
+        parameters: {
+            query?: {
+                /** @description the host that runs the check, if the body names none */
+                host_id?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["MonitorBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrialRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_monitor_trial_id: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrialRecord"];
                 };
             };
             /** @description Refused. */
@@ -17252,6 +18358,311 @@ export interface operations {
             };
         };
     };
+    get_statuspage_id_incident: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostedIncident"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_statuspage_id_incident: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PostBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostedIncident"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostedIncident"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    delete_statuspage_id_incident_incident_id: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostedIncident"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    post_statuspage_id_incident_incident_id_update: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["UpdateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostedIncident"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostedIncident"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    put_statuspage_id_logo: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LogoBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogoRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    delete_statuspage_id_logo: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogoRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_statuspage_id_subscriber: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriberRecord"][];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    delete_statuspage_id_subscriber_subscriber_id: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                subscriber_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriberRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
     get_tag: {
         parameters: {
             query?: {
@@ -17781,6 +19192,14 @@ export interface operations {
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
                 wait_timeout?: string;
+                /** @description with wait_result: the whole job */
+                full?: string;
+                /** @description with wait_result: its result */
+                result?: string;
+                /** @description with wait_result: all values of its output */
+                output?: string;
+                /** @description with wait_result: the index of one value of its output, decoded; default 0 */
+                parse?: string;
                 /** @description the organization's name */
                 customer?: string;
             };
@@ -17803,7 +19222,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JobRecord"];
+                    "application/json": components["schemas"]["JobRecord"] | unknown;
                 };
             };
             /** @description Not finished yet. */
@@ -17981,6 +19400,14 @@ export interface operations {
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
                 wait_timeout?: string;
+                /** @description with wait_result: the whole job */
+                full?: string;
+                /** @description with wait_result: its result */
+                result?: string;
+                /** @description with wait_result: all values of its output */
+                output?: string;
+                /** @description with wait_result: the index of one value of its output, decoded; default 0 */
+                parse?: string;
                 /** @description the organization's name */
                 customer?: string;
             };
@@ -18004,7 +19431,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JobRecord"];
+                    "application/json": components["schemas"]["JobRecord"] | unknown;
                 };
             };
             /** @description Not finished yet. */
@@ -18156,6 +19583,108 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ViewRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    get_view_layout_dashboard: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LayoutRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    put_view_layout_dashboard: {
+        parameters: {
+            query?: {
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LayoutBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LayoutRecord"];
+                };
+            };
+            /** @description Refused. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorRecord"];
+                };
+            };
+        };
+    };
+    delete_view_layout_dashboard: {
+        parameters: {
+            query?: {
+                /** @description true: delete the shared layout; only as a manager */
+                shared?: string;
+                /** @description the organization's name */
+                customer?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LayoutRecord"];
                 };
             };
             /** @description Refused. */
@@ -19404,6 +20933,14 @@ export interface operations {
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
                 wait_timeout?: string;
+                /** @description with wait_result: the whole job */
+                full?: string;
+                /** @description with wait_result: its result */
+                result?: string;
+                /** @description with wait_result: all values of its output */
+                output?: string;
+                /** @description with wait_result: the index of one value of its output, decoded; default 0 */
+                parse?: string;
                 /** @description the organization's name */
                 customer?: string;
             };
@@ -19426,7 +20963,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JobRecord"];
+                    "application/json": components["schemas"]["JobRecord"] | unknown;
                 };
             };
             /** @description Not finished yet. */
@@ -19792,15 +21329,23 @@ export interface operations {
     };
     post_workflows_id_secret_secret_job: {
         parameters: {
-            query: {
+            query?: {
                 /** @description one argument; repeat it for more */
                 "task_arguments[]"?: string;
                 /** @description true: respond when the job has ended, 202 if it takes longer */
                 wait_result?: string;
                 /** @description seconds to wait, at most 300 */
                 wait_timeout?: string;
+                /** @description with wait_result: the whole job */
+                full?: string;
+                /** @description with wait_result: its result */
+                result?: string;
+                /** @description with wait_result: all values of its output */
+                output?: string;
+                /** @description with wait_result: the index of one value of its output, decoded; default 0 */
+                parse?: string;
                 /** @description the organization's name */
-                customer: string;
+                customer?: string;
             };
             header?: never;
             path: {
@@ -19822,7 +21367,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JobRecord"];
+                    "application/json": components["schemas"]["JobRecord"] | unknown;
                 };
             };
             /** @description Not finished yet. */

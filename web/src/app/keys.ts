@@ -9,13 +9,13 @@ let before = ''
 let at = 0
 
 /**
- * Binds keys while a component is on screen. Single keys are silent while somebody types, behind
+ * Binds keys while a component is on screen. Single keys are ignored while a person types, behind
  * a dialog, and when they are switched off; combinations with Ctrl or Cmd always work.
  */
 export function useKeys(keys: Keys): void {
   const now = useRef(keys)
   now.current = keys
-  // Before it is painted: what somebody sees listens already.
+  // Before it is painted, so that everything visible handles keys.
   useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       const name = nameOf(event)

@@ -10,6 +10,7 @@ import {
   LayoutDashboard,
   ListChecks,
   type LucideIcon,
+  Monitor,
   RadioTower,
   Server,
   Settings,
@@ -17,10 +18,10 @@ import {
   Webhook,
   Workflow,
 } from 'lucide-react'
-import type { Level } from './permissions'
+import type { Action, Level } from './permissions'
 
 export interface Page {
-  /** Its word in the catalogue, and the badge's name in the counts. */
+  /** Its key in the catalogue, and the name of its badge in the counts. */
   word:
     | 'dashboard'
     | 'inbox'
@@ -36,6 +37,7 @@ export interface Page {
     | 'secrets'
     | 'people'
     | 'status'
+    | 'wall'
     | 'audit'
     | 'settings'
   to: string
@@ -66,6 +68,7 @@ export const GROUPS: Group[] = [
       { word: 'hosts', to: '/hosts', icon: Server, key: 'h' },
       { word: 'indicators', to: '/indicators', icon: Gauge, key: 'n' },
       { word: 'status', to: '/status', icon: RadioTower, level: 'admin' },
+      { word: 'wall', to: '/wall', icon: Monitor },
     ],
   },
   {
@@ -91,3 +94,15 @@ export const GROUPS: Group[] = [
 ]
 
 export const PAGES: Page[] = GROUPS.flatMap((group) => group.pages)
+
+/** What can be created: its word, its page, and the permission that it needs. */
+export const CREATE = [
+  ['newTask', '/tasks/new', 'task.edit'],
+  ['newWorkflow', '/workflows/new', 'workflow.edit'],
+  ['newMonitor', '/monitors/new', 'monitor.edit'],
+  ['newHost', '/hosts/add', 'host.edit'],
+  ['newSchedule', '/schedules/new', 'schedule.edit'],
+  ['newWebhook', '/webhooks/new', 'webhook.edit'],
+  ['newScript', '/scripts/new', 'script.edit'],
+  ['newIndicator', '/indicators/new', 'indicator.edit'],
+] as const satisfies [string, string, Action][]

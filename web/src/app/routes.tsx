@@ -30,7 +30,7 @@ export async function requireMember({ context, params, location }: RouteArgs): P
     name.toLowerCase() === params.customer.toLowerCase()
   if (isNamed(here)) return setCustomer(here.name)
   if (customers.some(isNamed)) throw redirect({ to: '/switch', search: { to } })
-  // No organization of theirs: an address that leads nowhere, told where there are ways on.
+  // Not one of their organizations: shown as an unknown address, with links to other pages.
   throw redirect({
     to: '/$customer/$',
     params: { customer: here.name, _splat: pathname.replace(/^\//, '') },

@@ -5,7 +5,7 @@ import { type Action, hasLevel, isAllowed, type Level } from './permissions'
 
 export type Profile = Shape<'Profile'>
 
-/** Who sits here. Asked once per page load, and again when the server says 401. */
+/** The signed-in person. Requested once per page load, and again after a 401. */
 export const profileQuery = queryOptions({
   queryKey: ['profile'],
   queryFn: () => ok<Profile>(api.GET('/api/session/profile')),

@@ -28,6 +28,17 @@ export function useTitleAlarm(failing: number): void {
   }, [failing])
 }
 
+/** The name of the page: of the record that it shows. */
+export function usePageName(): string {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => title,
+  )
+}
+
 export function useTitle(): string {
   return useSyncExternalStore(
     (listener) => {

@@ -67,12 +67,20 @@ export function duration(ms: number): string {
   return `${Math.floor(s / 86_400)} ${w.d} ${Math.floor((s % 86_400) / 3600)} ${w.h}`
 }
 
-/** A time that somebody set, in its own unit: "10 min", "2 h". */
+/** A configured time, in its own unit: "10 min", "2 h". */
 export function interval(ms: number): string {
   const w = words.now()
   if (ms > 0 && ms % 3_600_000 === 0) return `${number(ms / 3_600_000)} ${w.h}`
   if (ms > 0 && ms % 60_000 === 0) return `${number(ms / 60_000)} ${w.min}`
   return duration(ms)
+}
+
+/** A rough time in its largest unit: "3 d", "5 h", "12 min". */
+export function largestUnit(ms: number): string {
+  const w = words.now()
+  if (ms >= 86_400_000) return `${number(Math.floor(ms / 86_400_000))} ${w.d}`
+  if (ms >= 3_600_000) return `${number(Math.floor(ms / 3_600_000))} ${w.h}`
+  return `${number(Math.max(1, Math.floor(ms / 60_000)))} ${w.min}`
 }
 
 /** How long from one moment to another, or until now. */

@@ -1,7 +1,7 @@
 import { prefs, usePrefs } from './prefs'
 
 /**
- * The words of one room of the console, in every language it speaks. The second catalogue must
+ * The texts of a part of the console, in every language. The second catalogue must
  * have the shape of the first, so a forgotten sentence does not compile. Give the result a name
  * that begins with `use`: it is a hook.
  */

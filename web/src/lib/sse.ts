@@ -5,7 +5,7 @@ export interface Message {
 }
 
 /**
- * Server-sent events over fetch: unlike EventSource it tells the status of a refusal, hears every
+ * Server-sent events over fetch: unlike EventSource it has the status of a refusal, receives every
  * kind of event, and shows heartbeats (as messages without data), so silence can be noticed.
  */
 export async function* readEvents(

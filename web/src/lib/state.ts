@@ -154,7 +154,7 @@ export function monitorStateText(monitor: MonitorLike): string {
   return (monitor.stale ? words.stale : words[monitor.state]) ?? monitor.state
 }
 
-/** Worst first: what needs eyes stands on top. */
+/** Worst first. */
 export const WORST_FIRST: Look[] = [
   'fail',
   'lost',

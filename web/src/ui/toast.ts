@@ -5,7 +5,7 @@ export function showSuccess(message: string): void {
   notifications.show({ message, color: 'teal', autoClose: 3000 })
 }
 
-/** A refusal in the server's words, with the number to ask about it. */
+/** The server's error message, with those of its fields. */
 export function showError(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error)
   const faults =

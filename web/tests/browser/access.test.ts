@@ -6,12 +6,12 @@ let world: World
 const people: Record<string, { email: string; password: string }> = {}
 beforeAll(async () => {
   world = await World.start()
-  for (const level of LEVELS.filter((one) => one !== 'owner'))
+  for (const level of LEVELS.filter((name) => name !== 'owner'))
     people[level] = await world.member(level)
 })
 afterAll(() => world.stop())
 
-/** What each level sees in the navigation, beyond what everybody sees. */
+/** What each level sees in the navigation, in addition to the pages of every level. */
 const EVERYBODY = [
   'Dashboard',
   'Inbox',
@@ -23,6 +23,7 @@ const EVERYBODY = [
   'Jobs',
   'Schedules',
   'Webhooks',
+  'Wall',
   'Settings',
 ]
 const BEYOND: Record<string, string[]> = {
@@ -31,7 +32,7 @@ const BEYOND: Record<string, string[]> = {
   manager: ['Scripts', 'People & access'],
   admin: ['Scripts', 'People & access', 'Status pages', 'Secrets', 'Audit log'],
 }
-/** What stands behind an entry that a level does not see. */
+/** The page behind an entry that a level does not see. */
 const BEHIND: Record<string, string> = {
   Scripts: '/script',
   'Audit log': '/api/audit',
@@ -39,13 +40,13 @@ const BEHIND: Record<string, string> = {
 }
 
 for (const level of Object.keys(BEYOND)) {
-  test(`a ${level} sees exactly the pages that the server opens`, async () => {
+  test(`a ${level} sees exactly the pages that the server allows`, async () => {
     const page = await world.page('/', { as: people[level]! })
     const links = page.getByRole('navigation').getByRole('link')
-    const shown = async () =>
+    const linkNames = async () =>
       (await links.allInnerTexts()).map((text) => text.split('\n')[0]!.trim()).sort()
     const names = [...EVERYBODY, ...BEYOND[level]!].sort()
-    await expect.poll(shown).toEqual(names)
+    await expect.poll(linkNames).toEqual(names)
     for (const [name, path] of Object.entries(BEHIND)) {
       const answer = await page.request.get(`${world.url}${path}?customer=acme`)
       expect([name, answer.status()]).toEqual([name, names.includes(name) ? 200 : 403])
@@ -58,14 +59,14 @@ for (const level of Object.keys(BEYOND)) {
   })
 }
 
-test('a member is invited, signs in with the link, and is given another level', async () => {
+test('a member is invited, signs in with the link, and gets another level', async () => {
   const page = await world.page('/people')
   await page.getByRole('button', { name: 'Invite' }).click()
   await page.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.org')
   await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click()
-  const shown = page.getByRole('dialog', { name: 'One-time link' })
-  const link = await shown.locator('code').innerText()
-  await shown.getByRole('button', { name: 'Close' }).click()
+  const dialog = page.getByRole('dialog', { name: 'One-time link' })
+  const link = await dialog.locator('code').innerText()
+  await dialog.getByRole('button', { name: 'Close' }).click()
   const guest = await world.stranger()
   await guest.goto(link)
   await guest.getByRole('textbox', { name: 'New password' }).fill('a password that is long')
@@ -76,9 +77,11 @@ test('a member is invited, signs in with the link, and is given another level', 
   await page.getByRole('option', { name: 'manager' }).click()
   await until(async () => {
     const members = await world.api<any[]>('GET', '/api/member')
-    return members.find((one) => one.user.email === 'grace@example.org')?.credential === 'manager'
+    return (
+      members.find((member) => member.user.email === 'grace@example.org')?.credential === 'manager'
+    )
   }, 'the other level')
-  // What a manager has invited becomes an admin: the manager's link must not work any more.
+  // The person that a manager invited becomes an admin: the manager's link must not work any more.
   const post = async (path: string, body: object, token = '') => {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
     const init = { method: 'POST', headers, body: JSON.stringify(body) }
@@ -90,38 +93,38 @@ test('a member is invited, signs in with the link, and is given another level', 
   const first = (await post('/api/member', henry, access_token)).invitation.link
   await page.getByRole('combobox', { name: 'Level of henry' }).click()
   await page.getByRole('option', { name: 'admin' }).click()
-  const second = await shown.locator('code').innerText()
+  const second = await dialog.locator('code').innerText()
   expect(second).toContain('bvl_')
   expect(second).not.toBe(first)
 })
 
-test('a token is shown once, then by its beginning, and is dead when revoked', async () => {
+test('a token is shown once, then only its prefix, and stops working when it is revoked', async () => {
   const page = await world.page('/settings/credentials')
   await page.getByRole('button', { name: 'New token' }).click()
   await page.getByRole('textbox', { name: 'Program' }).fill('ci runner')
   await page.getByRole('button', { name: 'Create' }).click()
-  const shown = page.getByRole('dialog').filter({ hasText: 'Copy the token now' })
-  const token = await shown.locator('code').innerText()
+  const dialog = page.getByRole('dialog').filter({ hasText: 'Copy the token now' })
+  const token = await dialog.locator('code').innerText()
   expect(token).toMatch(/^bvt_/)
   const asks = () => fetch(`${world.url}/task`, { headers: { authorization: `Bearer ${token}` } })
   expect((await asks()).status).toBe(200)
-  await shown.getByRole('button', { name: 'Close' }).click()
-  await shown.waitFor({ state: 'hidden' })
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await dialog.waitFor({ state: 'hidden' })
   await page.getByText('ci runner').waitFor()
-  const left = await page.evaluate(
+  const traces = await page.evaluate(
     () =>
       document.documentElement.outerHTML +
       JSON.stringify(localStorage) +
       JSON.stringify(sessionStorage) +
       location.href,
   )
-  expect(left).not.toContain(token)
+  expect(traces).not.toContain(token)
   await page.getByRole('button', { name: 'Revoke: ci runner' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
   await until(async () => (await asks()).status === 401, 'the revoked token being refused')
 })
 
-test('the audit shows who did it, and what was before and after', async () => {
+test('the audit shows who made a change, and the values before and after it', async () => {
   const task = await world.script('audited', 'true\n')
   await world.api('PATCH', `/task/${task.id}`, { description: 'a new description' })
   const page = await world.page(`/audit?object_id=${task.id}`)
@@ -131,16 +134,16 @@ test('the audit shows who did it, and what was before and after', async () => {
   await table.getByText('a new description').waitFor()
 })
 
-test('no secret is left in storage, and the session cookie is out of reach of scripts', async () => {
+test('no secret is left in storage, and scripts cannot read the session cookie', async () => {
   const page = await world.page('/')
-  const seen = await page.evaluate(() => ({
+  const storage = await page.evaluate(() => ({
     cookie: document.cookie,
     kept: JSON.stringify(localStorage) + JSON.stringify(sessionStorage),
   }))
-  expect(seen.cookie).toBe('')
-  expect(seen.kept).not.toMatch(/bv[a-z]_/)
+  expect(storage.cookie).toBe('')
+  expect(storage.kept).not.toMatch(/bv[a-z]_/)
 })
 
-test('no page sinned', () => {
-  expect(world.sins).toEqual([])
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors).toEqual([])
 })

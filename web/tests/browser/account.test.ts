@@ -33,7 +33,7 @@ const memberships = async () =>
     (customer: { name: string }) => customer.name,
   )
 
-test('an invited person joins only what they accept', async () => {
+test('an invited person joins only the organizations that they accept', async () => {
   expect(await memberships()).toEqual([CUSTOMER])
   const page = await world.page('/settings/security')
   const offers = page.getByRole('region', { name: 'Memberships to accept' })
@@ -71,6 +71,6 @@ test('signing out everywhere else ends the other sessions and keeps this one', a
   await sessions.getByText('this session').waitFor()
 })
 
-test('no page sinned', () => {
-  expect(world.sins).toEqual([])
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors).toEqual([])
 })

@@ -18,7 +18,7 @@ const drawer = (page: Page) => page.getByRole('dialog', { name: 'Access to Guard
 const named = async () => (await world.api('GET', `/indicator/${id}/acl`)).users.sort()
 
 const sees = async (person: Person) =>
-  (await world.ask('GET', `/indicator/${id}`, undefined, person)).status
+  (await world.request('GET', `/indicator/${id}`, undefined, person)).status
 
 test('people are added, removed, replaced and cleared in the drawer', async () => {
   const page = await world.page(`/indicators/${id}`)
@@ -51,13 +51,13 @@ test('people are added, removed, replaced and cleared in the drawer', async () =
   expect([await sees(uma), await sees(vic)]).toEqual([404, 200])
 
   await drawer(page).getByRole('button', { name: 'Remove all' }).click()
-  const ask = page.getByRole('dialog', { name: 'Remove everyone from the list?' })
-  await ask.getByRole('button', { name: 'Remove all' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Remove everyone from the list?' })
+  await dialog.getByRole('button', { name: 'Remove all' }).click()
   await drawer(page).getByText('only managers and admins can see it').waitFor()
   await expect.poll(named).toEqual([])
 })
 
-test('what each change was stands in the audit', async () => {
+test('each change of an access list is recorded in the audit', async () => {
   const page = await world.page(`/audit?object_id=${id}`)
   const rows = page.getByRole('button', { name: /acl/ })
   await rows.nth(3).waitFor()
@@ -66,6 +66,6 @@ test('what each change was stands in the audit', async () => {
   await table.getByText(vic.email).first().waitFor()
 })
 
-test('no page sinned', () => {
-  expect(world.sins).toEqual([])
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors).toEqual([])
 })

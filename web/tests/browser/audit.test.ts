@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.stop())
 
 type Shown = [field: string, before: string, after: unknown]
-/** What is done, on which record, how the audit calls it, and one field that it changed. */
+/** The change, its record, its name in the audit, and one field that it changed. */
 const DEEDS: [name: string, act: () => Promise<string>, action: string, shown: Shown][] = [
   [
     'an indicator',
@@ -65,8 +65,8 @@ async function tagHost(): Promise<string> {
 }
 
 async function approve(): Promise<string> {
-  const asked = { name: 'May we', type: 'approval', approvers: ['ada@example.org'] }
-  const task = await world.api('POST', '/task', asked)
+  const definition = { name: 'May we', type: 'approval', approvers: ['ada@example.org'] }
+  const task = await world.api('POST', '/task', definition)
   const { id } = await world.api('POST', '/job', { task: task.id })
   await world.api('PUT', `/job/${id}/approve`)
   return id
@@ -114,7 +114,7 @@ async function setSecret(): Promise<string> {
   return (await world.api<{ id: string }[]>('GET', '/secret'))[0]!.id
 }
 
-test('whatever is done stands there: who, what, before and after', async () => {
+test('every change is recorded with its author and the values before and after it', async () => {
   const page = await world.page('/audit')
   for (const [name, act, action, [field, before, after]] of DEEDS) {
     const id = await act()
@@ -129,14 +129,14 @@ test('whatever is done stands there: who, what, before and after', async () => {
     await line.waitFor()
     const cells = (await line.locator('td').allInnerTexts()).map((text) => text.trim())
     expect([name, ...cells]).toEqual([name, field, before, after])
-    // Never what is secret, nor in what the page fetched it from.
+    // Secrets are neither on the page nor in the response that it was loaded from.
     expect(await page.content()).not.toContain(SECRET)
   }
   const all = JSON.stringify(await world.api('GET', '/api/audit?limit=1000'))
   expect(all).not.toContain(SECRET)
 })
 
-test('it is filtered in the address, and kept from who is no admin', async () => {
+test('the audit is filtered by the address, and only admins can read it', async () => {
   await token()
   const page = await world.page('/audit')
   await page.getByLabel('What').fill('token.revoke')
@@ -146,9 +146,9 @@ test('it is filtered in the address, and kept from who is no admin', async () =>
     .poll(async () => new Set(await actions.allInnerTexts()))
     .toEqual(new Set(['token.revoke']))
   const manager = await world.member('manager')
-  expect((await world.ask('GET', '/api/audit', undefined, manager)).status).toBe(403)
+  expect((await world.request('GET', '/api/audit', undefined, manager)).status).toBe(403)
 })
 
-test('no page sinned', () => {
-  expect(world.sins).toEqual([])
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors).toEqual([])
 })

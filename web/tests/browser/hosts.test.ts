@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PROGRAM } from './server'
-import { until, World } from './world'
+import { picture, pictures, until, World } from './world'
 
 let world: World
 const agents: ChildProcess[] = []
@@ -15,7 +15,7 @@ afterAll(async () => {
   await world.stop()
 })
 
-/** A second machine, as far as the server can tell; another `machine` has none of its files. */
+/** A second machine from the server's point of view; another `machine` has none of its files. */
 function agent(hostname: string, token?: string, machine = hostname): ChildProcess {
   const folder = join(world.server.folder, machine)
   const words = ['agent', '--server', world.url, '--state', folder, '--hostname', hostname]
@@ -39,7 +39,7 @@ async function ended(child: ChildProcess): Promise<void> {
   await gone
 }
 
-test('the page with the install line notices the new host, and then that it goes', async () => {
+test('the page with the install command shows the new host, and then that it goes offline', async () => {
   const page = await world.page('/hosts/add')
   await page.getByRole('button', { name: 'Create install command' }).click()
   const commands = page.locator('.copy-field code', { hasText: 'install.sh' })
@@ -64,7 +64,7 @@ test('the page with the install line notices the new host, and then that it goes
   await page.getByText('Online').first().waitFor()
 })
 
-test('a replaced machine becomes the host again with a token for that host', async () => {
+test('a replaced machine becomes the same host again with a token for that host', async () => {
   const hosts = () => world.api<{ id: string; hostname: string }[]>('GET', '/host')
   const before = (await hosts()).find((host) => host.hostname === 'web-7')!
   await ended(agents.at(-1)!)
@@ -101,7 +101,7 @@ test('the token for a connected host comes with the advice to stop its agent fir
   await page.getByText(`An agent is connected as ${hostname}.`).waitFor()
   await page.getByRole('button', { name: 'Create token' }).click()
   const line = await page.locator('.copy-field code', { hasText: 'TOKEN=' }).first().innerText()
-  // Whoever runs the command anyway gets the same advice, and the connected agent keeps its host.
+  // Running the command anyway prints the same advice, and the connected agent keeps its host.
   const answer = await fetch(`${world.url}/-/enrol`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -151,11 +151,13 @@ test('a command runs on the chosen host as a job', async () => {
   await page.getByRole('textbox', { name: 'Command' }).fill('echo "hello  from" here')
   await page.keyboard.press('Control+Enter')
   await page.getByText('1 job started').waitFor()
+  // The output is shown in the dialog.
+  await page.getByRole('dialog').getByText('hello  from here').waitFor()
   const link = await page.getByRole('dialog').getByRole('link').getAttribute('href')
   const id = /[0-9a-f]{24}/.exec(link!)![0]
   const job = await until(async () => {
-    const found = await world.api('GET', `/job/${id}`)
-    return found.lifecycle === 'finished' && found
+    const job = await world.api('GET', `/job/${id}`)
+    return job.lifecycle === 'finished' && job
   }, 'the job')
   expect(job.state).toBe('normal')
   const log = await fetch(`${world.url}/job/${id}/log`, {
@@ -164,12 +166,50 @@ test('a command runs on the chosen host as a job', async () => {
   expect(await log.text()).toContain('hello  from here')
 })
 
+test('hosts are filtered, sorted, shown as a grid, and get a command by selection', async () => {
+  const { hostname } = await world.host()
+  const enrolment = await world.api('POST', '/api/enrolment', {})
+  const second = agent('db-1', enrolment.token)
+  const page = await world.page('/hosts')
+  await page.locator('[data-host="db-1"]', { hasText: 'Online' }).waitFor()
+  await page.getByRole('checkbox', { name: `Select ${hostname}` }).check()
+  await page.getByRole('checkbox', { name: 'Select db-1' }).check()
+  await pictures(page, 'hosts')
+  await page.getByRole('button', { name: 'Run a command on 2 hosts' }).click()
+  await page.getByRole('textbox', { name: 'Command' }).fill('echo both')
+  await page.keyboard.press('Control+Enter')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('2 jobs started').waitFor()
+  await picture(page, 'hosts-command-started')
+  for (const name of ['db-1', hostname]) await dialog.getByText(`${name} · Succeeded`).waitFor()
+  await dialog.getByRole('button', { name: `Show output of ${hostname}` }).waitFor()
+  await dialog.getByText('both', { exact: true }).waitFor()
+  await picture(page, 'hosts-command')
+  await page.keyboard.press('Escape')
+  await page.getByText('Grid', { exact: true }).click()
+  await page.locator('.host-cell[data-look="ok"]', { hasText: 'db-1' }).waitFor()
+  await page.getByRole('combobox', { name: 'Color by' }).click()
+  await page.getByRole('option', { name: 'CPU' }).click()
+  await page.locator('.host-cell[data-level]', { hasText: hostname }).getByText('%').waitFor()
+  await pictures(page, 'hosts-grid')
+  await page.getByRole('combobox', { name: 'Sort by' }).click()
+  await page.getByRole('option', { name: 'Name' }).click()
+  await expect
+    .poll(() => page.locator('.host-cell .host-link').allInnerTexts())
+    .toEqual(['db-1', hostname].toSorted())
+  await ended(second)
+  await page.getByRole('combobox', { name: 'State' }).click()
+  await page.getByRole('option', { name: 'With problems' }).click()
+  await expect.poll(() => page.locator('.host-cell .host-link').allInnerTexts()).toEqual(['db-1'])
+  expect(new URL(page.url()).search).toContain('state=problems')
+})
+
 async function token(): Promise<string> {
-  const made = await world.api('POST', '/api/token', { name: 'browser test' })
-  return made.token
+  const credential = await world.api('POST', '/api/token', { name: 'browser test' })
+  return credential.token
 }
 
-test('a viewer sees hosts and may change nothing', async () => {
+test('a viewer sees hosts and cannot change them', async () => {
   const page = await world.page('/hosts', { as: await world.member('viewer') })
   const { hostname } = await world.host()
   await page.getByRole('link', { name: hostname }).waitFor()
@@ -178,6 +218,6 @@ test('a viewer sees hosts and may change nothing', async () => {
   expect(await page.getByRole('button', { name: 'Run a command' }).count()).toBe(0)
 })
 
-test('no page sinned', () => {
-  expect(world.sins).toEqual([])
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors).toEqual([])
 })

@@ -29,16 +29,16 @@ function hostile(abroad = 'https://evil.test') {
 <style>@import '${abroad}/x.css'</style><meta http-equiv="refresh" content="0;url=${abroad}">`
 }
 
-/** Somebody else's server, and what it was asked for: what the browser tells of a request says
+/** Another server, and the requests that it received: what the browser reports about a request says
  * nothing about whether it left. */
 async function another() {
-  const asked: string[] = []
+  const requests: string[] = []
   const server = createServer((request, answer) => {
-    asked.push(request.url ?? '')
+    requests.push(request.url ?? '')
     answer.end('x')
   })
   await new Promise<void>((listens) => server.listen(0, '127.0.0.1', listens))
-  return { asked, server, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  return { requests, server, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
 function tile(page: Page, title: string) {
@@ -57,21 +57,21 @@ function isDrawn(page: Page, title: string): Promise<boolean> {
     })
 }
 
-test('a chart is drawn, and drawn anew when its source speaks', async () => {
+test('a chart is drawn, and redrawn when its source pushes a value', async () => {
   const page = await world.page('/')
   const body = { title: 'Response time', type: 'chart', value: CHART }
-  const made = await world.api('POST', '/indicator', body)
+  const indicator = await world.api('POST', '/indicator', body)
   const picture = tile(page, 'Response time').getByRole('img', { name: /shop 118 ms/ })
   await picture.waitFor()
   await until(() => isDrawn(page, 'Response time'), 'a drawn chart')
   await tile(page, 'Response time').getByText('95 ms').waitFor()
   const next = { kind: 'line', unit: 'ms', series: [{ name: 'shop', values: [1, 2, 77] }] }
-  await world.api('PATCH', `/indicator/${made.id}`, { value: next })
+  await world.api('PATCH', `/indicator/${indicator.id}`, { value: next })
   await tile(page, 'Response time').getByText('77 ms').waitFor()
   await until(() => isDrawn(page, 'Response time'), 'a chart that is drawn anew')
 })
 
-test('html is shown, and nothing in it acts', async () => {
+test('HTML is shown, and nothing in it is executed', async () => {
   const page = await world.page('/')
   await world.api('POST', '/indicator', { title: 'Duty', type: 'html', value: hostile() })
   const frame = tile(page, 'Duty').frameLocator('iframe')
@@ -85,48 +85,48 @@ test('html is shown, and nothing in it acts', async () => {
   await frame.locator('b', { hasText: 'Grace' }).waitFor()
 })
 
-test('what the server might miss could do nothing either', async () => {
+test('HTML that the server did not clean is not executed either', async () => {
   await world.api('PUT', '/indicator/title/Missed', { type: 'html', value: '<i>x</i>' })
-  // Not watched: the browser complains aloud about what it stops here.
+  // Its errors do not count: the browser logs what it blocks here.
   const context = await world.browser.newContext()
   context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
-  const { asked, server, address } = await another()
+  const { requests, server, address } = await another()
   const value = hostile(address)
   await page.route('**/-/board/indicators*', async (route) => {
     const answer = await route.fetch()
     const rows: { title: string; value: unknown }[] = await answer.json()
-    const json = rows.map((one) => (one.title === 'Missed' ? { ...one, value } : one))
+    const json = rows.map((row) => (row.title === 'Missed' ? { ...row, value } : row))
     await route.fulfill({ response: answer, json })
   })
   await page.request.post(`${world.url}/api/auth/login`, { data: OWNER })
   await page.goto(`${world.url}/ui/${CUSTOMER}`)
   const frame = tile(page, 'Missed').frameLocator('iframe').first()
   await frame.getByText('harmless words').waitFor()
-  // The form is there this time, and goes nowhere.
+  // The form is present this time, and cannot be sent.
   await frame.getByRole('button', { name: 'send' }).click()
   await frame.getByText('a link').click()
   await frame.getByText('harmless words').waitFor()
   expect(await page.evaluate(() => 'canary' in window)).toBe(false)
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
   expect(page.url()).toContain(`/ui/${CUSTOMER}`)
   await context.close()
   server.close()
 })
 
-test('a file shows its beginning and can be had as a whole', async () => {
+test('a file shows its first lines and can be downloaded', async () => {
   const stored = await world.api('POST', '/file', {
     filename: 'report.txt',
     source: `first line\n${'x'.repeat(9_000)}`,
   })
   await world.api('POST', '/indicator', { title: 'Last report', type: 'file', value: stored.id })
   const page = await world.page('/')
-  const shown = tile(page, 'Last report')
-  await shown.getByText('first line').waitFor()
-  await shown.getByText('report.txt').waitFor()
+  const report = tile(page, 'Last report')
+  await report.getByText('first line').waitFor()
+  await report.getByText('report.txt').waitFor()
   const [file] = await Promise.all([
     page.waitForEvent('download'),
-    shown.getByRole('link', { name: 'Download' }).click(),
+    report.getByRole('link', { name: 'Download' }).click(),
   ])
   expect(file.suggestedFilename()).toBe('report.txt')
   const chunks: Buffer[] = []
@@ -134,7 +134,7 @@ test('a file shows its beginning and can be had as a whole', async () => {
   expect(Buffer.concat(chunks).length).toBe(9_011)
 })
 
-test('the form makes each kind, and says what is wrong with a chart', async () => {
+test('the form creates each kind, and says what is wrong with a chart', async () => {
   const page = await world.page('/indicators/new')
   await page.getByRole('textbox', { name: 'Title' }).fill('Made here')
   await page.getByRole('combobox', { name: 'Kind' }).click()
@@ -142,14 +142,14 @@ test('the form makes each kind, and says what is wrong with a chart', async () =
   const value = page.getByRole('textbox', { name: 'Value' })
   const sample = await value.inputValue()
   await value.fill(sample.replace('"line"', '"pie"'))
-  await page.getByRole('button', { name: 'Create the indicator' }).click()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByText('value.kind: Must be one of line, bar.').waitFor()
   await value.fill(sample)
-  await page.getByRole('button', { name: 'Create the indicator' }).click()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByRole('img', { name: /^Made here: shop 4/ }).waitFor()
 })
 
-test('the wall shows them, and a phone has no sideways scroll', async () => {
+test('the wall shows indicators, and a phone does not scroll sideways', async () => {
   for (const [path, width] of [
     ['/wall', 1440],
     ['/wall', 390],
@@ -164,5 +164,5 @@ test('the wall shows them, and a phone has no sideways scroll', async () => {
       width,
     )
   }
-  expect(world.sins).toEqual([])
+  expect(world.pageErrors).toEqual([])
 })

@@ -4,12 +4,12 @@ import { idle, type Person, World } from './world'
 
 const LEVELS = ['viewer', 'user', 'manager', 'admin'] as const
 type Level = (typeof LEVELS)[number]
-/** Managers run only what names them. */
+/** Managers run only tasks whose access list names them. */
 const RUNNERS: Level[] = ['user', 'admin']
 const MANAGERS: Level[] = ['manager', 'admin']
 const ADMINS: Level[] = ['admin']
 
-/** Which button stands where for whom, and what it asks the interface for. */
+/** Page and name of each button, the levels that have it, and its API call. */
 const ACTS: [page: string, button: string, whose: Level[], call: string, body?: unknown][] = [
   ['/tasks/$task', 'Run', RUNNERS, 'POST /task/$task/job', {}],
   ['/tasks/$task', 'Access', MANAGERS, 'GET /task/$task/acl'],
@@ -41,7 +41,7 @@ const ACTS: [page: string, button: string, whose: Level[], call: string, body?: 
   ['/workflows/$workflow', 'Run', RUNNERS, 'POST /workflows/$workflow/job', {}],
   ['/workflows/$workflow', 'Access', MANAGERS, 'GET /workflows/$workflow/acl'],
   ['/workflows/$workflow', 'Edit', ADMINS, 'PATCH /workflows/$workflow', {}],
-  ['/workflows/$workflow/settings', 'Delete workflow', ADMINS, 'DELETE /workflows/$workflow'],
+  ['/workflows/$workflow/settings', 'Delete', ADMINS, 'DELETE /workflows/$workflow'],
   ['/schedules/$schedule', 'Pause', ADMINS, 'PUT /schedule/$schedule/pause', {}],
   ['/schedules/$schedule', 'Delete', ADMINS, 'DELETE /schedule/$schedule'],
 ]
@@ -49,7 +49,7 @@ const ACTS: [page: string, button: string, whose: Level[], call: string, body?: 
 let world: World
 const people = {} as Record<Level, Person>
 const ids: Record<string, string> = {}
-/** `$task` and the like become what was made for this test. */
+/** Replaces `$task` and similar by the records of this test. */
 const filled = (text: string) => text.replace(/\$(\w+)/g, (_all, name) => ids[name]!)
 
 beforeAll(async () => {
@@ -71,22 +71,22 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** What can be pressed on the page now, by name. */
+/** The names of all enabled buttons on the page. */
 function pressable(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll<HTMLElement>('main button, main a')]
-      .filter((one) => one.offsetParent && !one.matches(':disabled, [data-disabled]'))
-      .map((one) => one.getAttribute('aria-label') ?? one.innerText.trim()),
+      .filter((button) => button.offsetParent && !button.matches(':disabled, [data-disabled]'))
+      .map((button) => button.getAttribute('aria-label') ?? button.innerText.trim()),
   )
 }
 
 for (const level of LEVELS) {
-  test(`a ${level} can press exactly what the interface lets a ${level} do`, async () => {
+  test(`a ${level} has exactly the buttons for which the API accepts a ${level}`, async () => {
     const page = await world.page('/', { as: people[level] })
     for (const path of new Set(ACTS.map(([at]) => at))) {
       const acts = ACTS.filter(([at]) => at === path)
       const names = acts.map(([, name]) => filled(name))
-      const mine = acts
+      const allowedNames = acts
         .filter(([, , whose]) => whose.includes(level))
         .map(([, name]) => filled(name))
       await page.goto(world.at(filled(path)))
@@ -96,25 +96,25 @@ for (const level of LEVELS) {
           !document.querySelector('main [aria-busy="true"], main .mantine-Skeleton-root'),
       )
       await idle(page)
-      const shown = async () => {
-        const seen = await pressable(page)
-        return [path, ...names.filter((name) => seen.includes(name))]
+      const visibleNames = async () => {
+        const pressableNames = await pressable(page)
+        return [path, ...names.filter((name) => pressableNames.includes(name))]
       }
-      await expect.poll(shown).toEqual([path, ...mine])
+      await expect.poll(visibleNames).toEqual([path, ...allowedNames])
     }
     await page.context().close()
   })
 }
 
-test('the interface refuses what is hidden, and does what is shown', async () => {
+test('the API refuses what is hidden and accepts what is shown', async () => {
   const wrong: string[] = []
   for (const [, name, whose, call, body] of ACTS)
     for (const level of LEVELS) {
       const [method, path] = call.split(' ') as [string, string]
-      const sent = body && JSON.parse(filled(JSON.stringify(body)))
-      const { status } = await world.ask(method, filled(path), sent, people[level])
+      const payload = body && JSON.parse(filled(JSON.stringify(body)))
+      const { status } = await world.request(method, filled(path), payload, people[level])
       const isRefused = status === 403 || status === 404
-      // What was done once may come too late the second time: that is no refusal of the person.
+      // An action may be impossible the second time; that is not a missing permission.
       const isFine = status < 400 || status === 409
       if (whose.includes(level) ? !isFine : !isRefused)
         wrong.push(`${level}, ${name}: ${call} ${status}`)
@@ -122,7 +122,7 @@ test('the interface refuses what is hidden, and does what is shown', async () =>
   expect(wrong).toEqual([])
 })
 
-test('forms of others are not there for who may not send them', async () => {
+test('forms are hidden from people who may not send them', async () => {
   const page = await world.page('/', { as: people.manager })
   for (const path of [
     '/hosts/add',
@@ -135,6 +135,6 @@ test('forms of others are not there for who may not send them', async () => {
   }
 })
 
-test('no page sinned', () => {
-  expect(world.sins).toEqual([])
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors).toEqual([])
 })

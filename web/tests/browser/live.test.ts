@@ -8,14 +8,14 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-test('what happens elsewhere appears without a reload', async () => {
+test('changes made elsewhere appear without a reload', async () => {
   const page = await world.page('/')
   await page.getByRole('status', { name: 'Live' }).waitFor()
   await world.api('POST', '/indicator', { title: 'Made elsewhere', type: 'counter', value: 1 })
   await page.getByText('Made elsewhere').waitFor()
 })
 
-test('what happens while the stream is still being opened is not missed', async () => {
+test('changes made while the stream is still opening are not missed', async () => {
   const page = await world.stranger()
   let letIn = () => {}
   const opened = new Promise<void>((done) => (letIn = done))
@@ -32,7 +32,7 @@ test('what happens while the stream is still being opened is not missed', async 
   await page.getByText('Made too early').waitFor()
 })
 
-test('a server that dies is told, and nothing is lost when it is back', async () => {
+test('a server that stops is reported, and no change is lost when it is back', async () => {
   const page = await world.page('/')
   await page.getByRole('status', { name: 'Live' }).waitFor()
   await world.server.kill('SIGKILL')
@@ -45,26 +45,26 @@ test('a server that dies is told, and nothing is lost when it is back', async ()
 
 test('two tabs share one stream, and the second takes over from the first', async () => {
   const first = await world.page('/')
-  // Its own question may still be on its way when the page shows.
+  // Its own request may still be open when the page is shown.
   await first.getByRole('status', { name: 'Live' }).waitFor()
-  const asked: string[] = []
+  const requests: string[] = []
   first.context().on('request', (request) => {
-    if (request.url().includes('/-/events')) asked.push(request.url())
+    if (request.url().includes('/-/events')) requests.push(request.url())
   })
   const second = await first.context().newPage()
   await second.goto(world.at('/'))
-  // The first tab tells it how the stream stands.
+  // The first tab reports the state of the stream to it.
   await second.getByRole('status', { name: 'Live' }).waitFor()
   await world.api('POST', '/indicator', { title: 'For both tabs', type: 'text', value: 'x' })
   await second.getByText('For both tabs').waitFor()
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
   await first.close()
-  await until(async () => asked.length > 0, 'the second tab listening itself')
+  await until(async () => requests.length > 0, 'the second tab listening itself')
   await world.api('POST', '/indicator', { title: 'After the first', type: 'text', value: 'x' })
   await second.getByText('After the first').waitFor()
 })
 
-test('where streams are held back the page looks by itself', async () => {
+test('where streams are buffered the page polls', async () => {
   const page = await world.stranger()
   await page.route('**/-/events*', (route) => route.abort())
   await page.request.post(`${world.url}/api/auth/login`, {
@@ -76,7 +76,7 @@ test('where streams are held back the page looks by itself', async () => {
   await page.getByText('Found by looking').waitFor()
 })
 
-test('a session that is ended elsewhere leads to the sign-in', async () => {
+test('a session that is ended elsewhere leads to the sign-in page', async () => {
   const page = await world.page('/')
   await page.getByRole('status', { name: 'Live' }).waitFor()
   const cookies = await page.context().cookies()
@@ -85,11 +85,11 @@ test('a session that is ended elsewhere leads to the sign-in', async () => {
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },
   })
-  // Noticed when something happens, or else after a while.
+  // The page notices it at the next event, or after a timeout.
   await world.api('POST', '/indicator', { title: 'Not for them', type: 'text', value: 'x' })
   await page.waitForURL(/\/ui\/login/)
 })
 
-test('no page sinned', () => {
-  expect(world.sins.filter((sin) => !/ERR_|Failed to fetch/.test(sin))).toEqual([])
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors.filter((error) => !/ERR_|Failed to fetch/.test(error))).toEqual([])
 })

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Front } from './front'
+import { ReverseProxy } from './reverseProxy'
 import { CUSTOMER, OWNER } from './server'
 import { PATIENCE_MS, press, until, World } from './world'
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** A script's line that waits until the test lets it go on. */
+/** A line of a script that waits until the test creates a file. */
 const gate = (name: string) =>
   `until [ -e '${join(world.server.folder, name)}' ] || [ ! -d '${world.server.folder}' ]; do sleep 0.05; done`
 const open = (name: string) => writeFileSync(join(world.server.folder, name), '')
@@ -39,17 +39,17 @@ const rows = (page: Page) => page.locator('.log-row .log-text')
 const row = (page: Page, text: string) => rows(page).filter({ hasText: text })
 const complete = (page: Page) => page.locator('[data-mark="complete"]').waitFor()
 
-/** All lines as the page gives them on, by selecting from the first to the last and copying. */
+/** All lines as the page copies them, with a selection from the first to the last line. */
 async function copied(page: Page): Promise<string> {
   const box = page.locator('.log-box')
-  await box.evaluate((it) => it.scrollTo({ top: 0 }))
+  await box.evaluate((element) => element.scrollTo({ top: 0 }))
   await page.locator('.log-row[data-row="0"]').waitFor()
   await page.evaluate(() => {
     const first = document.querySelector('.log-row[data-row="0"] .log-text')!
     document.getSelection()!.setBaseAndExtent(first, 0, first, first.childNodes.length)
   })
   const last = Number(await box.getAttribute('data-rows')) - 1
-  await box.evaluate((it) => it.scrollTo({ top: it.scrollHeight }))
+  await box.evaluate((element) => element.scrollTo({ top: element.scrollHeight }))
   await page.locator(`.log-row[data-row="${last}"]`).waitFor()
   return page.evaluate((n) => {
     const end = document.querySelector(`.log-row[data-row="${n}"] .log-text`)!
@@ -61,7 +61,7 @@ async function copied(page: Page): Promise<string> {
   }, last)
 }
 
-test('a page that is opened mid-run has every line, from before and after, once', async () => {
+test('a page opened during a run shows every line exactly once', async () => {
   const id = await run(
     'Mid-run',
     `seq -f 'early %g' 1 400; touch '${join(world.server.folder, 'early')}'; ${gate('go-on')}
@@ -77,8 +77,8 @@ for n in $(seq 1 200); do echo "late $n é€😀"; done`,
   expect(await copied(page)).toBe((await stored(id)).replace(/\n$/, ''))
 })
 
-test('a connection that breaks loses nothing and doubles nothing', async () => {
-  const front = await Front.start(world.url, {})
+test('a lost connection neither drops nor repeats lines', async () => {
+  const proxy = await ReverseProxy.start(world.url, {})
   const id = await run(
     'Broken lines',
     `seq -f 'one %g' 1 300; ${gate('two')}; seq -f 'two %g' 1 300; ${gate('three')}; seq -f 'three %g' 1 300`,
@@ -86,22 +86,22 @@ test('a connection that breaks loses nothing and doubles nothing', async () => {
   const context = await world.browser.newContext()
   context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
-  await page.request.post(`${front.url}/api/auth/login`, { data: OWNER })
-  await page.goto(`${front.url}/ui/${CUSTOMER}/jobs/${id}`)
+  await page.request.post(`${proxy.url}/api/auth/login`, { data: OWNER })
+  await page.goto(`${proxy.url}/ui/${CUSTOMER}/jobs/${id}`)
   await row(page, 'one 300').waitFor()
-  front.cut()
+  proxy.cut()
   open('two')
   await row(page, 'two 300').waitFor()
-  front.cut()
+  proxy.cut()
   open('three')
   await complete(page)
   await row(page, 'three 300').waitFor()
   expect(await copied(page)).toBe((await stored(id)).replace(/\n$/, ''))
   await context.close()
-  await front.stop()
+  await proxy.stop()
 })
 
-test('colours are shown, everything else that a script writes is only text', async () => {
+test('colours are shown, and everything else that a script writes is only text', async () => {
   const id = await run(
     'Wild output',
     String.raw`printf 'a \033[1;31mred\033[0m word\n'
@@ -114,7 +114,7 @@ printf '\033[32mgreen starts\nand goes on\033[0m\n'`,
   const page = await world.page(`/jobs/${id}`)
   await complete(page)
   const red = page.locator('.log-row .fg-red', { hasText: 'red' })
-  expect(await red.evaluate((it) => getComputedStyle(it).fontWeight)).toBe('650')
+  expect(await red.evaluate((element) => getComputedStyle(element).fontWeight)).toBe('650')
   await row(page, '<script>window.hacked').waitFor()
   expect(await page.evaluate(() => (window as { hacked?: number }).hacked)).toBeUndefined()
   await row(page, 'clear nothing').waitFor()
@@ -125,7 +125,7 @@ printf '\033[32mgreen starts\nand goes on\033[0m\n'`,
   expect(page.url()).toContain(id)
 })
 
-test('following stops when the reader scrolls up, and G takes it up again', async () => {
+test('following stops when the reader scrolls up, and G resumes it', async () => {
   const id = await run(
     'Followed',
     `seq -f 'first %g' 1 500; ${gate('more')}; seq -f 'second %g' 1 500; ${gate('end')}`,
@@ -147,7 +147,7 @@ test('following stops when the reader scrolls up, and G takes it up again', asyn
   await complete(page)
 })
 
-test('finding looks through the whole log, counts exactly, and steps', async () => {
+test('a search covers the whole log, counts exactly, and steps through the matches', async () => {
   const id = await run('Searched', `seq -f 'entry %g.' 1 5000`)
   const page = await world.page(`/jobs/${id}`)
   await complete(page)
@@ -164,45 +164,45 @@ test('finding looks through the whole log, counts exactly, and steps', async () 
   await page.getByText('1 of 111').waitFor()
 })
 
-test('more hits than the server names at once are stepped through to the end', async () => {
+test('more matches than the server returns at once are stepped through to the last one', async () => {
   const id = await run('Found often', `seq -f 'entry %g.' 1 2500`)
   const search = async (line: number) => {
     const page = await world.page(`/jobs/${id}#L${line}`)
     await complete(page)
     await page.locator('.log-row[data-chosen]', { hasText: `entry ${line}.` }).waitFor()
     await press(page, 'f')
-    // At once: each letter that is typed is a search of its own, and goes to its own first hit.
+    // Filled at once: each typed letter would be a search of its own, with its own first match.
     await page.locator('input:focus').fill('entry')
     return page
   }
   const at = (page: Page, n: number) =>
     page.getByText(`${n.toLocaleString('en')} of 2,500`, { exact: true }).waitFor()
-  const shown = (page: Page, n: number) =>
+  const currentEntry = (page: Page, n: number) =>
     page.locator('.log-row[data-current]', { hasText: `entry ${n}.` }).waitFor()
 
   const page = await search(1000)
-  const told = await page.getByText(/^[\d,]+ of 2,500$/).innerText()
-  const first = Number(told.replace(',', '').split(' ')[0])
+  const position = await page.getByText(/^[\d,]+ of 2,500$/).innerText()
+  const first = Number(position.replace(',', '').split(' ')[0])
   expect(first).toBeGreaterThan(900)
   expect(first).toBeLessThan(1001)
   for (let n = first + 1; n <= 1003; n++) {
     await page.keyboard.press('Enter')
     await at(page, n)
   }
-  await shown(page, 1003)
+  await currentEntry(page, 1003)
   for (let n = 1002; n >= 999; n--) {
     await page.keyboard.press('Shift+Enter')
     await at(page, n)
   }
-  await shown(page, 999)
+  await currentEntry(page, 999)
 
-  // From the first one back around the end, and forth again.
+  // From the first match back to the last, and forward again.
   const top = await search(1)
   await at(top, 1)
   for (const n of [2500, 2499]) {
     await top.keyboard.press('Shift+Enter')
     await at(top, n)
-    await shown(top, n)
+    await currentEntry(top, n)
   }
   for (const n of [2500, 1]) {
     await top.keyboard.press('Enter')
@@ -210,7 +210,7 @@ test('more hits than the server names at once are stepped through to the end', a
   }
 })
 
-test('an address names lines', async () => {
+test('an address can point at lines', async () => {
   const id = await run('Pointed at', `seq -f 'row %g.' 1 3000`)
   const page = await world.page(`/jobs/${id}#L500`)
   const chosen = page.locator('.log-row[data-chosen] .log-text')
@@ -221,14 +221,14 @@ test('an address names lines', async () => {
   await number(504).click({ modifiers: ['Shift'] })
   await page.waitForURL(/#L502-L504$/)
   await expect.poll(() => chosen.allInnerTexts()).toEqual(['row 502.', 'row 503.', 'row 504.'])
-  // Another address by hand, while the page stands somewhere else.
+  // The address is changed by hand while another part of the log is visible.
   await page.goto(world.at(`/jobs/${id}#L2500`))
   await chosen.filter({ hasText: 'row 2500.' }).waitFor()
   await page.goto(world.at(`/jobs/${id}#L100`))
   await chosen.filter({ hasText: 'row 100.' }).waitFor()
 })
 
-test('what is copied is the text: no numbers, no breaks where lines are wrapped', async () => {
+test('copied text has no line numbers and no breaks where lines are wrapped', async () => {
   const long = 'word '.repeat(120).trim()
   const id = await run('Copied', `echo before; echo '${long}'; echo after`)
   const page = await world.page(`/jobs/${id}`)
@@ -240,7 +240,7 @@ test('what is copied is the text: no numbers, no breaks where lines are wrapped'
   expect(await copied(page)).toBe(`before\n${long}\nafter`)
 })
 
-test('the times of lines stand beside them when they are asked for, and are not copied', async () => {
+test('timestamps are shown beside the lines on request, and are not copied', async () => {
   const id = await run(
     'Timed',
     `seq -f 'first %g' 1 2000; touch '${join(world.server.folder, 'timed-1')}'; ${gate('timed')}; seq -f 'second %g' 1 2000`,
@@ -255,12 +255,12 @@ test('the times of lines stand beside them when they are asked for, and are not 
   await until(async () => shape.test((await stamp(2000)) ?? ''))
   open('timed')
   await complete(page)
-  // Lines that come while it is switched on get theirs too.
+  // Lines that arrive while timestamps are on have one, too.
   await until(async () => shape.test((await stamp(4000)) ?? ''))
   const text = await copied(page)
   expect(text.trimEnd()).toBe((await stored(id)).trimEnd())
-  await page.locator('.log-box').evaluate((it) => it.scrollTo({ top: 0 }))
-  // The first line says which day it was.
+  await page.locator('.log-box').evaluate((element) => element.scrollTo({ top: 0 }))
+  // The first line shows the day.
   await until(async () => /\d.* \d\d:\d\d:\d\d/.test((await stamp(1)) ?? ''))
   await page.reload()
   await page.locator('.log-no[data-t]').first().waitFor()
@@ -268,18 +268,18 @@ test('the times of lines stand beside them when they are asked for, and are not 
   await page.locator('.log-no[data-n]:not([data-t])').first().waitFor()
 })
 
-test('a line of a megabyte is cut on the screen and whole behind a button', async () => {
+test('a line of a megabyte is cut on the screen, with a button for all of it', async () => {
   const id = await run('Long line', `head -c 1000000 /dev/zero | tr '\\0' x; echo; echo after`)
   const page = await world.page(`/jobs/${id}`)
   await row(page, 'after').waitFor()
   expect((await rows(page).first().innerText()).length).toBeLessThan(10_000)
   await page.getByRole('button', { name: 'Show all 1,000,000 characters' }).click()
-  const whole = page.getByRole('dialog').locator('pre')
-  await until(async () => (await whole.innerText()).length === 1_000_000, 'the whole line')
+  const fullLine = page.getByRole('dialog').locator('pre')
+  await until(async () => (await fullLine.innerText()).length === 1_000_000, 'the whole line')
 })
 
 test('the raw log is what the script wrote', async () => {
-  // Long enough to be kept as bytes; short logs are kept as text.
+  // Long enough to be stored as bytes; short logs are stored as text.
   const id = await run('Raw', String.raw`seq 1 5000; printf 'a\0b\xff\r\n'`)
   const page = await world.page(`/jobs/${id}`)
   await complete(page)
@@ -292,8 +292,8 @@ test('the raw log is what the script wrote', async () => {
   expect(Buffer.concat(parts).subarray(-6)).toEqual(Buffer.from([97, 0, 98, 255, 13, 10]))
 })
 
-test('behind a proxy that keeps streams until they end, a running log still grows', async () => {
-  const front = await Front.start(world.url, { buffers: true })
+test('behind a proxy that buffers streams, a running log still grows', async () => {
+  const proxy = await ReverseProxy.start(world.url, { buffers: true })
   const id = await run(
     'Held back',
     `seq -f 'held %g' 1 100; ${gate('held')}; seq -f 'free %g' 1 100`,
@@ -301,19 +301,19 @@ test('behind a proxy that keeps streams until they end, a running log still grow
   const context = await world.browser.newContext()
   context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
-  await page.request.post(`${front.url}/api/auth/login`, { data: OWNER })
-  await page.goto(`${front.url}/ui/${CUSTOMER}/jobs/${id}`)
-  // A stream that is held back is only noticed after a while.
+  await page.request.post(`${proxy.url}/api/auth/login`, { data: OWNER })
+  await page.goto(`${proxy.url}/ui/${CUSTOMER}/jobs/${id}`)
+  // The page detects a buffered stream only after a timeout.
   await row(page, 'held 100').waitFor({ timeout: 60_000 })
   open('held')
   await row(page, 'free 100').waitFor({ timeout: 60_000 })
   await page.locator('[data-mark="complete"]').waitFor({ timeout: 90_000 })
   expect(await copied(page)).toBe((await stored(id)).replace(/\n$/, ''))
   await context.close()
-  await front.stop()
+  await proxy.stop()
 }, 240_000)
 
-test('a hundred thousand lines scroll, and the end is reached', async () => {
+test('a log of a hundred thousand lines scrolls to its end', async () => {
   const id = await run('Big', `seq -f 'line %g of many' 1 100000`)
   const page = await world.page(`/jobs/${id}`)
   await complete(page)
@@ -324,6 +324,6 @@ test('a hundred thousand lines scroll, and the end is reached', async () => {
   expect(await page.locator('.log-row').count()).toBeLessThan(150)
 })
 
-test('no page sinned', () => {
-  expect(world.sins).toEqual([])
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors).toEqual([])
 })

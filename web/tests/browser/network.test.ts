@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Front } from './front'
+import { ReverseProxy } from './reverseProxy'
 import { CUSTOMER, OWNER } from './server'
 import { World } from './world'
 
@@ -18,48 +18,48 @@ async function signIn(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** A window before another address than the server's own, and what it asks for. */
-async function windowAt(front: Front): Promise<{ page: Page; asked: string[] }> {
+/** A page at the address of a proxy, and its requests. */
+async function windowAt(proxy: ReverseProxy): Promise<{ page: Page; requests: string[] }> {
   const context = await world.browser.newContext()
-  // A buffer is only noticed after a while.
+  // The page detects a buffering proxy only after a timeout.
   context.setDefaultTimeout(60_000)
   const page = await context.newPage()
-  const asked: string[] = []
-  page.on('request', (request) => asked.push(request.url()))
-  await page.goto(`${front.url}/`)
-  return { page, asked }
+  const requests: string[] = []
+  page.on('request', (request) => requests.push(request.url()))
+  await page.goto(`${proxy.url}/`)
+  return { page, requests }
 }
 
-test('under a prefix everything is found, and nothing beside it is asked for', async () => {
-  const front = await Front.start(world.url, { prefix: '/tools/belvedere' })
-  const { page, asked } = await windowAt(front)
+test('under a prefix all pages work, and no request leaves the prefix', async () => {
+  const proxy = await ReverseProxy.start(world.url, { prefix: '/tools/belvedere' })
+  const { page, requests } = await windowAt(proxy)
   await signIn(page)
-  await page.waitForURL(`${front.url}/ui/${CUSTOMER}`)
+  await page.waitForURL(`${proxy.url}/ui/${CUSTOMER}`)
   await page.getByRole('status', { name: 'Live' }).waitFor()
-  await page.goto(`${front.url}/ui/${CUSTOMER}/settings/about`)
+  await page.goto(`${proxy.url}/ui/${CUSTOMER}/settings/about`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.reload()
   await page.getByRole('link', { name: 'Dashboard' }).click()
-  await page.waitForURL(`${front.url}/ui/${CUSTOMER}`)
+  await page.waitForURL(`${proxy.url}/ui/${CUSTOMER}`)
   await world.api('POST', '/indicator', { title: 'Under a prefix', type: 'text', value: 'x' })
   await page.getByText('Under a prefix').waitFor()
-  expect(asked.filter((url) => !url.startsWith(`${front.url}/`))).toEqual([])
+  expect(requests.filter((url) => !url.startsWith(`${proxy.url}/`))).toEqual([])
   await page.context().close()
-  await front.stop()
+  await proxy.stop()
 })
 
-test('behind a proxy that buffers the page looks by itself', async () => {
-  const front = await Front.start(world.url, { buffers: true })
-  const { page } = await windowAt(front)
+test('behind a proxy that buffers streams the page polls', async () => {
+  const proxy = await ReverseProxy.start(world.url, { buffers: true })
+  const { page } = await windowAt(proxy)
   await signIn(page)
   await page.getByRole('status', { name: 'Polling' }).waitFor()
   await world.api('POST', '/indicator', { title: 'Behind a buffer', type: 'text', value: 'x' })
   await page.getByText('Behind a buffer').waitFor()
   await page.context().close()
-  await front.stop()
+  await proxy.stop()
 }, 150_000)
 
-test('no page breaks the policy, and a script that is slipped in does not run', async () => {
+test('no page violates the content security policy, and an injected script does not run', async () => {
   const page = await world.page('/')
   await page.addInitScript(() => {
     const broken: string[] = []
@@ -86,25 +86,25 @@ test('no page breaks the policy, and a script that is slipped in does not run', 
 test('a second visit fetches no asset again', async () => {
   const page = await world.page('/')
   await page.getByRole('status', { name: 'Live' }).waitFor()
-  const known = new Set((await assets(page)).map((one) => one.name))
-  expect(known.size).toBeGreaterThan(3)
+  const cached = new Set((await assets(page)).map((asset) => asset.name))
+  expect(cached.size).toBeGreaterThan(3)
   await page.reload()
   await page.getByRole('heading', { level: 1 }).waitFor()
   const again = await assets(page)
-  expect(again.filter((one) => known.has(one.name) && one.size > 0)).toEqual([])
-  expect(again.some((one) => known.has(one.name))).toBe(true)
+  expect(again.filter((asset) => cached.has(asset.name) && asset.size > 0)).toEqual([])
+  expect(again.some((asset) => cached.has(asset.name))).toBe(true)
 })
 
-test('the first page is a few files and not large', async () => {
+test('the first page loads few files and few bytes', async () => {
   const page = await world.page('/')
   await page.getByRole('status', { name: 'Live' }).waitFor()
   const all = await assets(page)
   // With the font, packed by gzip.
-  expect(all.reduce((sum, one) => sum + one.size, 0)).toBeLessThan(350_000)
+  expect(all.reduce((sum, asset) => sum + asset.size, 0)).toBeLessThan(350_000)
   expect(all.length).toBeLessThan(50)
 })
 
-/** What has arrived of the application, and how many bytes of it came over the network. */
+/** The loaded files of the application, and how many bytes came over the network. */
 function assets(page: Page): Promise<{ name: string; size: number }[]> {
   return page.evaluate(() =>
     (performance.getEntriesByType('resource') as PerformanceResourceTiming[])
@@ -113,6 +113,6 @@ function assets(page: Page): Promise<{ name: string; size: number }[]> {
   )
 }
 
-test('no page sinned', () => {
-  expect(world.sins.filter((sin) => !sin.includes('Content Security Policy'))).toEqual([])
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors.filter((error) => !error.includes('Content Security Policy'))).toEqual([])
 })

@@ -26,7 +26,7 @@ afterAll(async () => {
   receiver.close()
 })
 
-test('the wizard reports a failed test with the reason, then a sent one, and makes the rule', async () => {
+test('the wizard reports a failed test with the reason, then a sent one, and creates the rule', async () => {
   const page = await world.page('/settings/notifications')
   await page.getByText('Nobody is notified', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'New channel' }).click()
@@ -72,6 +72,41 @@ test('the forms of a monitor and a task say who is notified', async () => {
   await page.getByText('Nobody is notified of a failure.').waitFor()
 })
 
-test('no page sinned', () => {
-  expect(world.sins).toEqual([])
+test('a monitor and a task choose a channel of their own', async () => {
+  const channel = await world.api('POST', '/notify/channel', { name: 'night', url: address() })
+  const page = await world.page('/monitors/new?kind=tcp')
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Database')
+  await page.getByLabel('Name or address').fill('127.0.0.1')
+  await page.getByRole('combobox', { name: 'Also notify' }).click()
+  await page.getByRole('option', { name: 'night' }).click()
+  await page.getByText('A failure is sent to night.').waitFor()
+  await page.keyboard.press('Escape')
+  await picture(page, 'monitor-notify')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.waitForURL(/\/monitors\/[0-9a-f]{24}$/)
+  const id = new URL(page.url()).pathname.split('/').at(-1)!
+  const rulesOf = async (objectId: string) =>
+    (await world.api<any[]>('GET', '/notify/rule')).filter(({ objects }) => objects[0] === objectId)
+  expect(await rulesOf(id)).toMatchObject([{ channels: [channel.id], enable: true, kinds: [] }])
+
+  await page.goto(world.at(`/monitors/${id}/settings`))
+  await page.getByText('A failure is sent to night.').waitFor()
+  await page.getByRole('combobox', { name: 'Also notify' }).click()
+  await page.getByRole('option', { name: 'night' }).click()
+  await page.getByText('Nobody is notified of a failure.').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect.poll(() => rulesOf(id)).toEqual([])
+
+  const task = await world.script('Chosen', '#!/bin/bash\ntrue\n')
+  await page.goto(world.at(`/tasks/${task.id}`))
+  await page.getByRole('combobox', { name: 'Also notify' }).click()
+  await page.getByRole('option', { name: 'night' }).click()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect.poll(async () => (await rulesOf(task.id)).length).toBe(1)
+})
+
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors).toEqual([])
 })

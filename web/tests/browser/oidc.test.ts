@@ -20,7 +20,7 @@ afterAll(async () => {
   await provider.stop()
 })
 
-/** A stranger who wants to see the jobs, and chooses the provider. */
+/** A person without a session who opens the jobs and chooses the provider. */
 async function comes(): Promise<Page> {
   const page = await world.stranger()
   await page.goto(world.at('/jobs'))
@@ -42,14 +42,14 @@ test('an owner adds a provider, and its secret is never shown again', async () =
   await page.keyboard.press('Enter')
   await form.getByRole('combobox', { name: 'Level of new members' }).click()
   await page.getByRole('option', { name: 'user', exact: true }).click()
-  await form.getByRole('button', { name: 'Save' }).click()
-  // The dialog goes on with the provider that was made: its redirect address is known only now.
+  await form.getByRole('button', { name: /^(Create|Save)$/ }).click()
+  // The dialog continues with the new provider: its redirect address is known only now.
   await form.getByText(/\/-\/oidc\/[0-9a-f]{24}\/callback$/).waitFor()
   expect(await form.getByLabel('Client secret').inputValue()).toBe('')
   expect(await page.content()).not.toContain(provider.secret)
 })
 
-test('a stranger comes in through it, to where they wanted to go', async () => {
+test('a person signs in through the provider and reaches the requested page', async () => {
   const page = await comes()
   await page.waitForURL(world.at('/jobs'))
   const who = page.getByRole('button', { name: /Account$/ })
@@ -65,13 +65,13 @@ test('a link from elsewhere asks before it leads to the provider', async () => {
   const [provider] = await world.api<{ id: string }[]>('GET', '/api/provider')
   const page = await world.stranger()
   const target = encodeURIComponent(new URL(world.at('/jobs')).pathname)
-  await page.goto(new URL(`/-/oidc/${provider.id}/begin?to=${target}`, world.at('/')).href)
+  await page.goto(new URL(`/-/oidc/${provider!.id}/begin?to=${target}`, world.at('/')).href)
   await page.getByRole('button', { name: 'Sign in with Our directory' }).click()
   await page.waitForURL(world.at('/jobs'))
   await page.getByRole('button', { name: /Account$/ }).waitFor()
 })
 
-test('others are told why they stay outside', async () => {
+test('other accounts are told why they cannot sign in', async () => {
   await provider.knows({ sub: 's-eve', email: 'eve@evil.test' })
   const page = await comes()
   await page.getByText('E-mail addresses of your domain are not allowed.').waitFor()
@@ -95,12 +95,12 @@ test('a change of the name keeps the secret, another issuer needs its own', asyn
   const page = await world.page('/settings/organization')
   const form = await edits(page)
   await form.getByLabel('Issuer').fill(other.issuer)
-  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByRole('button', { name: /^(Create|Save)$/ }).click()
   await form.getByText(`The stored one was entered for ${provider.issuer}`).waitFor()
   expect((await stored()).issuer).toBe(provider.issuer)
   await form.getByLabel('Issuer').fill(provider.issuer)
   await form.getByLabel('Name').fill('Our directory 2')
-  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByRole('button', { name: /^(Create|Save)$/ }).click()
   await form.waitFor({ state: 'hidden' })
   expect((await stored()).name).toBe('Our directory 2')
   await world.api('PATCH', `/api/provider/${(await stored()).id}`, { name: 'Our directory' })
@@ -119,17 +119,17 @@ test('a provider of an older version is switched to its own redirect address', a
   const form = await edits(page)
   await form.getByText('This provider still uses an address that it shares').waitFor()
   await form.getByRole('switch', { name: 'Switch to its own address' }).check()
-  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByRole('button', { name: /^(Create|Save)$/ }).click()
   await form.waitFor({ state: 'hidden' })
   const { callback, callback_kind, own_callback } = await stored()
   expect([callback_kind, callback]).toEqual(['own', own_callback])
 })
 
-test('one that is switched off is no door any more', async () => {
+test('a disabled provider cannot be used to sign in', async () => {
   const page = await world.page('/settings/organization')
   const form = await edits(page)
   await form.getByRole('switch', { name: 'Enabled' }).uncheck()
-  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByRole('button', { name: /^(Create|Save)$/ }).click()
   await form.waitFor({ state: 'hidden' })
   const stranger = await world.stranger()
   const [answer] = await Promise.all([
@@ -150,7 +150,7 @@ test('a provider is deleted after a confirmation', async () => {
   expect(await world.api('GET', '/api/provider')).toEqual([])
 })
 
-test('no page sinned', () => {
+test('no page logged an error or called another host', () => {
   const there = `left the house: ${provider.issuer}/authorize`
-  expect(world.sins.filter((sin) => !sin.startsWith(there))).toEqual([])
+  expect(world.pageErrors.filter((error) => !error.startsWith(there))).toEqual([])
 })

@@ -23,16 +23,16 @@ afterAll(async () => {
 
 const SWITCH = { name: 'Members may sign in with a password' }
 
-test('passwords cannot be switched off before the other way is known to work', async () => {
+test('passwords cannot be turned off before sign-in through the provider has worked', async () => {
   const page = await world.page('/settings/security')
   await page.getByRole('switch', SWITCH).click({ force: true })
-  const asked = page.getByRole('dialog')
-  await asked.getByRole('button', { name: 'Turn off passwords' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Turn off passwords' }).click()
   await page.getByText('No owner has signed in through a provider yet').waitFor()
   expect(await page.getByRole('switch', SWITCH).isChecked()).toBe(true)
 })
 
-test('an owner switches passwords off, and the sign-in page asks for none', async () => {
+test('an owner turns passwords off, and the sign-in page asks for none', async () => {
   const page = await world.stranger()
   await page.goto(world.at('/settings/security'))
   await page.getByRole('link', { name: 'Sign in with Our directory' }).click()
@@ -57,11 +57,11 @@ test('an invited person is led to the provider, and that accepts the invitation'
   await owner.goto(world.at('/people'))
   await owner.getByRole('link', { name: 'Sign in with Our directory' }).click()
   await owner.waitForURL(world.at('/people'))
-  const made = await owner.request.post(`${world.url}/api/member`, {
+  const response = await owner.request.post(`${world.url}/api/member`, {
     data: { user: { email: 'nora@example.org' }, credential: 'user' },
     headers: { origin: world.url },
   })
-  const { invitation } = await made.json()
+  const { invitation } = await response.json()
   await provider.knows({ sub: 's-nora', email: 'nora@example.org', name: 'Nora' })
   const page = await world.stranger()
   await page.goto(invitation.link)
@@ -76,7 +76,7 @@ test('an invited person is led to the provider, and that accepts the invitation'
   await expect.poll(() => owner.getByRole('switch', SWITCH).isChecked()).toBe(true)
 })
 
-test('no page sinned', () => {
+test('no page logged an error or called another host', () => {
   const there = `left the house: ${provider.issuer}/authorize`
-  expect(world.sins.filter((sin) => !sin.startsWith(there))).toEqual([])
+  expect(world.pageErrors.filter((error) => !error.startsWith(there))).toEqual([])
 })

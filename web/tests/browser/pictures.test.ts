@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until, World } from './world'
 
-/** The pictures of README and docs: `make pictures` puts them there; otherwise they are only made. */
+/** The screenshots in README and docs. `make pictures` stores them. */
 const FOLDER = process.env.PICTURES ?? mkdtempSync(join(tmpdir(), 'belvedere-pictures-'))
 
 let world: World
@@ -16,7 +16,7 @@ beforeAll(async () => {
   mkdirSync(FOLDER, { recursive: true })
   world = await World.start()
   const all = await world.api<any[]>('GET', '/task')
-  const tasks = new Map(all.map((one) => [one.name, one.id]))
+  const tasks = new Map(all.map((task) => [task.name, task.id]))
   task = tasks.get('Count slowly')
   const run = (name: string, args: unknown[] = []) =>
     world.api('POST', '/job', { task: tasks.get(name), task_arguments: args })
@@ -25,7 +25,9 @@ beforeAll(async () => {
   job = (await run('Count slowly')).id
   workflow = (await world.api<any[]>('GET', '/workflows'))[0].id
   await world.api('POST', `/workflows/${workflow}/job`, {})
-  monitor = (await world.api<any[]>('GET', '/monitor')).find((one) => one.type === 'scraper').id
+  monitor = (await world.api<any[]>('GET', '/monitor')).find(
+    (monitor) => monitor.type === 'scraper',
+  ).id
   await until(async () => (await world.api<any[]>('GET', '/-/needs')).length > 0, 'an approval')
   await until(
     async () => (await world.api('GET', `/job/${job}`)).lifecycle === 'finished',
@@ -34,32 +36,35 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
+const SCHEMES = ['light', 'dark'] as const
 const DASHBOARD = ['text=Recent jobs', 'text=Fail on purpose', '.dash-mon svg[role=img]']
 
-/** What a picture shows: it is taken when all of that is drawn. */
-const PICTURES: [string, () => string, 'light' | 'dark', string[]][] = [
-  ['dashboard', () => '/', 'light', DASHBOARD],
-  ['dashboard-dark', () => '/', 'dark', DASHBOARD],
-  [
-    'job',
-    () => `/jobs/${job}`,
-    'light',
-    ['[data-mark="complete"]', '.log-row >> text=step 10 of 10'],
-  ],
-  ['jobs', () => '/jobs', 'light', ['text=Measure the disk', 'text=Fail on purpose']],
-  ['task', () => `/tasks/${task}`, 'light', ['.cm-line >> nth=3']],
-  ['workflow', () => `/workflows/${workflow}`, 'dark', ['.react-flow__node >> nth=2']],
-  ['monitor', () => `/monitors/${monitor}`, 'light', ['text=Expected result', '.uplot canvas']],
+/** The screenshot is taken when all of these selectors are drawn. */
+const PICTURES: [string, () => string, string[]][] = [
+  ['dashboard', () => '/', DASHBOARD],
+  ['job', () => `/jobs/${job}`, ['[data-mark="complete"]', '.log-row >> text=step 10 of 10']],
+  ['jobs', () => '/jobs', ['text=Measure the disk', 'text=Fail on purpose']],
+  ['task', () => `/tasks/${task}`, ['.cm-line >> nth=3']],
+  ['workflow', () => `/workflows/${workflow}`, ['.react-flow__node >> nth=2']],
+  ['monitor', () => `/monitors/${monitor}`, ['text=Expected result', '.uplot canvas']],
 ]
+const VARIANTS = PICTURES.flatMap(([name, path, selectors]) =>
+  SCHEMES.map((scheme) => ({
+    file: `console-${name}${scheme === 'dark' ? '-dark' : ''}.png`,
+    path,
+    scheme,
+    selectors,
+  })),
+)
 
-for (const [name, path, scheme, shown] of PICTURES) {
-  test(`a picture of ${name}`, async () => {
+for (const { file, path, scheme, selectors } of VARIANTS) {
+  test(`the screenshot ${file}`, async () => {
     const page = await world.page(path(), { scheme, width: 1280, height: 800 })
-    for (const one of shown) await page.locator(one).first().waitFor()
+    for (const selector of selectors) await page.locator(selector).first().waitFor()
     await page.waitForFunction(isDrawn)
     await page.evaluate(() => document.fonts.ready)
     const picture = await page.screenshot({
-      path: join(FOLDER, `console-${name}.png`),
+      path: join(FOLDER, file),
       animations: 'disabled',
     })
     // A page that failed to draw compresses to almost nothing.
@@ -68,7 +73,7 @@ for (const [name, path, scheme, shown] of PICTURES) {
   })
 }
 
-/** Runs in the page: nothing is on its way, and there is something on every canvas. */
+/** Runs in the page: whether nothing is loading and no canvas is blank. */
 function isDrawn(): boolean {
   const hasInk = (canvas: HTMLCanvasElement) =>
     canvas
@@ -79,6 +84,6 @@ function isDrawn(): boolean {
   return !isBusy && [...document.querySelectorAll('canvas')].every(hasInk)
 }
 
-test('no page sinned', () => {
-  expect(world.sins).toEqual([])
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors).toEqual([])
 })

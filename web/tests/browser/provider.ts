@@ -26,13 +26,13 @@ export class Provider {
       env: { PATH: process.env.PATH, PYTHONPATH: join(REPOSITORY, 'tests') },
       stdio: ['pipe', 'pipe', 'inherit'],
     })
-    const made = new Provider(child)
-    // It says its address when it knows somebody.
-    made.issuer = await made.knows(first)
-    return made
+    const provider = new Provider(child)
+    // It prints its address after the first account.
+    provider.issuer = await provider.knows(first)
+    return provider
   }
 
-  /** Who signs in there next. */
+  /** The account that signs in next. */
   async knows(account: Account): Promise<string> {
     this.child.stdin!.write(`${JSON.stringify({ email_verified: true, ...account })}\n`)
     return (await this.answers.next()).value

@@ -14,7 +14,7 @@ afterAll(async () => {
 })
 
 /**
- * As after a restored backup: the job that waits may have run. The agent stays away: its journal
+ * As after a restored backup: the waiting job may have run. The agent is not started: its journal
  * would prove that nothing ran.
  */
 async function restore(): Promise<void> {
@@ -28,12 +28,12 @@ async function restore(): Promise<void> {
   await world.server.run()
 }
 
-test('list and page of a host say which jobs are held after a restore, and what to do', async () => {
+test('the list and the page of a host say which jobs are held after a restore, and what to do', async () => {
   const { id, hostname } = await world.host()
   await world.api('PUT', `/host/${id}/disable`)
   const task = (await world.api('GET', '/task')).find(
-    (one: { type: string; task_arguments: unknown[] }) =>
-      one.type === 'script' && one.task_arguments.length === 0,
+    (task: { type: string; task_arguments: unknown[] }) =>
+      task.type === 'script' && task.task_arguments.length === 0,
   )
   const job = await world.api('POST', '/job', { task: task.id })
   await restore()
@@ -55,11 +55,11 @@ test('list and page of a host say which jobs are held after a restore, and what 
     .getByText('1 trabajo está retenido desde que se restauró la base de datos')
     .waitFor()
 
-  // Nothing is held once the job is released.
+  // No job is held after the release.
   await world.api('PUT', `/job/${job.id}/release`)
   await list.goto(world.at(`/hosts/${id}`))
   await list.getByRole('heading', { level: 1, name: hostname }).waitFor()
   await list.getByText('No jobs until the agent connects').waitFor()
   expect(await list.getByText('is held since the database was restored').count()).toBe(0)
-  expect(world.sins).toEqual([])
+  expect(world.pageErrors).toEqual([])
 })

@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-test('the default of kept jobs is set once, shown on tasks, and lists say what is gone', async () => {
+test('the default retention is set once and shown on tasks, and lists say what was removed', async () => {
   const task = await world.script('Kept', '#!/bin/bash\ntrue\n')
   const page = await world.page('/settings/retention')
   await page.getByLabel('Ended jobs to keep').fill('25')
@@ -34,7 +34,7 @@ test('the default of kept jobs is set once, shown on tasks, and lists say what i
   await page.getByText('2 older jobs were removed').waitFor()
 })
 
-test('a task keeps its own number, and follows the default again', async () => {
+test('a task can have its own retention, and use the default again', async () => {
   const task = await world.script('Own', '#!/bin/bash\ntrue\n', { history: { count: 3, days: 4 } })
   const page = await world.page('/settings/retention')
   const row = page.getByRole('listitem').filter({ hasText: 'Own' })
@@ -44,6 +44,6 @@ test('a task keeps its own number, and follows the default again', async () => {
   expect(history.inherited).toBe(true)
 })
 
-test('no page sinned', () => {
-  expect(world.sins).toEqual([])
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors).toEqual([])
 })

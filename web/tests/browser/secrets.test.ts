@@ -13,12 +13,14 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** Everything that the page has, where somebody could find a value again. */
-async function kept(page: Page): Promise<string> {
+/** Every place of the page where a secret value could be found. */
+async function storedText(page: Page): Promise<string> {
   return page.evaluate(
     () =>
       document.documentElement.outerHTML +
-      [...document.querySelectorAll('input, textarea')].map((one) => (one as any).value).join() +
+      [...document.querySelectorAll('input, textarea')]
+        .map((input) => (input as any).value)
+        .join() +
       JSON.stringify(localStorage) +
       JSON.stringify(sessionStorage) +
       location.href,
@@ -34,9 +36,9 @@ async function output(): Promise<string> {
   const page = await world.page(`/jobs/${id}`)
   await page.locator('[data-mark="complete"]').waitFor()
   await page.locator('.log-text', { hasText: 'with <' }).waitFor()
-  const shown = await page.locator('.log-box').innerText()
+  const log = await page.locator('.log-box').innerText()
   await page.context().close()
-  return shown
+  return log
 }
 
 test('a secret is set, and never shown again', async () => {
@@ -49,22 +51,22 @@ test('a secret is set, and never shown again', async () => {
   await page.keyboard.press('Control+Enter')
   await form(page).waitFor({ state: 'hidden' })
   await row(page).getByText('pushes to the shop').waitFor()
-  expect(await kept(page)).not.toContain(FIRST)
+  expect(await storedText(page)).not.toContain(FIRST)
   await page.reload()
   await row(page).getByText('secret', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Change DEPLOY_KEY' }).click()
   expect(await value(page).inputValue()).toBe('')
-  expect(await kept(page)).not.toContain(FIRST)
+  expect(await storedText(page)).not.toContain(FIRST)
   expect(JSON.stringify(await world.api('GET', '/secret'))).not.toContain(FIRST)
 })
 
-test('a script gets it, and its log does not show it', async () => {
-  const shown = await output()
-  expect(shown).toContain('with <***>')
-  expect(shown).not.toContain(FIRST)
+test('a script receives the secret, and its log does not show it', async () => {
+  const log = await output()
+  expect(log).toContain('with <***>')
+  expect(log).not.toContain(FIRST)
 })
 
-test('it is replaced under the same name', async () => {
+test('a secret is replaced under the same name', async () => {
   const before = (await world.api<any[]>('GET', '/secret'))[0].version
   const page = await world.page('/secrets')
   await page.getByRole('button', { name: 'Change DEPLOY_KEY' }).click()
@@ -72,10 +74,10 @@ test('it is replaced under the same name', async () => {
   await form(page).getByRole('button', { name: 'Save' }).click()
   await form(page).waitFor({ state: 'hidden' })
   await until(async () => {
-    const [found] = await world.api<any[]>('GET', '/secret')
-    return found.version > before
+    const [secret] = await world.api<any[]>('GET', '/secret')
+    return secret.version > before
   }, 'the new value')
-  expect(await kept(page)).not.toContain(SECOND)
+  expect(await storedText(page)).not.toContain(SECOND)
   expect(await output()).toContain('with <***>')
 })
 
@@ -85,11 +87,11 @@ test('a variable can be read again', async () => {
   await form(page).getByRole('textbox', { name: 'Name' }).fill('REGION')
   await form(page).getByRole('switch', { name: 'Keep it secret' }).uncheck()
   await value(page).fill('north')
-  await form(page).getByRole('button', { name: 'Save' }).click()
+  await form(page).getByRole('button', { name: 'Create' }).click()
   await page.getByRole('listitem').filter({ hasText: 'REGION' }).getByText('north').waitFor()
 })
 
-test('it is deleted, and scripts lack it', async () => {
+test('a deleted secret is missing in scripts', async () => {
   const page = await world.page('/secrets')
   await page.getByRole('button', { name: 'Delete DEPLOY_KEY' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
@@ -97,6 +99,6 @@ test('it is deleted, and scripts lack it', async () => {
   expect(await output()).toContain('with <>')
 })
 
-test('no page sinned', () => {
-  expect(world.sins).toEqual([])
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors).toEqual([])
 })

@@ -15,7 +15,7 @@ export interface Options {
   demo?: boolean
   agent?: boolean
   env?: Record<string, string>
-  /** Without an owner the server waits for its set-up page. */
+  /** Without an owner the server shows its setup page. */
   unclaimed?: boolean
 }
 
@@ -77,7 +77,7 @@ export class Server {
     throw new Error(`the server is not ready:\n${this.printed}`)
   }
 
-  /** As a crash (KILL) or as a stop (TERM); the data stay. */
+  /** As a crash (KILL) or as a stop (TERM); the data are not deleted. */
   async kill(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const child = this.child
     if (!child || child.exitCode !== null || child.signalCode !== null) return
@@ -88,12 +88,12 @@ export class Server {
 
   async stop(): Promise<void> {
     await this.kill()
-    // A script that still runs may write there once more.
+    // A script that is still running may write there once more.
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
   }
 }
 
-/** Below those that the system gives to connections: none of them takes it before the server. */
+/** Below the ports that the system assigns to connections, so that none of them takes it. */
 async function freePort(): Promise<number> {
   const port = 12_000 + Math.floor(Math.random() * 15_000)
   const probe = createServer()

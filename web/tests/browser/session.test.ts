@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CUSTOMER, OWNER } from './server'
-import { press, World } from './world'
+import { picture, press, World } from './world'
 
 let world: World
 beforeAll(async () => {
@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-test('a wrong password is told and lets nobody in', async () => {
+test('a wrong password is refused with a message', async () => {
   const page = await world.stranger()
   await page.goto(`${world.url}/`)
   await page.getByLabel('E-mail or user name').fill(OWNER.email)
@@ -18,7 +18,7 @@ test('a wrong password is told and lets nobody in', async () => {
   expect(page.url()).toContain('/ui/login')
 })
 
-test('a deep link leads through the sign-in and back', async () => {
+test('a deep link leads to the sign-in page and back', async () => {
   const page = await world.stranger()
   await page.goto(world.at('/jobs?state=failure'))
   await page.getByLabel('E-mail or user name').fill(OWNER.email)
@@ -38,7 +38,7 @@ test('signing out ends the session', async () => {
   await page.waitForURL(/\/ui\/login/)
 })
 
-test('a session that ends soon says so, and is followed by a new one beside the page', async () => {
+test('a session that ends soon says so, and can be renewed in another tab', async () => {
   const page = await world.page('/')
   const soon = new Date(Date.now() + 5 * 60_000).toISOString()
   let isOld = true
@@ -62,7 +62,7 @@ test('a session that ends soon says so, and is followed by a new one beside the 
   await notice.waitFor({ state: 'hidden' })
 })
 
-test('the navigation goes to every page by mouse and by keys', async () => {
+test('the navigation opens every page by mouse and by keys', async () => {
   const page = await world.page('/')
   await press(page, 'g', 'j')
   await page.waitForURL(world.at('/jobs'))
@@ -70,6 +70,37 @@ test('the navigation goes to every page by mouse and by keys', async () => {
   await page.waitForURL(`${world.url}/ui/${CUSTOMER}`)
 })
 
-test('no page sinned', () => {
-  expect(world.sins).toEqual([])
+test('the first steps tick themselves off, and the demo is removed in one action', async () => {
+  const page = await world.page('/')
+  const steps = page.getByRole('region', { name: 'First steps' })
+  await steps.getByText('0 of 6 done').waitFor()
+  await picture(page, 'first-steps')
+  const [task] = await world.api('GET', '/task?where[name]=Greet somebody')
+  await world.api('POST', `/task/${task.id}/job`, { task_arguments: ['Ada', 'en'] })
+  await steps.getByText('1 of 6 done').waitFor()
+  const ownTask = await world.script('Own task', '#!/bin/bash\ntrue\n')
+  await world.api('POST', `/task/${ownTask.id}/schedule`, { repeatEvery: '0 7 * * *' })
+  await world.member('viewer', 'second@example.org')
+  await steps.getByText('4 of 6 done').waitFor()
+  await steps.getByRole('link', { name: 'Add a host' }).waitFor()
+
+  await steps.getByRole('button', { name: 'Remove demo' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Keep demo' }).waitFor()
+  await picture(page, 'demo-remove')
+  await dialog.getByRole('button', { name: 'Remove demo' }).click()
+  await page.getByText(/^Removed: \d+ demo objects/).waitFor()
+  await expect
+    .poll(async () => (await world.api<{ name: string }[]>('GET', '/task')).map(({ name }) => name))
+    .toEqual(['Own task'])
+  await dialog.waitFor({ state: 'hidden' })
+  await steps.getByRole('button', { name: 'Remove demo' }).waitFor({ state: 'detached' })
+
+  await steps.getByRole('button', { name: 'Hide first steps' }).click()
+  await steps.waitFor({ state: 'detached' })
+  expect((await world.api('GET', '/api/first-steps')).visible).toBe(false)
+})
+
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors).toEqual([])
 })

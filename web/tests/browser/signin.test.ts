@@ -48,14 +48,14 @@ test('an empty server is set up with the code from its log', async () => {
   await page.getByRole('button', { name: 'Set up' }).click()
   await page.waitForURL(/\/ui\/first/)
   await page.getByRole('heading', { level: 1, name: 'Dashboard' }).waitFor()
-  expect(world.sins).toEqual([])
+  expect(world.pageErrors).toEqual([])
 })
 
 function codeOf(server: Server): Promise<string> {
   return until(async () => server.printed.match(/ code=([A-Za-z0-9-]+)/)?.[1], 'a code in the log')
 }
 
-test('a second factor is set up in the console, asked for, and can be lost', async () => {
+test('a second factor is set up and required, and a recovery code replaces it', async () => {
   const world = await start({ demo: false, agent: false })
   const page = await world.page('/settings/security')
   const section = page.getByRole('region', { name: 'Second factor' })
@@ -77,7 +77,7 @@ test('a second factor is set up in the console, asked for, and can be lost', asy
   await other.getByLabel('Code from your app').fill(codes[0]!)
   await other.getByRole('button', { name: 'Continue' }).click()
   await other.getByRole('heading', { level: 1, name: 'Dashboard' }).waitFor()
-  expect(world.sins).toEqual([])
+  expect(world.pageErrors).toEqual([])
 })
 
 test('a changed password ends the other sessions', async () => {
@@ -92,5 +92,5 @@ test('a changed password ends the other sessions', async () => {
   await there.waitForURL(/\/ui\/login/)
   await enter(there, world, 'another long password')
   await there.getByRole('heading', { level: 1, name: 'Dashboard' }).waitFor()
-  expect(world.sins).toEqual([])
+  expect(world.pageErrors).toEqual([])
 })

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { until, World } from './world'
+import { picture, until, World } from './world'
 
 let world: World
 beforeAll(async () => {
-  world = await World.start()
+  // Nothing listens there: mails wait in the outbox.
+  world = await World.start({ env: { BELVEDERE_MAIL: 'mailto://127.0.0.1:9?from=a@b.test' } })
 })
 afterAll(() => world.stop())
 
-test('an admin makes a page, and anybody reads it', async () => {
+test('an admin creates a status page, and anyone can read it', async () => {
   const page = await world.page('/status')
   await page.getByRole('link', { name: 'New status page' }).click()
   await page.getByLabel('Title').fill('Acme is up')
@@ -16,7 +17,7 @@ test('an admin makes a page, and anybody reads it', async () => {
   await page.getByRole('option', { name: 'This server' }).click()
   await page.getByLabel('Name for visitors').fill('Web shop')
   await page.getByLabel('Group').fill('Front')
-  await page.getByRole('button', { name: 'Create status page' }).click()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByRole('heading', { name: 'Share' }).waitFor()
   const markdown = await page.locator('.copy-field code', { hasText: '[![Acme is up]' }).innerText()
 
@@ -25,26 +26,74 @@ test('an admin makes a page, and anybody reads it', async () => {
   await stranger.getByRole('heading', { level: 1, name: 'Acme is up' }).waitFor()
   await stranger.getByRole('img', { name: 'Web shop: the last 90 days' }).waitFor()
   expect(await stranger.locator('.status-days > span').count()).toBe(90)
-  // What it is called inside stays inside.
+  // Internal names are not shown to the public.
   const text = await stranger.locator('body').innerText()
   expect(text).not.toContain('This server')
   const badge = /\]\((\S+badge\.svg)\)/.exec(markdown)![1]!
   expect(await (await stranger.request.get(badge)).text()).toContain('<svg')
 })
 
-test('a page that is switched off, or was never there, says so', async () => {
-  const [made] = await world.api<{ id: string }[]>('GET', '/statuspage')
-  const page = await world.page(`/status/${made!.id}`)
+// A PNG of one pixel.
+const LOGO = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+test('an admin posts an incident, and visitors read it and subscribe', async () => {
+  const [statusPage] = await world.api<{ id: string }[]>('GET', '/statuspage')
+  const page = await world.page(`/status/${statusPage!.id}`)
+  await page.getByRole('button', { name: 'Post incident' }).click()
+  await page.getByLabel('Title of the incident').fill('Payments are slow')
+  await page.getByLabel('What visitors should know').fill('We are looking\n<b>into it</b>.')
+  await page.getByRole('button', { name: 'Post incident' }).click()
+  await page.getByRole('button', { name: 'Add update' }).click()
+  await page.getByRole('combobox', { name: 'State' }).click()
+  await page.getByRole('option', { name: 'Resolved' }).click()
+  await page.getByLabel('What visitors should know').fill('Fixed.')
+  await page.getByRole('button', { name: 'Post update' }).click()
+  await page.getByRole('region', { name: 'Posted incidents' }).getByText('Resolved').waitFor()
+  const logo = { name: 'logo.png', mimeType: 'image/png', buffer: LOGO }
+  await page.locator('input[type=file]').setInputFiles(logo)
+  await page.getByRole('img', { name: 'Logo of Acme is up' }).waitFor()
+
+  const stranger = await world.stranger()
+  await until(
+    async () => (await (await fetch(`${world.url}/-/status/acme`)).text()).includes('Fixed.'),
+    'the incident',
+  )
+  await stranger.goto(`${world.url}/ui/status/acme`)
+  const posts = stranger.getByRole('region', { name: 'Past incidents' })
+  await posts.getByText('Fixed.').waitFor()
+  expect(await posts.innerText()).toContain('<b>into it</b>')
+  await stranger.getByRole('img', { name: 'Logo of Acme is up' }).waitFor()
+  const feed = await stranger.getByRole('link', { name: 'RSS feed' }).getAttribute('href')
+  const text = await (await stranger.request.get(new URL(feed!, world.url).href)).text()
+  expect(text).toContain('Payments are slow: resolved')
+  await picture(stranger, 'status-public')
+  await stranger.getByLabel('E-mail address').fill('reader@example.com')
+  await stranger.getByRole('button', { name: 'Subscribe' }).click()
+  await stranger.getByText('Open the link in the mail to reader@example.com').waitFor()
+  await stranger.goto(`${world.url}/ui/status/acme?confirm=wrong`)
+  await stranger.getByRole('button', { name: 'Confirm subscription' }).click()
+  await stranger.getByText('The link is not valid').waitFor()
+  await page.reload()
+  await page.getByText('reader@example.com').waitFor()
+  await picture(page, 'status-edit')
+})
+
+test('a disabled or unknown status page says so', async () => {
+  const [statusPage] = await world.api<{ id: string }[]>('GET', '/statuspage')
+  const page = await world.page(`/status/${statusPage!.id}`)
   await page.getByRole('switch', { name: 'Visible to everyone' }).uncheck()
   await page.keyboard.press('Control+s')
   await page.getByText('Saved', { exact: true }).waitFor()
-  // The server remembers for some seconds what it has told strangers.
+  // The server caches public responses for some seconds.
   await until(async () => (await fetch(`${world.url}/-/status/acme`)).status === 404, 'its end')
   const stranger = await world.stranger()
   await stranger.goto(`${world.url}/ui/status/acme`)
   await stranger.getByText('Status page not found').waitFor()
 })
 
-test('no page sinned', () => {
-  expect(world.sins).toEqual([])
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors).toEqual([])
 })

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { until, World } from './world'
+import { picture, until, World } from './world'
 
 let world: World
 beforeAll(async () => {
@@ -10,19 +10,19 @@ afterAll(() => world.stop())
 
 const dialog = (page: Page) => page.getByRole('dialog')
 
-/** Puts a text into the script editor in place of what is there. */
+/** Replaces the text of the script editor. */
 async function write(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Script', exact: true }).click()
   await page.keyboard.press('Control+a')
   await page.keyboard.insertText(text)
 }
 
-test('an empty list teaches, and a template becomes a task that runs', async () => {
+test('an empty list offers templates, and a template becomes a task that runs', async () => {
   const page = await world.page('/tasks')
   await page.getByRole('link', { name: /Shell script/ }).click()
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('First of all')
   await write(page, '#!/bin/bash\necho made in the browser\n')
-  await page.getByRole('button', { name: 'Create the task' }).click()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByRole('heading', { level: 2, name: 'First of all' }).waitFor()
   await page.getByRole('button', { name: 'Run', exact: true }).click()
   await dialog(page).getByText('This takes no arguments').waitFor()
@@ -31,6 +31,63 @@ test('an empty list teaches, and a template becomes a task that runs', async () 
   await dialog(page).getByText('Succeeded').or(dialog(page).getByText('normal')).first().waitFor()
   await dialog(page).getByRole('link', { name: 'Open' }).click()
   await page.waitForURL(/\/jobs\/[0-9a-f]{24}/)
+})
+
+test('a task is created and run, and its log appears below', async () => {
+  const page = await world.page('/tasks/new?template=shell')
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Run at once')
+  await picture(page, 'task-new')
+  await page.getByRole('button', { name: 'Create and run' }).click()
+  await page.waitForURL(/\/tasks\/[0-9a-f]{24}\?job=/)
+  const run = page.getByRole('region', { name: 'This run' })
+  await run.getByText('Hello from').waitFor()
+  await run
+    .getByText(/Succeeded|normal/i)
+    .first()
+    .waitFor()
+  await run.getByRole('link', { name: 'Open job' }).waitFor()
+  await picture(page, 'task-run')
+})
+
+const FORMS = [
+  '/tasks/new?template=shell',
+  '/monitors/new?kind=tcp',
+  '/schedules/new',
+  '/webhooks/new',
+  '/scripts/new',
+  '/indicators/new',
+  '/workflows/new',
+  '/status/new',
+]
+
+test('every new page ends with Create and Cancel, at the same place', async () => {
+  const page = await world.page('/')
+  for (const path of FORMS) {
+    await page.goto(world.at(path))
+    const buttons = page.locator('.form-actions').locator('button, a')
+    await buttons.first().waitFor()
+    expect((await buttons.allInnerTexts()).slice(0, 2), path).toEqual(['Create', 'Cancel'])
+    const box = (await buttons.first().boundingBox())!
+    expect(box.y + box.height, path).toBeLessThanOrEqual(900)
+    await picture(page, `form${path.split('?')[0]!.replaceAll('/', '-')}`)
+  }
+})
+
+test('new and existing tasks have the same fields in the same order', async () => {
+  const { id } = await world.script('Same order', '#!/bin/bash\ntrue\n')
+  const page = await world.page('/tasks/new?template=shell')
+  const headings = () => page.locator('.task-split section > h2').allInnerTexts()
+  const cards = ['General', 'Where and how', 'Arguments', 'Notifications', 'Options']
+  await page.getByRole('button', { name: 'Create', exact: true }).waitFor()
+  expect(await headings()).toEqual(cards)
+  await page.goto(world.at(`/tasks/${id}`))
+  await page.getByRole('button', { name: 'Save' }).waitFor()
+  expect((await headings()).slice(0, 5)).toEqual(cards)
+  await page.getByRole('button', { name: 'Environment' }).waitFor()
+  expect(await page.getByLabel('Jobs at once').count()).toBe(0)
+  await page.getByRole('button', { name: 'Retries and parallel runs' }).click()
+  await page.getByRole('switch', { name: /[Rr]etr/ }).waitFor()
+  await picture(page, 'task-edit')
 })
 
 test('arguments are added, moved by keyboard, and saved in that order', async () => {
@@ -55,10 +112,14 @@ test('arguments are added, moved by keyboard, and saved in that order', async ()
   await page.getByRole('button', { name: /^Third, position 1/ }).waitFor()
   await page.keyboard.press('Control+s')
   const saved = await until(async () => {
-    const found = await world.api('GET', `/task/${task.id}`)
-    return found.task_arguments.length === 3 && found.task_arguments
+    const record = await world.api('GET', `/task/${task.id}`)
+    return record.task_arguments.length === 3 && record.task_arguments
   }, 'saving')
-  expect(saved.map((one: { label: string }) => one.label)).toEqual(['Third', 'First', 'Second'])
+  expect(saved.map((argument: { label: string }) => argument.label)).toEqual([
+    'Third',
+    'First',
+    'Second',
+  ])
 })
 
 const KINDS = [
@@ -97,7 +158,7 @@ test('adding an argument to a new task does not create the task', async () => {
   expect(await world.api<unknown[]>('GET', '/task')).toHaveLength(before)
 })
 
-test('the run dialog has a field for every kind, checks them, and gives them all', async () => {
+test('the run dialog has a field for every kind, validates them, and sends them all', async () => {
   const source = '#!/bin/bash\nfor a in "$@"; do [ -f "$a" ] && cat "$a" || echo "<$a>"; done\n'
   const task = await world.script('Every kind', source, { task_arguments: KINDS })
   const page = await world.page(`/tasks/${task.id}?run=true`)
@@ -140,7 +201,7 @@ test('the run dialog has a field for every kind, checks them, and gives them all
     expect(output).toContain(line)
   expect(output.join('\n')).not.toContain('p4ss-word')
 
-  // What was given is there again, but nothing hidden.
+  // The last values are filled in, except hidden ones.
   await form.getByRole('button', { name: 'Back to the form' }).click()
   expect(await form.getByLabel('Line').inputValue()).toBe('abc')
   expect(await form.getByRole('textbox', { name: 'Hidden' }).inputValue()).toBe('')
@@ -156,7 +217,7 @@ test('the script is edited, checked and versioned', async () => {
   await page.getByText('Version 2').waitFor()
   await page.getByRole('tab', { name: 'History' }).click()
   await page.getByText('1 line added, 1 removed').waitFor()
-  // Tab writes into the script; Esc and Tab lead out of it.
+  // Tab indents; Esc followed by Tab leaves the editor.
   await page.getByRole('tab', { name: 'Script' }).click()
   await page.getByRole('textbox', { name: 'Script', exact: true }).click()
   await page.keyboard.press('Escape')
@@ -177,7 +238,7 @@ test('a page with unsaved changes is not left by accident', async () => {
   await page.waitForURL(world.at('/jobs'))
 })
 
-test('the access list takes and drops people, and says who sees the task', async () => {
+test('people are added to and removed from the access list, which says who sees the task', async () => {
   const task = await world.script('Guarded', '#!/bin/bash\ntrue\n')
   await world.member('user')
   const page = await world.page(`/tasks/${task.id}/access`)
@@ -190,7 +251,7 @@ test('the access list takes and drops people, and says who sees the task', async
   await page.getByText('only managers and admins can see it').waitFor()
 })
 
-test('the secret key is hidden until asked for, and its call runs the task', async () => {
+test('the secret key is hidden until it is requested, and its call runs the task', async () => {
   const task = await world.script('Called', '#!/bin/bash\necho "$1"\n', {
     task_arguments: [{ type: 'input', label: 'who', value: 'Ada' }],
   })
@@ -212,6 +273,6 @@ test('the secret key is hidden until asked for, and its call runs the task', asy
   expect(answer.status).toBe(200)
 })
 
-test('no page sinned', () => {
-  expect(world.sins).toEqual([])
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors).toEqual([])
 })

@@ -11,8 +11,8 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 45_000 } },
-    // A whole submission hangs on each of them there; who needed it is named at the end.
+    // A complete submission depends on each test in CI; retried tests are named at the end.
     retry: process.env.CI ? 1 : 0,
-    reporters: ['default', './ending.ts'],
+    reporters: ['default', './failureReporter.ts'],
   },
 })

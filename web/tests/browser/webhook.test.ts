@@ -14,7 +14,7 @@ const call = (url: string, body: unknown) =>
     body: JSON.stringify(body),
   })
 
-test('made, called from outside, replayed; a new secret kills the old address', async () => {
+test('a webhook is created, called and replayed; a new secret disables the old address', async () => {
   await world.script('Greet', '#!/bin/bash\necho "$1 $2"\n', {
     task_arguments: [
       { type: 'input', label: 'who' },
@@ -26,7 +26,7 @@ test('made, called from outside, replayed; a new secret kills the old address', 
   await page.getByRole('textbox', { name: 'Name' }).fill('From outside')
   await page.getByRole('combobox', { name: 'What it runs' }).click()
   await page.getByRole('option', { name: /^Greet/ }).click()
-  await page.getByRole('button', { name: 'Create the webhook' }).click()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.waitForURL(/\/webhooks\/[0-9a-f]{24}$/)
 
   // The mapping of elements to arguments is shown before anything is sent.
@@ -49,18 +49,18 @@ test('made, called from outside, replayed; a new secret kills the old address', 
   await page.getByText('replay', { exact: true }).waitFor()
 
   await page.getByRole('button', { name: 'Change the secret key' }).click()
-  const ask = page.getByRole('dialog')
-  await ask.getByRole('button', { name: 'Change the secret key' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Change the secret key' }).click()
   await page.getByText('The secret key was changed.').waitFor()
   expect((await call(url, ['Ada', 'again'])).status).toBe(403)
   const newer = await until(async () => {
-    const shown = await address.innerText()
-    return shown !== url && /secret\/[0-9a-f]{64}/.test(shown) && shown
+    const text = await address.innerText()
+    return text !== url && /secret\/[0-9a-f]{64}/.test(text) && text
   }, 'the new address')
   expect((await call(newer, ['Ada', 'again'])).status).toBe(200)
 })
 
-test('a test that lacks an argument says so before and after it is sent', async () => {
+test('a test call without a required argument is reported before and after it is sent', async () => {
   const task = await world.script('Needs two', '#!/bin/bash\ntrue\n', {
     task_arguments: [
       { type: 'input', label: 'one' },
@@ -123,6 +123,6 @@ test('where the browser has no clipboard, as on plain http, Copy still copies', 
   await payload.getByText('/trigger/signed').waitFor()
 })
 
-test('no page sinned', () => {
-  expect(world.sins).toEqual([])
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors).toEqual([])
 })

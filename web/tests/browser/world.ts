@@ -16,7 +16,7 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** For what takes a moment here and many on a machine that has other things to do. */
+/** Long enough for a machine that is busy with other work. */
 export const PATIENCE_MS = 45_000
 
 export interface Look {
@@ -35,12 +35,12 @@ export interface Person {
 
 /**
  * A server, a browser, and people who sign in. `const world = await World.start()` in beforeAll,
- * `world.stop()` in afterAll; each test takes pages of its own, which are gone with it.
+ * `world.stop()` in afterAll; each test opens its own pages, which are closed after it.
  */
 export class World {
   private readonly tokens = new Map<string, string>()
-  /** What no page may ever do: talk to another host, break the policy, log an error. */
-  readonly sins: string[] = []
+  /** Errors of pages: a request to another host, a violation of the policy, a logged error. */
+  readonly pageErrors: string[] = []
 
   private constructor(
     readonly server: Server,
@@ -61,7 +61,7 @@ export class World {
     }
   }
 
-  /** It is made when the local agent has come in. */
+  /** It is created when the local agent has connected. */
   private async demo(): Promise<void> {
     await until(async () => (await this.api<unknown[]>('GET', '/workflows')).length > 0, 'the demo')
   }
@@ -80,7 +80,7 @@ export class World {
     return `${this.url}/ui/${CUSTOMER}${path === '/' ? '' : path}`
   }
 
-  /** A browser window of its own, not signed in. */
+  /** A separate browser window without a session. */
   async stranger(look: Look = {}): Promise<Page> {
     const {
       width = 1440,
@@ -97,7 +97,7 @@ export class World {
       timezoneId: zone,
       reducedMotion,
     })
-    // One that stays open is drawn on and listens on, beside all that follow.
+    // An open page would keep drawing and listening during all following tests.
     onTestFinished(() => context.close())
     context.setDefaultTimeout(PATIENCE_MS)
     const page = await context.newPage()
@@ -105,7 +105,7 @@ export class World {
     return page
   }
 
-  /** A signed-in window at a page of the organization. */
+  /** A signed-in page of the organization. */
   async page(path = '/', { as = OWNER, ...look }: Look & { as?: Person } = {}): Promise<Page> {
     const page = await this.stranger(look)
     const answer = await page.request.post(`${this.url}/api/auth/login`, { data: as })
@@ -117,30 +117,35 @@ export class World {
   }
 
   private watch(page: Page): void {
-    page.on('pageerror', (fault) => this.sins.push(`error: ${fault.message}`))
+    page.on('pageerror', (fault) => this.pageErrors.push(`error: ${fault.message}`))
     page.on('console', (message) => {
       const text = message.text()
       // The browser itself reports refusals (401, 404) that pages expect and show.
       if (message.type() === 'error' && !text.includes('Failed to load resource'))
-        this.sins.push(`console: ${text}`)
+        this.pageErrors.push(`console: ${text}`)
     })
     page.on('request', (request) => {
       const url = request.url()
       if (!url.startsWith(this.url) && !url.startsWith('data:') && !url.startsWith('blob:'))
-        this.sins.push(`left the house: ${url}`)
+        this.pageErrors.push(`left the house: ${url}`)
     })
   }
 
-  /** A call of the interface, as the owner or as anybody else. */
+  /** An API call, as the owner or as another person. */
   async api<T = any>(method: string, path: string, body?: unknown, as: Person = OWNER): Promise<T> {
-    const answer = await this.ask(method, path, body, as)
+    const answer = await this.request(method, path, body, as)
     const text = await answer.text()
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
     return (text ? JSON.parse(text) : undefined) as T
   }
 
-  /** The same, whatever it answers. */
-  async ask(method: string, path: string, body?: unknown, as: Person = OWNER): Promise<Response> {
+  /** The same for any status. */
+  async request(
+    method: string,
+    path: string,
+    body?: unknown,
+    as: Person = OWNER,
+  ): Promise<Response> {
     return fetch(this.url + path, {
       method,
       headers: {
@@ -152,8 +157,8 @@ export class World {
   }
 
   private async token(as: Person): Promise<string> {
-    const known = this.tokens.get(as.email)
-    if (known) return known
+    const token = this.tokens.get(as.email)
+    if (token) return token
     const answer = await fetch(`${this.url}/api/auth/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -167,16 +172,16 @@ export class World {
   /** A member of a level, invited and accepted. */
   async member(level: string, email = `${level}@example.org`): Promise<Person & { id: string }> {
     const password = `a long password of ${level}`
-    const made = await this.api('POST', '/api/member', {
+    const member = await this.api('POST', '/api/member', {
       user: { email, name: level },
       credential: level,
     })
     await fetch(`${this.url}/api/auth/invitation`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ token: made.invitation.token, password }),
+      body: JSON.stringify({ token: member.invitation.token, password }),
     })
-    return { email, password, id: made.id }
+    return { email, password, id: member.id }
   }
 
   /** The only host: the local agent's. */
@@ -211,35 +216,50 @@ export class World {
   }
 }
 
-/** When the page has nothing left to do: what it shows also listens. */
+/** Waits until the page is idle: then its controls handle events. */
 export async function idle(page: Page): Promise<void> {
   await page.evaluate(
     () => new Promise((done) => requestIdleCallback(() => done(null), { timeout: 10_000 })),
   )
 }
 
-/** Keys are heard by what is on the screen a moment after it is drawn. */
+/** The page handles keys only a moment after it is drawn. */
 export async function press(page: Page, ...keys: string[]): Promise<void> {
   await idle(page)
   for (const key of keys) await page.keyboard.press(key)
 }
 
-/** Waits until something becomes true, without sleeping blindly. */
+/** Waits until a condition is true. */
 export async function until<T>(
   look: () => Promise<T | null | undefined | false>,
-  what = 'it',
+  description = 'it',
 ): Promise<T> {
   const end = Date.now() + PATIENCE_MS
   for (;;) {
-    const found = await look()
-    if (found) return found
-    if (Date.now() > end) throw new Error(`${what} did not happen`)
+    const result = await look()
+    if (result) return result
+    if (Date.now() > end) throw new Error(`${description} did not happen`)
     await new Promise((done) => setTimeout(done, 50))
   }
 }
 
-/** With SCREENS=<folder>, the page as it is now becomes a file there, to be looked at. */
+/** With SCREENS=<folder>, stores a screenshot of the page there. */
 export async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env.SCREENS
   if (folder) await page.screenshot({ path: join(folder, `${name}.png`) })
+}
+
+/** The same in three widths and both themes; costs nothing where nobody asks for screenshots. */
+export async function pictures(page: Page, name: string): Promise<void> {
+  if (!process.env.SCREENS) return
+  const before = page.viewportSize()!
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme })
+    for (const width of [390, 820, 1440]) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.waitForTimeout(400)
+      await picture(page, `${name}-${width}-${colorScheme}`)
+    }
+  }
+  await page.setViewportSize(before)
 }

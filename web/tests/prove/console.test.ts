@@ -1,26 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until, World } from '../browser/world'
-import { during, scrolled, told } from './frames'
+import { during, printFrames, scrolled } from './frames'
+import { many } from './much-data'
 
 let world: World
 beforeAll(async () => {
   world = await World.start({ demo: false })
 })
 afterAll(() => world.stop())
-
-/** Calls in parallel, a few at a time. */
-async function many(
-  count: number,
-  call: (n: number) => Promise<unknown>,
-  lanes = 8,
-): Promise<void> {
-  let next = 0
-  await Promise.all(
-    Array.from({ length: lanes }, async () => {
-      while (next < count) await call(next++)
-    }),
-  )
-}
 
 test('10,000 jobs scroll', async () => {
   const task = await world.script('one of many', 'true\n', { concurrency: 16 })
@@ -31,7 +18,11 @@ test('10,000 jobs scroll', async () => {
   ).catch(() => {})
   const page = await world.page('/jobs')
   await page.getByText('one of many').first().waitFor()
-  told('jobs: 10,000 rows, 5000 px/s', 'p50 <= 17, p95 <= 34', await scrolled(page, '.jobs-box'))
+  printFrames(
+    'jobs: 10,000 rows, 5000 px/s',
+    'p50 <= 17, p95 <= 34',
+    await scrolled(page, '.jobs-box'),
+  )
   await page.context().close()
 })
 
@@ -48,7 +39,7 @@ test('a log of 100,000 lines scrolls, and follows 5,000 lines a second', async (
   const page = await world.page(`/jobs/${job.id}`)
   await page.getByRole('log').waitFor()
   await page.locator('[data-mark="complete"]').waitFor()
-  told(
+  printFrames(
     'log: 100,000 lines, 5000 px/s',
     'p50 <= 17, p95 <= 34',
     await scrolled(page, '[role="log"]'),
@@ -63,36 +54,36 @@ test('a log of 100,000 lines scrolls, and follows 5,000 lines a second', async (
   const running = await world.api('POST', '/job', { task: live.id })
   const follower = await world.page(`/jobs/${running.id}`)
   await follower.getByText('fast line').first().waitFor()
-  const found = await during(follower, async () => {
+  const frames = await during(follower, async () => {
     await until(
       async () => (await world.api('GET', `/job/${running.id}`)).lifecycle === 'finished',
       'the end',
     )
   })
-  told('log: following 5,000 lines/s', 'p95 <= 34', found)
+  printFrames('log: following 5,000 lines/s', 'p95 <= 34', frames)
   await follower.context().close()
 })
 
 test('500 events a second for ten seconds', async () => {
-  const made = []
+  const indicators: { id: string }[] = []
   for (let n = 0; n < 20; n++)
-    made.push(
+    indicators.push(
       await world.api('POST', '/indicator', { title: `burst ${n}`, type: 'counter', value: 0 }),
     )
   const page = await world.page('/')
   await page.getByText('burst 0').waitFor()
   const begun = Date.now()
-  let sent = 0
-  const found = await during(page, () =>
+  let events = 0
+  const frames = await during(page, () =>
     many(5_000, async (n) => {
-      await world.api('PATCH', `/indicator/${made[n % 20].id}/increase`, {})
-      sent += 1
+      await world.api('PATCH', `/indicator/${indicators[n % 20]!.id}/increase`, {})
+      events += 1
     }),
   )
-  told(
-    `events: ${Math.round((sent * 1000) / (Date.now() - begun))} a second`,
+  printFrames(
+    `events: ${Math.round((events * 1000) / (Date.now() - begun))} a second`,
     'the page answers',
-    found,
+    frames,
   )
   await page.getByRole('link', { name: 'Jobs', exact: true }).click()
   await page.waitForURL(world.at('/jobs'))
@@ -114,7 +105,7 @@ test('2,000 monitors are listed', async () => {
   await page.goto(world.at('/monitors'))
   await page.getByText('monitor ').first().waitFor()
   process.stdout.write(`monitors: 2,000, first rows after ${Date.now() - begun} ms (<= 1000)\n`)
-  told('monitors: 2,000 rows, 5000 px/s', 'p95 <= 34', await scrolled(page, '.mon-scroll'))
+  printFrames('monitors: 2,000 rows, 5000 px/s', 'p95 <= 34', await scrolled(page, '.mon-scroll'))
   await page.context().close()
 })
 
@@ -124,12 +115,12 @@ test('a graph of 150 nodes is laid out and dragged', async () => {
   const edges = nodes
     .slice(1)
     .map((node, n) => ({ source: `n${Math.floor(n / 2)}`, target: node.id }))
-  const made = await world.api('POST', '/workflows', {
+  const workflow = await world.api('POST', '/workflows', {
     name: 'large',
     start: 'n0',
     graph: { nodes, edges },
   })
-  const page = await world.page(`/workflows/${made.id}/graph?edit=true`)
+  const page = await world.page(`/workflows/${workflow.id}/graph?edit=true`)
   const begun = Date.now()
   await page.locator('.react-flow__node').first().waitFor()
   process.stdout.write(`graph: 150 nodes drawn ${Date.now() - begun} ms after the page\n`)
@@ -137,11 +128,11 @@ test('a graph of 150 nodes is laid out and dragged', async () => {
   const node = (await page.locator('.react-flow__node').nth(40).boundingBox())!
   await page.mouse.move(node.x + 5, node.y + 5)
   await page.mouse.down()
-  const found = await during(page, async () => {
+  const frames = await during(page, async () => {
     for (let step = 0; step < 120; step++)
       await page.mouse.move(node.x + 5 + step * 2, node.y + 5 + step)
   })
   await page.mouse.up()
-  told('graph: dragging one of 150 nodes', '50 frames/s', found)
+  printFrames('graph: dragging one of 150 nodes', '50 frames/s', frames)
   await page.context().close()
 })

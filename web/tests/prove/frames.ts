@@ -48,30 +48,30 @@ export async function scrolled(
 /** The times between frames while something else happens. */
 export async function during(page: Page, act: () => Promise<void>): Promise<Frames> {
   await page.evaluate(() => {
-    const kept: { gaps: number[]; stop: boolean } = { gaps: [], stop: false }
-    ;(window as any).kept = kept
+    const recording: { gaps: number[]; stop: boolean } = { gaps: [], stop: false }
+    ;(window as any).kept = recording
     let last = performance.now()
     const step = (now: number) => {
-      kept.gaps.push(now - last)
+      recording.gaps.push(now - last)
       last = now
-      if (!kept.stop) requestAnimationFrame(step)
+      if (!recording.stop) requestAnimationFrame(step)
     }
     requestAnimationFrame(step)
   })
   await act()
   return page.evaluate(() => {
-    const kept = (window as any).kept as { gaps: number[]; stop: boolean }
-    kept.stop = true
-    const gaps = kept.gaps.sort((a, b) => a - b)
+    const recording = (window as any).kept as { gaps: number[]; stop: boolean }
+    recording.stop = true
+    const gaps = recording.gaps.sort((a, b) => a - b)
     const at = (share: number) =>
       gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * share))] ?? 0
     return { p50: at(0.5), p95: at(0.95), worst: at(1), longest: 0 }
   })
 }
 
-export function told(what: string, budget: string, found: Frames): void {
+export function printFrames(name: string, budget: string, frames: Frames): void {
   const ms = (value: number) => value.toFixed(1).padStart(7)
   process.stdout.write(
-    `${what.padEnd(44)} p50${ms(found.p50)}  p95${ms(found.p95)}  worst${ms(found.worst)}  longest task${ms(found.longest)} ms  (${budget})\n`,
+    `${name.padEnd(44)} p50${ms(frames.p50)}  p95${ms(frames.p95)}  worst${ms(frames.worst)}  longest task${ms(frames.longest)} ms  (${budget})\n`,
   )
 }

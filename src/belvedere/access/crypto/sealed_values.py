@@ -85,7 +85,9 @@ def is_value(value: object) -> TypeGuard[dict[str, str]]:
     return isinstance(value, dict) and value.keys() == {NAME} and isinstance(value[NAME], str)
 
 
-def _open_value(sealer: Sealer | None, customer_id: str, value: dict[str, str]) -> Any:
+def _open_value(
+    sealer: Sealer | None, customer_id: str, value: dict[str, str]
+) -> str | dict[str, str]:
     clear = _unseal(sealer, values_context(customer_id), value[NAME])
     return value if clear is None else clear
 

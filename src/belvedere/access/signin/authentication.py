@@ -112,6 +112,7 @@ def _token(tx: Tx, digest: str) -> Actor | None:
         user_id=token_id,
         username=name,
         credential_id=token_id,
+        source=f"token {token_id} {name}",
     )
 
 

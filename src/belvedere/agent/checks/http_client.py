@@ -11,7 +11,6 @@ from urllib.parse import SplitResult, urlsplit
 from belvedere.agent.checks.connect import connect
 
 MAX_BODY = 1 << 20
-MOST_HEADERS = 64 * 1024
 
 
 class BadAnswer(Exception):

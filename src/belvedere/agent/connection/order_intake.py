@@ -9,7 +9,7 @@ from belvedere.agent.keeper_client import KeeperClient
 from belvedere.agent.state_folder import DISK_ERRORS
 from belvedere.agent.workdir.staging import basename
 from belvedere.base.failpoints import reach
-from belvedere.protocol import Order, Want, unpack_blob
+from belvedere.protocol import BlobRequest, Order, unpack_blob
 
 
 class OrderIntake:
@@ -17,7 +17,7 @@ class OrderIntake:
         self,
         keeper: KeeperClient,
         cache: FileCache,
-        send: Callable[[Want], None],
+        send: Callable[[BlobRequest], None],
         scripts_user: str = "",
         space: DiskSpace | None = None,
     ) -> None:
@@ -92,7 +92,7 @@ class OrderIntake:
             except OSError as fault:
                 self._fail_to_store(digest, fault)
                 return
-            self._send(Want(digest))
+            self._send(BlobRequest(digest))
 
     def feed(self, frame: bytes) -> None:
         digest, data, last = unpack_blob(frame)

@@ -29,7 +29,7 @@ from belvedere.agent.setup.enrolment import Credential
 from belvedere.agent.setup.settings import AgentSettings
 from belvedere.agent.state_folder import StateFolder
 from belvedere.base.text import connection_errors
-from belvedere.protocol import INLINE_LOG, Entry, Hello, Refusal, Welcome
+from belvedere.protocol import INLINE_LOG, Hello, JournaledAttempt, Refusal, Welcome
 
 log = logging.getLogger("belvedere.agent")
 
@@ -263,7 +263,7 @@ class ServerLink:
             disk=self._space.message,
             slots=self._settings.slots,
             entries=[
-                Entry(
+                JournaledAttempt(
                     entry["fence"],
                     "live" if entry["report"] is None else "ended",
                     entry.get("job_id", ""),

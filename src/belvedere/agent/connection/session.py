@@ -19,21 +19,21 @@ from belvedere.agent.output.upload import OutputUpload
 from belvedere.base.failpoints import reach
 from belvedere.protocol import (
     Ack,
-    Beat,
+    AttemptEnded,
+    AttemptStarted,
+    BlobMissing,
     Cancel,
     Credit,
-    Ended,
     FromAgent,
     FromServer,
-    Kept,
-    Missing,
-    Noted,
+    Heartbeat,
+    MonitorConfig,
+    MonitorConfigRequest,
     Order,
+    OutputAck,
     Refusal,
-    Started,
+    SamplesAck,
     Stop,
-    Watch,
-    WatchAgain,
     Welcome,
 )
 
@@ -83,7 +83,9 @@ class ServerSession:
         self._disk = self._space.message
         self._orders = OrderIntake(keeper, cache, self._send, scripts_user, self._space)
         self._streams = OutputUpload(spool, files)
-        self._monitor_list = MonitorList(checks, lambda number: self._send(WatchAgain(number)))
+        self._monitor_list = MonitorList(
+            checks, lambda number: self._send(MonitorConfigRequest(number))
+        )
         self._samples = samples
         # Samples of a short time are sent together.
         self._samples_timer: asyncio.TimerHandle | None = None
@@ -123,7 +125,7 @@ class ServerSession:
             self._hold(message)
             self._streams.grow(fence, message["total"])
         elif send_messages == "started":
-            self._outbox.append(Started(fence, message["age_ms"]))
+            self._outbox.append(AttemptStarted(fence, message["age_ms"]))
         elif send_messages == "gone":
             self._live.discard(fence)
             self._streams.drop(fence)
@@ -160,7 +162,7 @@ class ServerSession:
         self._live.add(fence)
         self._streams.grow(fence, entry["total"])
         if entry["age_ms"] is not None:
-            self._outbox.append(Started(fence, entry["age_ms"]))
+            self._outbox.append(AttemptStarted(fence, entry["age_ms"]))
 
     def receive(self, frame: str | bytes | list[dict[str, Any]]) -> None:
         """One frame of the server: text, bytes or decoded messages."""
@@ -196,7 +198,7 @@ class ServerSession:
                     self._report_disk()
             case Ack():
                 self._ack(message.fences)
-            case Kept(fence, offset):
+            case OutputAck(fence, offset):
                 if self._streams.keep(fence, offset):
                     self._keeper.send({"do": "kept", "fence": fence, "offset": offset})
             case Credit():
@@ -210,11 +212,11 @@ class ServerSession:
                     self._live.discard(fence)
                 else:
                     self._keeper.send({"do": "stop", "fence": fence})
-            case Missing(sha256):
+            case BlobMissing(sha256):
                 self._orders.fail(sha256, "The server does not have the file.")
-            case Watch():
+            case MonitorConfig():
                 self._monitor_list.take(message)
-            case Noted(stream, number):
+            case SamplesAck(stream, number):
                 self._samples.acknowledge(stream, number)
                 self._wake.set()
             case Refusal():
@@ -256,7 +258,7 @@ class ServerSession:
 
     def _send_heartbeat(self) -> None:
         self._disk = self._space.message
-        self._send(Beat(sorted(self._live), self._monitor_list.number, self._disk))
+        self._send(Heartbeat(sorted(self._live), self._monitor_list.number, self._disk))
 
     def _report_disk(self) -> None:
         """Report at once, before a refused order is returned: it must not be sent again."""
@@ -284,9 +286,9 @@ class ServerSession:
         """Send the next messages and frame; True if there may be more. Everything that is taken
         from a queue is sent here, so the next call continues after it."""
         frame = self._streams.next()
-        has_ends = isinstance(frame, Ended)
+        has_ends = isinstance(frame, AttemptEnded)
         size = 0
-        while isinstance(frame, Ended):
+        while isinstance(frame, AttemptEnded):
             self._outbox.append(frame)
             size += _size(frame)
             frame = self._streams.next() if size < MAX_ENDS_SIZE else None
@@ -310,7 +312,7 @@ class ServerSession:
         self._orders.close()
 
 
-def _size(ended: Ended) -> int:
+def _size(ended: AttemptEnded) -> int:
     """The approximate number of characters of a report."""
     report = ended.report
     named = len(report.files) + len(report.files_skipped) + len(report.survivors)

@@ -200,6 +200,7 @@ class _HandshakeConnection(ClientConnection):
 class connect:  # noqa: N801  (used like the library's own, in whose place it stands)
     """`async with connect(address, ...) as socket`, with the options of websockets' connect."""
 
+    # Options of the library, which gives each its own type.
     def __init__(self, address: str, **options: Any) -> None:
         self._address = address
         self._options = options

@@ -16,7 +16,7 @@ from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.messages import watch
 from belvedere.agent.monitoring.scheduler import MAX_CONCURRENT_CHECKS, CheckScheduler
 from belvedere.base import log_format
-from belvedere.protocol import Watch
+from belvedere.protocol import MonitorConfig
 
 log = logging.getLogger("belvedere.agent")
 
@@ -52,7 +52,7 @@ class StdinConfig(asyncio.Protocol):
             log.exception("monitor configuration cannot be read; checker process exits")
             os._exit(1)
 
-    def _configure(self, watch: Watch) -> None:
+    def _configure(self, watch: MonitorConfig) -> None:
         if watch.since is None:
             self._scheduler.configure(watch.monitors)
         else:

@@ -17,7 +17,7 @@ from belvedere.agent.boot import command
 from belvedere.agent.checks.outcome import Outcome
 from belvedere.agent.monitoring.scheduler import CheckScheduler, SampleSink
 from belvedere.agent.monitoring.script_checks import ScriptChecks
-from belvedere.protocol import Watch, Watched
+from belvedere.protocol import MonitorCheck, MonitorConfig
 
 log = logging.getLogger("belvedere.agent")
 
@@ -43,7 +43,7 @@ class CheckerProcess:
         self._state = state
         self._samples = samples
         self._scripts = CheckScheduler(samples, scripts)
-        self._monitors: dict[str, Watched] = {}
+        self._monitors: dict[str, MonitorCheck] = {}
         # Whether the process has the list of monitors, except for `_changed`.
         self._is_configured = False
         self._changed: dict[str, None] = {}
@@ -51,13 +51,13 @@ class CheckerProcess:
         self._changed_event = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
-    def configure(self, monitors: Sequence[Watched]) -> None:
+    def configure(self, monitors: Sequence[MonitorCheck]) -> None:
         self._scripts.configure([monitor for monitor in monitors if monitor.type == "script"])
         self._monitors = {monitor.id: monitor for monitor in monitors if monitor.type != "script"}
         self._is_configured = False
         self._wake()
 
-    def change(self, monitors: Sequence[Watched], removed: Sequence[str]) -> None:
+    def change(self, monitors: Sequence[MonitorCheck], removed: Sequence[str]) -> None:
         self._scripts.change([monitor for monitor in monitors if monitor.type == "script"], removed)
         others = {monitor.id: monitor for monitor in monitors if monitor.type != "script"}
         for monitor_id in removed:
@@ -116,11 +116,11 @@ class CheckerProcess:
         changed, self._changed = self._changed, {}
         if not self._is_configured:
             self._is_configured = True
-            child.send(wire.pack(asdict(Watch(0, list(self._monitors.values())))))
+            child.send(wire.pack(asdict(MonitorConfig(0, list(self._monitors.values())))))
         elif changed:
             changed_monitors = [self._monitors[id_] for id_ in changed if id_ in self._monitors]
             removed = [id_ for id_ in changed if id_ not in self._monitors]
-            child.send(wire.pack(asdict(Watch(0, changed_monitors, 0, removed))))
+            child.send(wire.pack(asdict(MonitorConfig(0, changed_monitors, 0, removed))))
 
     async def _wait(self, child: "CheckerChild") -> None:
         """Wait until something changes; kill a process that reports nothing for too long."""

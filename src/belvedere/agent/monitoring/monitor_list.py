@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from belvedere.protocol import Watch, Watched
+from belvedere.protocol import MonitorCheck, MonitorConfig
 
 
 class Checks(Protocol):
     """checker_process.py, or scheduler.py inside the process that it starts."""
 
-    def configure(self, monitors: Sequence[Watched]) -> None: ...
+    def configure(self, monitors: Sequence[MonitorCheck]) -> None: ...
 
-    def change(self, monitors: Sequence[Watched], removed: Sequence[str]) -> None: ...
+    def change(self, monitors: Sequence[MonitorCheck], removed: Sequence[str]) -> None: ...
 
 
 class MonitorList:
@@ -24,25 +24,25 @@ class MonitorList:
         # The number of the list that the agent has; -1: none on this connection.
         self.number = -1
         # Parts of a list that is being received, its number, and the next part.
-        self._monitors: list[Watched] = []
+        self._monitors: list[MonitorCheck] = []
         self._listed, self._part = -1, 0
         # Whether a list was requested and has not begun to arrive.
         self._is_requested = False
 
-    def take(self, watch: Watch) -> None:
+    def take(self, watch: MonitorConfig) -> None:
         if watch.since is None:
             self._take_part(watch)
         elif watch.number > self.number:
             self._take_difference(watch)
 
-    def _take_difference(self, watch: Watch) -> None:
+    def _take_difference(self, watch: MonitorConfig) -> None:
         if watch.since != self.number:
             self._request_again()
             return
         self.number = watch.number
         self._checks.change(watch.monitors, watch.removed)
 
-    def _take_part(self, watch: Watch) -> None:
+    def _take_part(self, watch: MonitorConfig) -> None:
         if watch.part == 0:
             self._monitors, self._listed, self._part = [], watch.number, 0
             self._is_requested = False

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from belvedere.agent.checks import Check, check_of
 from belvedere.agent.checks.outcome import Outcome, explain, sanitize
 from belvedere.agent.monitoring.script_checks import ScriptChecks
-from belvedere.protocol import Watched
+from belvedere.protocol import MonitorCheck
 
 log = logging.getLogger("belvedere.agent")
 
@@ -30,15 +30,15 @@ class CheckScheduler:
     def __init__(self, samples: SampleSink, scripts: ScriptChecks | None = None) -> None:
         self._samples = samples
         self._scripts = scripts
-        self._tasks: dict[str, tuple[Watched, asyncio.Task[None]]] = {}
+        self._tasks: dict[str, tuple[MonitorCheck, asyncio.Task[None]]] = {}
         self._slots = asyncio.Semaphore(MAX_CONCURRENT_CHECKS)
 
-    def configure(self, monitors: Sequence[Watched]) -> None:
+    def configure(self, monitors: Sequence[MonitorCheck]) -> None:
         """Check exactly these monitors; unchanged ones continue."""
         monitor_ids = {monitor.id for monitor in monitors}
         self.change(monitors, [id_ for id_ in self._tasks if id_ not in monitor_ids])
 
-    def change(self, monitors: Sequence[Watched], removed: Sequence[str]) -> None:
+    def change(self, monitors: Sequence[MonitorCheck], removed: Sequence[str]) -> None:
         """Add or change monitors and remove others; all other monitors continue."""
         for monitor_id in removed:
             self._drop(monitor_id)
@@ -53,7 +53,7 @@ class CheckScheduler:
         if running is not None:
             running[1].cancel()
 
-    def _start(self, monitor: Watched) -> None:
+    def _start(self, monitor: MonitorCheck) -> None:
         check = self._check_of(monitor.type)
         if check is not None:
             task = asyncio.create_task(self._repeat(monitor, check), name=f"check {monitor.id}")
@@ -64,7 +64,7 @@ class CheckScheduler:
             return None if self._scripts is None else self._scripts.check
         return check_of(kind)
 
-    async def _repeat(self, monitor: Watched, check: Check) -> None:
+    async def _repeat(self, monitor: MonitorCheck, check: Check) -> None:
         memory: dict[str, Any] = {}
         period_s = monitor.looptime_ms / 1_000
         share = phase(monitor.id)
@@ -92,7 +92,7 @@ def phase(monitor_id: str) -> float:
     return int.from_bytes(hashlib.sha256(monitor_id.encode()).digest()[:4]) / 2**32
 
 
-async def perform(monitor: Watched, check: Check, memory: dict[str, Any]) -> Outcome:
+async def perform(monitor: MonitorCheck, check: Check, memory: dict[str, Any]) -> Outcome:
     """One check within its timeout, which includes name resolution, connection and response."""
     limit_ms = monitor.config.get("timeout") or DEFAULT_TIMEOUT_MS
     try:

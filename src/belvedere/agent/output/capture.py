@@ -26,6 +26,7 @@ FAST_DIGEST_FROM = 1024 * 1024
 PIECE = 64 * 1024
 
 
+# The type of hash objects has no public name.
 def _light_sha256() -> Any:
     """Python's own SHA-256: a tenth of OpenSSL's speed, but already loaded."""
     try:

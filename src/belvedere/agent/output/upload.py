@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from belvedere.agent.output import spool
 from belvedere.agent.output.memory_buffer import OutputPiece
 from belvedere.agent.workdir.artifacts import open_file
-from belvedere.protocol import CHUNK, Ended, Report, pack_file, pack_output
+from belvedere.protocol import CHUNK, AttemptEnded, Report, pack_file, pack_output
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ class OutputUpload:
     def drop(self, fence: int) -> None:
         self._streams.pop(fence, None)
 
-    def next(self) -> bytes | Ended | None:
+    def next(self) -> bytes | AttemptEnded | None:
         """The next frame of output, or a report whose output was sent; None if nothing can go."""
         for _ in range(len(self._turns)):
             fence = self._turns[0]
@@ -100,7 +100,7 @@ class OutputUpload:
                     return frame
             self._turns.popleft()
             if stream.report is not None:
-                return Ended(fence, stream.report)
+                return AttemptEnded(fence, stream.report)
         return None
 
     def _frame(self, fence: int, stream: OutputStream) -> bytes | None:

@@ -69,7 +69,7 @@ def _decoder(
 _EXACT, _PLAIN = _decoder(Number, Number), _decoder(_parse_float, _parse_int)
 
 
-def _decode(decoder: json.JSONDecoder, text: str) -> Any:
+def _decode(decoder: json.JSONDecoder, text: str) -> Any:  # JSON of any shape
     """Like `decoder.decode`, which looks for blanks around the text with two patterns; most bodies
     have none and are decoded directly."""
     if text[:1] in BLANK or text[-1] in BLANK:
@@ -117,6 +117,7 @@ def _separators(text: str, start: int, end: int) -> int:
     return text.count(",", start, end) + text.count("[", start, end) + text.count("{", start, end)
 
 
+# JSON of any shape: the caller validates it.
 def parse(body: bytes | str, *, exact: bool = True, max_elements: int = MAX_ELEMENTS) -> Any:
     """Any JSON value; raises Invalid with the position of the error.
 

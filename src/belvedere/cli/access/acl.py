@@ -1,9 +1,7 @@
 """`belvedere acl`: who may see and run a task, workflow, indicator or monitor."""
 
 from collections.abc import Callable
-from urllib.parse import quote
 
-from belvedere.base.ids import is_id
 from belvedere.cli.framework import lookup, rendering
 from belvedere.cli.framework.command import Args, Command, CommandOption, Record, option
 from belvedere.cli.framework.profile import connect
@@ -23,10 +21,7 @@ USERS = option(
 
 
 def _indicator(client: Client, args: Args) -> str:
-    if is_id(args.name):
-        return f"/indicator/{args.name}"
-    indicator = client.get(f"/indicator/title/{quote(args.name, safe='')}")
-    return f"/indicator/{indicator['id']}"
+    return f"/indicator/{client.get(lookup.indicator_path(client, args.name))['id']}"
 
 
 OBJECT_PATHS: dict[str, Callable[[Client, Args], str]] = {

@@ -1,18 +1,21 @@
 """`belvedere audit`: who changed what."""
 
-from belvedere.cli.framework import rendering, time_words
+from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Command, Record, option
 from belvedere.cli.framework.profile import connect
 
 
 def entries(args: Args) -> object:
-    query: Record = {"object_id": args.object} if args.object else {}
-    return connect(args).read_list("/api/audit", query, args.limit)
+    client = connect(args)
+    query: Record = {}
+    if args.object:
+        query["object_id"] = lookup.object_id(client, "", args.object)
+    return client.read_list("/api/audit", query, args.limit)
 
 
 def show_entries(rows: list[Record]) -> None:
     rendering.table(
-        ("when", "who*", "action", "on", "from*"),
+        ("when", "who*", "what", "object", "from address*"),
         (
             (
                 time_words.local(row["date"])[:16],

@@ -1,5 +1,6 @@
 """`belvedere member`: the members of the organization."""
 
+from belvedere.base.ids import short_id
 from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Command, CommandError, Record, Show, option
 from belvedere.cli.framework.profile import connect
@@ -64,7 +65,8 @@ def decline(args: Args) -> object:
 
 def _invitation_id(client: Client, organization: str) -> str:
     for invitation in client.get(INVITATION_PATH):
-        if organization in (invitation["customer_name"], invitation["id"]):
+        names = (invitation["customer_name"], invitation["id"], short_id(invitation["id"]))
+        if organization.removeprefix("#") in names:
             return str(invitation["id"])
     raise CommandError(f"There is no membership to accept or decline in {organization!r}.")
 

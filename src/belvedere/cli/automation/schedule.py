@@ -125,7 +125,7 @@ def _path(client: Client, args: Args) -> str:
 
 def show_schedules(schedules: list[Record]) -> None:
     rendering.table(
-        ("id", "state", "schedule*", "when*", "zone", "next", "last"),
+        ("id", "state", "schedule*", "when*", "time zone", "next run", "last run"),
         (
             (
                 schedule["id"],
@@ -227,6 +227,11 @@ def _confirmation(text: str) -> Show:
     )
 
 
+def show_pause(schedule: Record) -> None:
+    end = time_words.pause_end((schedule["pause"] or {}).get("until"))
+    print(f"Schedule {schedule['name']} is paused {end}.")
+
+
 COMMANDS = (
     Command(
         "list",
@@ -284,8 +289,8 @@ COMMANDS = (
         "pause",
         pause,
         "Pause a schedule; runs in the pause are recorded as missed.",
-        "belvedere schedule pause backup --for 2d --note 'the disks move'",
-        _confirmation("Schedule {} is paused."),
+        "belvedere schedule pause backup --for 2d --note 'disk replacement'",
+        show_pause,
         options=(
             SCHEDULE,
             option("--for", dest="for_", metavar="DURATION", help="default: until it is resumed"),

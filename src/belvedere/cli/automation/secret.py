@@ -15,8 +15,9 @@ HOST = option("--host", metavar="HOST", help="the host, if several tasks have th
 
 def list_all(args: Args) -> object:
     client = connect(args)
-    task_id = _task(client, args)
-    return client.get("/secret", {"where[task_id]": task_id} if task_id else None)
+    task = _task(client, args)
+    secrets = client.get("/secret", {"where[task_id]": task["id"]} if task else None)
+    return _with_task_names(client, secrets)
 
 
 def put(args: Args) -> object:
@@ -25,9 +26,10 @@ def put(args: Args) -> object:
     body: Record = {"value": _value(args), "secret": not args.variable}
     if args.description is not None:
         body["description"] = args.description
-    if task_id := _task(client, args):
-        body["task_id"] = task_id
-    return client.put(_path(args), body)
+    task = _task(client, args)
+    if task:
+        body["task_id"] = task["id"]
+    return {**client.put(_path(args), body), "task": task.get("name")}
 
 
 def _value(args: Args) -> str:
@@ -40,27 +42,34 @@ def _value(args: Args) -> str:
 
 def delete(args: Args) -> object:
     client = connect(args)
-    task_id = _task(client, args)
-    query = {"task_id": task_id} if task_id else None
-    return client.delete(_path(args), query)
+    task = _task(client, args)
+    query = {"task_id": task["id"]} if task else None
+    return {**client.delete(_path(args), query), "task": task.get("name")}
 
 
 def _path(args: Args) -> str:
     return f"/secret/{quote(args.name, safe='')}"
 
 
-def _task(client: Client, args: Args) -> str:
-    return str(lookup.task(client, args.task, args.host)["id"]) if args.task else ""
+def _task(client: Client, args: Args) -> Record:
+    return lookup.task(client, args.task, args.host) if args.task else {}
+
+
+def _with_task_names(client: Client, secrets: list[Record]) -> list[Record]:
+    """Each secret with the name of its task, which people know better than its id."""
+    has_task = any(secret["task_id"] for secret in secrets)
+    names = {task["id"]: task["name"] for task in client.get("/task")} if has_task else {}
+    return [{**secret, "task": names.get(secret["task_id"])} for secret in secrets]
 
 
 def show_secrets(secrets: list[Record]) -> None:
     rendering.table(
-        ("name", "kind", "for", "value*", "changed", "changed by*", "description*"),
+        ("name", "kind", "available to", "value*", "changed", "changed by*", "description*"),
         (
             (
                 secret["name"],
                 "secret" if secret["secret"] else "variable",
-                secret["task_id"] or "every task",
+                secret["task"] or secret["task_id"] or "every task",
                 secret.get("value", "***"),
                 time_words.age(secret["last_update"]),
                 secret["updated_by"],
@@ -77,7 +86,7 @@ def _confirmation(text: str) -> Show:
         text.format(
             "Secret" if secret["secret"] else "Variable",
             secret["name"],
-            f" for the task {secret['task_id']}" if secret["task_id"] else "",
+            f" for the task {secret['task']}" if secret["task"] else "",
         )
     )
 

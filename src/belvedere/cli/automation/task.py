@@ -88,7 +88,7 @@ def _id(client: Client, args: Args) -> str:
 
 def show_tasks(tasks: list[Record]) -> None:
     rendering.table(
-        ("id", "task*", "type", "host*", "arguments*"),
+        ("id", "task*", "kind", "host*", "arguments*"),
         (
             (
                 task["id"],
@@ -110,7 +110,7 @@ def show_task(task: Record) -> None:
             ("id", task["id"]),
             ("task", task["name"]),
             ("description", task.get("description")),
-            ("type", task["type"] if task["enable"] else f"{task['type']}, disabled"),
+            ("kind", task["type"] if task["enable"] else f"{task['type']}, disabled"),
             ("host", task["hostname"]),
             ("script", (task.get("script") or {}).get("filename")),
             ("run as", task.get("script_runas")),

@@ -10,7 +10,7 @@ from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
 
 WEBHOOK = option("webhook", metavar="WEBHOOK", help="its name or id")
-DELIVERY = option("delivery", metavar="DELIVERY", help="the delivery's id")
+DELIVERY = option("delivery", metavar="DELIVERY", help="the delivery's id or short id")
 SIGNATURES = ("none", "hmac-sha256", "github", "gitlab", "stripe", "slack")
 
 
@@ -113,12 +113,17 @@ def deliveries(args: Args) -> object:
 
 def delivery(args: Args) -> object:
     client = connect(args)
-    return client.get(f"{_path(client, args)}/delivery/{args.delivery}")
+    return client.get(_delivery_path(client, args))
 
 
 def replay(args: Args) -> object:
     client = connect(args)
-    return client.post(f"{_path(client, args)}/delivery/{args.delivery}/replay")
+    return client.post(f"{_delivery_path(client, args)}/replay")
+
+
+def _delivery_path(client: Client, args: Args) -> str:
+    path = f"{_path(client, args)}/delivery"
+    return f"{path}/{lookup.history_id(client, 'delivery', path, args.delivery)}"
 
 
 def _lookup(client: Client, args: Args) -> Record:

@@ -13,7 +13,7 @@ from belvedere.cli.jobs import follow, outcome
 from belvedere.client.http_client import Client
 
 WORKFLOW = option("workflow", metavar="WORKFLOW", help="its name or id")
-JOB = option("job", metavar="JOB", help="the id of a job of the workflow")
+JOB = option("job", metavar="JOB", help="the id or short id of a job of the workflow")
 FILE = option("file", metavar="FILE", help="the definition as a JSON object; - is stdin")
 
 
@@ -70,7 +70,7 @@ def jobs(args: Args) -> object:
 
 
 def steps(args: Args) -> object:
-    client = connect(args)
+    client = lookup.connect_to_job(args)
     path = f"{_path(client, args)}/job/{args.job}"
     # Which visit of its node each job was, for graphs with cycles.
     visits = {step["job_id"]: step["visit"] for step in client.get(f"{path}/steps")}
@@ -79,12 +79,12 @@ def steps(args: Args) -> object:
 
 
 def cancel(args: Args) -> object:
-    client = connect(args)
+    client = lookup.connect_to_job(args)
     return client.put(f"{_path(client, args)}/job/{args.job}/cancel")
 
 
 def restart(args: Args) -> object:
-    client = connect(args)
+    client = lookup.connect_to_job(args)
     path = f"{_path(client, args)}/job/{args.job}/restart"
     if not args.from_start:
         return client.put(path)

@@ -111,7 +111,7 @@ def report_error(message: str, status: int) -> int:
 
 @contextmanager
 def _protected_output() -> Iterator[None]:
-    """Text of others that a command prints must not control the user's terminal."""
+    """Text from other users that a command prints must not control the user's terminal."""
     plain = sys.stdout
     sys.stdout = terminal_text.protected(plain)
     try:

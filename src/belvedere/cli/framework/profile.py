@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from belvedere.cli.framework.command import Args, CommandError
+from belvedere.cli.framework.rendering import note
 from belvedere.client.http_client import Client
 
 DEFAULT_SERVER = "http://127.0.0.1:8420"
@@ -69,7 +70,10 @@ def current(args: Args) -> LoginProfile:
 
 def client_for(profile: LoginProfile, args: Args) -> Client:
     ca_file = args.ca_file or os.environ.get("BELVEDERE_CA_FILE")
-    return Client(profile.server, profile.token, profile.customer, ca_file=ca_file)
+    client = Client(profile.server, profile.token, profile.customer, ca_file=ca_file)
+    client.is_strict = True
+    client.on_ignored = lambda names: note(f"The server ignored {names}.")
+    return client
 
 
 def connect(args: Args) -> Client:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from belvedere.base.ids import is_id, short_id
 from belvedere.cli.framework import terminal_text
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ STATE_STYLES = {
 # Characters that could move the cursor, change colours or reverse the direction of the text.
 CONTROL_CHARACTERS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 
-COLUMN_GAP, MIN_COLUMN_WIDTH = 2, 6
+COLUMN_GAP, MIN_MARKED_WIDTH, MIN_COLUMN_WIDTH = 2, 10, 4
 
 
 def print_json(result: object) -> None:
@@ -74,20 +75,27 @@ def console(*, on_stderr: bool = False) -> "Console":
 def table(
     titles: Sequence[str], rows: Iterable[Sequence[object]], empty: str = "No entries."
 ) -> None:
-    """A table. A column whose title ends in `*` is truncated if the terminal is too narrow."""
+    """A table. On a terminal, ids are short and the table fits: columns whose title ends in `*` are
+    truncated first. A pipe gets every value complete."""
     from rich.table import Table
 
-    lines = [[cell(value) for value in row] for row in rows]
+    screen = console()
+    lines = [[_table_cell(value, screen) for value in row] for row in rows]
     if not lines:
         note(empty)
         return
-    screen = console()
     grid = Table(box=None, pad_edge=False, padding=(0, COLUMN_GAP, 0, 0), header_style="bold")
     for title, width in zip(titles, _widths(titles, lines, screen.width), strict=True):
         grid.add_column(title.rstrip("*").upper(), width=width, no_wrap=True, overflow="ellipsis")
     for line in lines:
         grid.add_row(*line)
     _print(screen, grid)
+
+
+def _table_cell(value: object, screen: "Console") -> "Text":
+    if isinstance(value, str) and screen.is_terminal and is_id(value):
+        value = short_id(value)
+    return cell(value)
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> None:
@@ -135,20 +143,28 @@ def waiting(text: str) -> Iterator[None]:
 
 
 def _widths(titles: Sequence[str], lines: list[list["Text"]], available: int) -> list[int]:
-    """As wide as the content; then the widest shrinkable column gives up a character at a time."""
+    """As wide as the content. If that is too wide, columns marked with `*` shrink first, then the
+    others, the first column last: it identifies the row."""
     widths = [
         max(len(title.rstrip("*")), *(line[column].cell_len for line in lines))
         for column, title in enumerate(titles)
     ]
-    shrinkable = [column for column, title in enumerate(titles) if title.endswith("*")]
     available -= COLUMN_GAP * (len(titles) - 1)
-    while (
-        sum(widths) > available
-        and shrinkable
-        and max(widths[column] for column in shrinkable) > MIN_COLUMN_WIDTH
-    ):
-        widths[max(shrinkable, key=widths.__getitem__)] -= 1
+    marked = [column for column, title in enumerate(titles) if title.endswith("*")]
+    _shrink(widths, marked, available, MIN_MARKED_WIDTH)
+    _shrink(widths, range(1, len(titles)), available, MIN_COLUMN_WIDTH)
+    _shrink(widths, range(1, len(titles)), available, 1)
+    _shrink(widths, [0], available, 1)
     return widths
+
+
+def _shrink(widths: list[int], columns: Sequence[int], available: int, least: int) -> None:
+    """The widest of the columns gives up a character at a time."""
+    while sum(widths) > available and columns:
+        widest = max(columns, key=widths.__getitem__)
+        if widths[widest] <= least:
+            return
+        widths[widest] -= 1
 
 
 def _print(screen: "Console", grid: "Table") -> None:

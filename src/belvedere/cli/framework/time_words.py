@@ -65,3 +65,8 @@ def when(iso: str | None) -> str:
     text = age(iso)
     is_past = text != "now" and not text.startswith("in ")
     return f"{local(iso)} ({text} ago)" if is_past else f"{local(iso)} ({text})"
+
+
+def pause_end(iso: str | None, ending: str = "resumed") -> str:
+    """When a pause ends: at a time, or when a person ends it."""
+    return f"until {local(iso)}" if iso else f"until it is {ending}"

@@ -3,7 +3,7 @@
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping
 
-from belvedere.base.ids import is_id, new_id
+from belvedere.base.ids import as_short_id, is_id, new_id
 from belvedere.cli.framework import lookup
 from belvedere.cli.framework.command import Args, Command, CommandError, Record, option
 from belvedere.cli.framework.profile import connect
@@ -17,12 +17,12 @@ MAX_PAGE = 1_000
 
 
 def job_id(text: str) -> str:
-    if not is_id(text):
+    if not is_id(text) and as_short_id(text) is None:
         raise ArgumentTypeError(f"{text!r} is not a job id; see: belvedere job list")
     return text
 
 
-JOB = option("job", metavar="JOB", type=job_id, help="the job's id")
+JOB = option("job", metavar="JOB", type=job_id, help="the job's id or short id")
 
 
 def list_all(args: Args) -> object:
@@ -41,13 +41,13 @@ def list_all(args: Args) -> object:
     elif args.open:
         query["where[lifecycle][$in][]"] = sorted(outcome.OPEN_LIFECYCLES)
     if args.after:
-        query["after"] = args.after
+        query["after"] = lookup.job_id(client, args.after)
     jobs = client.read_list("/job", query, args.limit or MAX_PAGE)
     return jobs if args.json else _with_hostnames(client, jobs)
 
 
 def get(args: Args) -> object:
-    client = connect(args)
+    client = lookup.connect_to_job(args)
     job = client.get(f"/job/{args.job}")
     return job if args.json else _with_hostnames(client, [job])[0]
 
@@ -59,7 +59,7 @@ def _with_hostnames(client: Client, jobs: list[Record]) -> list[Record]:
 
 
 def log(args: Args) -> object:
-    client = connect(args)
+    client = lookup.connect_to_job(args)
     if args.search:
         return client.get(f"/job/{args.job}/log/search", {"q": args.search})["lines"]
     if args.follow and args.timestamps:
@@ -77,27 +77,29 @@ def log(args: Args) -> object:
 
 def _action(name: str) -> Callable[[Args], object]:
     def put(args: Args) -> object:
-        return connect(args).put(f"/job/{args.job}/{name}")
+        client = lookup.connect_to_job(args)
+        return client.put(f"/job/{args.job}/{name}")
 
     return put
 
 
 def restart(args: Args) -> object:
-    client = connect(args)
+    client = lookup.connect_to_job(args)
     body = {"task_arguments": args.arguments} if args.arguments else {}
     headers = {"Idempotency-Key": new_id()}
     return client.request("PUT", f"/job/{args.job}/restart", body, headers=headers).body
 
 
 def resolve(args: Args) -> object:
+    client = lookup.connect_to_job(args)
     body = {"outcome": args.outcome, "note": args.note}
-    return connect(args).put(f"/job/{args.job}/resolve", body)
+    return client.put(f"/job/{args.job}/resolve", body)
 
 
 def release(args: Args) -> object:
     if bool(args.job) == args.all:
         raise CommandError("name one job, or give --all", 2)
-    client = connect(args)
+    client = lookup.connect_to_job(args)
     if args.job:
         client.put(f"/job/{args.job}/release")
         return {"released": 1}
@@ -113,7 +115,8 @@ def show_released(answer: Mapping[str, object]) -> None:
 
 
 def give_input(args: Args) -> object:
-    return connect(args).put(f"/job/{args.job}/input", {"args": args.arguments})
+    client = lookup.connect_to_job(args)
+    return client.put(f"/job/{args.job}/input", {"args": args.arguments})
 
 
 def log_status(args: Args, job: Record) -> int:
@@ -222,7 +225,7 @@ COMMANDS = (
         "belvedere job release 65a000000000000000000001",
         show_released,
         options=(
-            option("job", metavar="JOB", type=job_id, nargs="?", help="the job's id"),
+            option("job", metavar="JOB", type=job_id, nargs="?", help="the job's id or short id"),
             option("--all", action="store_true", help="all held jobs"),
         ),
     ),

@@ -4,16 +4,15 @@ import hashlib
 from pathlib import Path
 from urllib.parse import quote
 
-from belvedere.cli.framework import rendering
+from belvedere.cli.framework import lookup, rendering
 from belvedere.cli.framework.command import Args, CommandError, Record
-from belvedere.cli.framework.profile import connect
 from belvedere.client.http_client import Client
 
 READ_SIZE = 64 * 1024
 
 
 def files(args: Args) -> object:
-    client = connect(args)
+    client = lookup.connect_to_job(args)
     records = client.get(f"/job/{args.job}/files")
     if args.save:
         for record in records:

@@ -53,7 +53,7 @@ def delete(args: Args) -> object:
 
 def show_hosts(hosts: list[Record]) -> None:
     rendering.table(
-        ("id", "state", "host*", "seen", "agent", "tags*"),
+        ("id", "state", "host*", "last seen", "agent", "tags*"),
         (
             (
                 host["id"],
@@ -75,7 +75,7 @@ def show_host(host: Record) -> None:
             ("id", host["id"]),
             ("host", host["hostname"]),
             ("state", host["state"]),
-            ("seen", time_words.when(host["last_seen"])),
+            ("last seen", time_words.when(host["last_seen"])),
             ("address", host["ip"]),
             ("system", f"{host['os_name']} {host['os_version']}".strip()),
             ("agent", host["agent_version"]),

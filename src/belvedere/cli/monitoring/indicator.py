@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import quote
 
 from belvedere.base.ids import is_id
-from belvedere.cli.framework import rendering, time_words
+from belvedere.cli.framework import lookup, rendering, time_words
 from belvedere.cli.framework.command import Args, Command, CommandError, Record, Show, option
 from belvedere.cli.framework.profile import connect
 from belvedere.client.errors import Problem
+from belvedere.client.http_client import Client
 
 INDICATOR = option("indicator", metavar="INDICATOR", help="its title or id")
 NOT_FOUND_CODE = "indicator_not_found"
@@ -21,7 +21,8 @@ def list_all(args: Args) -> object:
 
 
 def get(args: Args) -> object:
-    return connect(args).get(_path(args))
+    client = connect(args)
+    return client.get(_path(client, args))
 
 
 def push(args: Args) -> object:
@@ -31,7 +32,7 @@ def push(args: Args) -> object:
     if not body:
         raise CommandError("Nothing to set. Specify a value or, for example, --state failure.", 2)
     try:
-        return client.patch(_path(args), body)
+        return client.patch(_path(client, args), body)
     except Problem as problem:
         if problem.code != NOT_FOUND_CODE or is_id(args.indicator):
             raise
@@ -68,56 +69,58 @@ def _read_value(args: Args) -> str | None:
 
 
 def increase(args: Args) -> object:
-    return connect(args).patch(_path(args, "/increase"))
+    client = connect(args)
+    return client.patch(_path(client, args, "/increase"))
 
 
 def decrease(args: Args) -> object:
-    return connect(args).patch(_path(args, "/decrease"))
+    client = connect(args)
+    return client.patch(_path(client, args, "/decrease"))
 
 
 def restart(args: Args) -> object:
-    return connect(args).patch(_path(args, "/restart"))
+    client = connect(args)
+    return client.patch(_path(client, args, "/restart"))
 
 
 def rename(args: Args) -> object:
-    return connect(args).patch(_path(args), {"title": args.title})
+    client = connect(args)
+    return client.patch(_path(client, args), {"title": args.title})
 
 
 def delete(args: Args) -> object:
-    return connect(args).delete(_path(args))
+    client = connect(args)
+    return client.delete(_path(client, args))
 
 
 def history(args: Args) -> object:
     client = connect(args)
     query = {"points": args.points}
-    return client.get(f"/indicator/{client.get(_path(args))['id']}/history", query)
+    return client.get(f"/indicator/{client.get(_path(client, args))['id']}/history", query)
 
 
 def badge(args: Args) -> object:
     client = connect(args)
-    return {"svg": client.get(f"/indicator/{client.get(_path(args))['id']}/badge.svg")}
+    return {"svg": client.get(f"/indicator/{client.get(_path(client, args))['id']}/badge.svg")}
 
 
 def publish(args: Args) -> object:
     client = connect(args)
-    return client.post(f"/indicator/{client.get(_path(args))['id']}/public")
+    return client.post(f"/indicator/{client.get(_path(client, args))['id']}/public")
 
 
 def unpublish(args: Args) -> object:
     client = connect(args)
-    return client.delete(f"/indicator/{client.get(_path(args))['id']}/public")
+    return client.delete(f"/indicator/{client.get(_path(client, args))['id']}/public")
 
 
-def _path(args: Args, suffix: str = "") -> str:
-    text: str = args.indicator
-    if is_id(text):
-        return f"/indicator/{text}{suffix}"
-    return f"/indicator/title/{quote(text, safe='')}{suffix}"
+def _path(client: Client, args: Args, suffix: str = "") -> str:
+    return f"{lookup.indicator_path(client, args.indicator)}{suffix}"
 
 
 def show_indicators(indicators: list[Record]) -> None:
     rendering.table(
-        ("id", "state", "title*", "value*", "type", "pushed"),
+        ("id", "state", "title*", "value*", "kind", "last update"),
         (
             (
                 indicator["id"],
@@ -141,7 +144,7 @@ def show_indicator(indicator: Record) -> None:
             ("title", indicator["title"]),
             ("state", _state(indicator)),
             ("value", _value(indicator)),
-            ("type", indicator["type"]),
+            ("kind", indicator["type"]),
             ("severity", indicator["severity"].lower()),
             ("description", indicator["description"]),
             (
@@ -152,7 +155,7 @@ def show_indicator(indicator: Record) -> None:
             ("who may see it", indicator["acl"] or "managers"),
             ("starts", [_trigger(trigger) for trigger in indicator["triggers"]]),
             ("tags", indicator["tags"]),
-            ("pushed", time_words.when(indicator["last_push"])),
+            ("last update", time_words.when(indicator["last_push"])),
             ("version", indicator["version"]),
         )
     )

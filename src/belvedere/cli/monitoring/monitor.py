@@ -117,7 +117,7 @@ def _id(client: Client, args: Args) -> str:
 
 def show_monitors(monitors: list[Record]) -> None:
     rendering.table(
-        ("id", "state", "monitor*", "type", "host*", "every", "last check", "message*"),
+        ("id", "state", "monitor*", "kind", "host*", "every", "last check", "message*"),
         (
             (
                 monitor["id"],
@@ -141,7 +141,7 @@ def show_monitor(monitor: Record) -> None:
             ("id", monitor["id"]),
             ("monitor", monitor["name"]),
             ("description", monitor["description"]),
-            ("type", monitor["type"]),
+            ("kind", monitor["type"]),
             ("host", monitor["hostname"]),
             ("state", monitor["state"]),
             ("since", time_words.when(monitor["state_since"])),
@@ -167,7 +167,7 @@ def show_history(history: Record) -> None:
     coverage = f"data for {history['known']:g} % of the time"
     print(f"Uptime {uptime} of {history['checks']} checks; {coverage}.")
     rendering.table(
-        ("at", "checks", "up", "measured*"),
+        ("time", "checks", "up", "values*"),
         (
             (
                 time_words.local(point["at"]),
@@ -183,6 +183,13 @@ def show_history(history: Record) -> None:
 
 def _confirmation(text: str) -> Show:
     return lambda monitor: print(text.format(monitor["name"]))
+
+
+def _confirmation_until(word: str, field: str) -> Show:
+    ending = {"paused": "resumed", "muted": "unmuted"}[word]
+    return lambda monitor: print(
+        f"Monitor {monitor['name']} is {word} {time_words.pause_end(monitor[field], ending)}."
+    )
 
 
 _DEFINITION_OPTIONS = (
@@ -251,7 +258,7 @@ COMMANDS = (
         _switch("pause", has_end=True),
         "Pause a monitor: stop its checks.",
         "belvedere monitor pause shop --for 2h",
-        _confirmation("Monitor {} is paused."),
+        _confirmation_until("paused", "paused_until"),
         options=(MONITOR, FOR),
     ),
     Command(
@@ -267,7 +274,7 @@ COMMANDS = (
         _switch("mute", has_end=True),
         "Mute a monitor: checks continue without notifications.",
         "belvedere monitor mute shop --for 1d",
-        _confirmation("Monitor {} is muted."),
+        _confirmation_until("muted", "muted_until"),
         options=(MONITOR, FOR),
     ),
     Command(

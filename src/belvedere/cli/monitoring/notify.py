@@ -16,7 +16,7 @@ from belvedere.client.http_client import Client
 
 CHANNEL = option("channel", metavar="CHANNEL", help="its name or id")
 RULE = option("rule", metavar="RULE", help="its name or id")
-MESSAGE = option("message", metavar="MESSAGE", help="the message's id")
+MESSAGE = option("message", metavar="MESSAGE", help="the message's id or short id")
 URL = option(
     "url",
     metavar="ADDRESS",
@@ -94,7 +94,7 @@ def rule_remove(args: Args) -> object:
 
 
 def _rule_fields(client: Client, args: Args) -> Record:
-    """The fields of a rule from the options; an empty word empties a list."""
+    """The fields of a rule from the options; an empty value clears a list."""
     values: Record = {
         name: [word for word in words if word]
         for name in ("kinds", "objects", "states", "tags")
@@ -129,7 +129,12 @@ def messages(args: Args) -> object:
 
 
 def message(args: Args) -> object:
-    return connect(args).get(f"/notify/message/{args.message}")
+    client = connect(args)
+    return client.get(f"/notify/message/{_message_id(client, args.message)}")
+
+
+def _message_id(client: Client, text: str) -> str:
+    return lookup.history_id(client, "message", "/notify/message", text)
 
 
 def retry(args: Args) -> object:
@@ -137,8 +142,9 @@ def retry(args: Args) -> object:
     client = connect(args)
     if bool(args.message) == args.all:
         raise CommandError("Specify a message id, or use --all.", 2)
-    ids = [args.message]
-    if args.all:
+    if args.message:
+        ids = [_message_id(client, args.message)]
+    else:
         dead = client.read_list("/notify/message", {"where[state]": "dead"})
         ids = [message["id"] for message in dead]
     return [client.post(f"/notify/message/{message_id}/retry") for message_id in ids]
@@ -152,7 +158,10 @@ def inbox(args: Args) -> object:
 def read(args: Args) -> object:
     client = connect(args)
     if args.notification:
-        client.put(f"/notification/{args.notification}/read")
+        notification_id = lookup.history_id(
+            client, "notification", "/notification", args.notification
+        )
+        client.put(f"/notification/{notification_id}/read")
         return {"count": 1}
     return client.put("/notification/read")
 
@@ -329,7 +338,7 @@ COMMANDS = (
         "belvedere notify retry --all",
         lambda queued: print(f"Messages queued again: {len(queued)}."),
         options=(
-            option("message", metavar="MESSAGE", nargs="?", help="the message's id"),
+            option("message", metavar="MESSAGE", nargs="?", help="the message's id or short id"),
             option("--all", action="store_true", help="all dead messages"),
         ),
     ),
@@ -348,7 +357,12 @@ COMMANDS = (
         "belvedere notify read",
         lambda marked: print(f"{marked['count']} marked as read."),
         options=(
-            option("notification", metavar="NOTIFICATION", nargs="?", help="its id (default: all)"),
+            option(
+                "notification",
+                metavar="NOTIFICATION",
+                nargs="?",
+                help="its id (default: all)",
+            ),
         ),
     ),
     Command(

@@ -23,7 +23,7 @@ def channels(records: list[Record]) -> None:
 
 def rules(records: list[Record]) -> None:
     rendering.table(
-        ("id", "state", "rule*", "kinds", "severity", "channels", "quiet"),
+        ("id", "state", "rule*", "events*", "minimum severity", "channels", "quiet hours"),
         (
             (
                 rule["id"],

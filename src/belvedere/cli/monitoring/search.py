@@ -26,7 +26,7 @@ COMMANDS = (
         "search",
         search,
         "Find tasks, workflows, monitors, hosts and other objects by words of their name or tags,"
-        " and jobs by the start of their id; best matches first.",
+        " or by their short id; best matches first.",
         "belvedere search nightly backup --kind task,schedule",
         show_matches,
         options=(

@@ -42,7 +42,7 @@ def delete(args: Args) -> object:
 
 def show_pages(pages: list[Record]) -> None:
     rendering.table(
-        ("id", "title*", "slug", "parts", "public", "changed"),
+        ("id", "title*", "address*", "components", "visible", "changed"),
         (
             (
                 page["id"],
@@ -64,10 +64,10 @@ def show_page(page: Record) -> None:
             ("id", page["id"]),
             ("title", page["title"]),
             ("description", page["description"]),
-            ("public", "yes" if page["enable"] else "no"),
+            ("visible to everyone", "yes" if page["enable"] else "no"),
             ("address", page["url"].replace("/-/status/", "/ui/status/")),
             ("as JSON", page["url"]),
-            ("shows", [_part(part) for part in page["parts"]]),
+            ("components", [_part(part) for part in page["parts"]]),
             ("version", page["version"]),
             ("changed", time_words.when(page["last_update"])),
         )

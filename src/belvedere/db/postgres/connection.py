@@ -161,7 +161,7 @@ class PostgresConnection:
             self._deadline.end(self._pg)
         return [self._check(result) for result in results]
 
-    def _call(self, call: Callable[..., Result], *args: Any) -> Result:
+    def _call(self, call: Callable[..., Result], *args: object) -> Result:
         """The result of one call of the library that waits for the server."""
         self._deadline.begin(self._pg)
         try:

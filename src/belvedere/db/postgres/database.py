@@ -336,12 +336,13 @@ class Postgres:
         try:
             results, tx = self._transact(lambda tx: list(operation(tx, items)), before_commit=True)
             return results, [tx]
-        except Unavailable:
-            raise
+        except Unavailable as fault:
+            return [fault] * len(items), []
         except Exception as fault:
             if len(items) == 1:
                 return [fault], []
-        # One failing item must not fail the others.
+        # One failing item must not fail the others, and those that were committed must not be
+        # reported as not done if the database is lost meanwhile.
         outcomes = [self._run_batch(operation, [item]) for item in items]
         all_results = [result for results, _ in outcomes for result in results]
         return all_results, [tx for _, txs in outcomes for tx in txs]

@@ -65,14 +65,14 @@ class PostgresTx:
         self.fence = 0
         self.calls: list[AfterCommit] = []
 
-    def rows(self, sql: str, *params: Any) -> list[Row]:
+    def rows(self, sql: str, *params: object) -> list[Row]:
         return self.connection.rows(sql, params)
 
-    def row(self, sql: str, *params: Any) -> Row | None:
+    def row(self, sql: str, *params: object) -> Row | None:
         rows = self.connection.rows(sql, params)
         return rows[0] if rows else None
 
-    def execute(self, sql: str, *params: Any) -> int:
+    def execute(self, sql: str, *params: object) -> int:
         return self.connection.execute(sql, params).command_tuples or 0
 
     def execute_many(self, sql: str, params: Sequence[Sequence[Any]]) -> None:
@@ -91,14 +91,15 @@ class PostgresTx:
         for sql, params in queries:
             self.connection.enqueue(sql, params)
 
-    def all(self, shape: type[S], sql: str, *params: Any) -> list[S]:
+    def all(self, shape: type[S], sql: str, *params: object) -> list[S]:
         return [shape(*row) for row in self.connection.rows(sql, params)]
 
-    def one(self, shape: type[S], sql: str, *params: Any) -> S | None:
+    def one(self, shape: type[S], sql: str, *params: object) -> S | None:
         row = self.row(sql, *params)
         return None if row is None else shape(*row)
 
-    def value(self, sql: str, *params: Any) -> Any:
+    # A column of any type: the caller knows its statement.
+    def value(self, sql: str, *params: object) -> Any:
         row = self.row(sql, *params)
         return None if row is None else row[0]
 

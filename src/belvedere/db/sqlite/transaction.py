@@ -73,13 +73,13 @@ class SqliteTx:
         self.fence = 0
         self.calls: list[AfterCommit] = []
 
-    def rows(self, sql: str, *params: Any) -> list[Row]:
+    def rows(self, sql: str, *params: object) -> list[Row]:
         return list(self.connection.execute(sql, params))
 
-    def row(self, sql: str, *params: Any) -> Row | None:
+    def row(self, sql: str, *params: object) -> Row | None:
         return self.connection.execute(sql, params).fetchone()
 
-    def execute(self, sql: str, *params: Any) -> int:
+    def execute(self, sql: str, *params: object) -> int:
         self.connection.execute(sql, params).fetchall()
         return self.connection.changes()
 
@@ -89,14 +89,15 @@ class SqliteTx:
 
     update_many = execute_many
 
-    def all(self, shape: type[S], sql: str, *params: Any) -> list[S]:
+    def all(self, shape: type[S], sql: str, *params: object) -> list[S]:
         return [shape(*row) for row in self.connection.execute(sql, params)]
 
-    def one(self, shape: type[S], sql: str, *params: Any) -> S | None:
+    def one(self, shape: type[S], sql: str, *params: object) -> S | None:
         row = self.connection.execute(sql, params).fetchone()
         return None if row is None else shape(*row)
 
-    def value(self, sql: str, *params: Any) -> Any:
+    # A column of any type: the caller knows its statement.
+    def value(self, sql: str, *params: object) -> Any:
         row = self.connection.execute(sql, params).fetchone()
         return None if row is None else row[0]
 

@@ -55,7 +55,7 @@ def _colour(row: IndicatorRow, now: Millis) -> str:
         return STALE
     if row.state == IndicatorState.NORMAL:
         return NORMAL
-    return HIGH if row.severity == IndicatorSeverity.HIGH else LOW
+    return LOW if row.severity == IndicatorSeverity.LOW else HIGH
 
 
 def _shorten(text: str) -> str:

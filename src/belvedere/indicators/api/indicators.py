@@ -80,9 +80,7 @@ async def push(request: Request[StateBody]) -> IndicatorRecord:
     report: StateBody = request.body
     if report.state is None and report.value is None:
         raise Invalid("Send a state, a value or both.", code="nothing_given")
-    # Scripts for TheEye report success where an indicator has the state normal.
-    state = "normal" if report.state == "success" else report.state
-    body = IndicatorBody(state=state, value=report.value)
+    body = IndicatorBody(state=report.state, value=report.value)
     changed = await request.services.db.write(
         service.change, request.actor, request.path["id"], body, request.if_match
     )

@@ -28,6 +28,9 @@ from belvedere.tasks import store as tasks
 # A body with one of these fields is a run request, not an argument of the script.
 OWN_NAMES = frozenset({"task", "customer", "task_arguments", "lifecycle", "wait_result"})
 
+# Members of the body besides task, customer and task_arguments.
+RUN_FIELDS = ("lifecycle", "wait_result")
+
 
 class CreateJob(msgspec.Struct):
     """The body of a run request; forms and query strings use the same names."""
@@ -108,6 +111,9 @@ async def _run(
     task_id: str,
     secret: str | None = None,
 ) -> Reply:
+    body = _body_argument(request, arguments)
+    if body is None and arguments.rest:
+        run_requests.note_unknown_fields(request, arguments, RUN_FIELDS)
     within_s = run_requests.wait_seconds(request, arguments)
     idempotency_key = await run_requests.idempotency_key(request)
     run_requests.release_body(request)
@@ -120,16 +126,19 @@ async def _run(
         keys=request.services.keyring if secret is not None else None,
         idempotency_key=idempotency_key,
         lifecycle=_lifecycle(request, arguments),
-        body=_body_argument(request, arguments),
+        body=body,
+        ignores_extra=not request.is_strict,
     )
     created = await start(request, job_request)
+    request.ignored += created.ignored
     headers = run_requests.replay_headers(created.replayed)
     if within_s is not None:
         is_new = not (created.replayed or created.job.is_over)
         return await run_requests.wait_for_end(
             request, actor, created.job.id, within_s, headers, is_new=is_new
         )
-    return Reply(created_record(created, actor), headers=headers)
+    record = run_requests.add_secret(request, actor, created_record(created, actor))
+    return Reply(record, headers=headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +222,7 @@ def _run_route(path: str, level: str, handler: Handler, summary: str) -> Route:
         answer=JobRecord,
         codes=RUN_CODES,
         statuses=(202,),
+        selectable=True,
         needs_customer=path.startswith("/job/secret"),
         max_body=MAX_BODY,
         admit=admit_task if level == "user" else admit_secret,

@@ -15,11 +15,12 @@ from belvedere.jobs.approvals import votes
 from belvedere.jobs.history import removed, retention
 from belvedere.jobs.history.removed import RemovedJobs
 from belvedere.jobs.lifecycle import actions
+from belvedere.jobs.lifecycle.create import extra_values
 from belvedere.jobs.lifecycle.legacy_orders import LegacyJobs
 from belvedere.jobs.queries import details, pages
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.rest import listing as filters
-from belvedere.rest import pagination
+from belvedere.rest import pagination, run_arguments
 from belvedere.rest import query as values
 from belvedere.rest.route import Handler, QueryTable, Reply, Route
 
@@ -33,14 +34,18 @@ MAX_COUNTED = 100_000
 async def list_jobs(request: Request[None]) -> Reply:
     if request.actor.level is Level.AGENT:
         # TheEye agents poll for work at the same path.
-        return Reply(await request.services.of(JobServices).legacy_poll(request))
+        orders = await request.services.of(JobServices).legacy_poll(request)
+        return Reply(orders, compress=False)
     query = dict(request.query)
     if "q" in query:
         query["where[text][$text]"] = query["q"]
     listing = filters.read(query, pages.listable(request.services.db.dialect))
     count_limit, search_limit = _limit(request, "count_most"), _limit(request, "look")
     page = await list_pages.read(request, listing, count_limit, search_limit)
-    return pagination.answer_page(request, listing, page, count_limit)
+    reply = pagination.answer_page(request, listing, page, count_limit)
+    # Arguments and output may contain both secrets and text from outside.
+    reply.compress = not listing.include
+    return reply
 
 
 def _limit(request: AnyRequest, name: str) -> int | None:
@@ -115,7 +120,11 @@ async def give_input(request: Request[GiveInput]) -> JobRecord:
         raise Invalid(
             "args is required: pass the values that the job waits for.", code="missing_arguments"
         )
-    return await _apply(request, actions.give_input, values)
+    values = run_arguments.unwrap(values)
+    record = await _apply(request, actions.give_input, values, ignores_extra=not request.is_strict)
+    if record.task:
+        request.ignored += extra_values(record.task.task_arguments, values)
+    return record
 
 
 async def resolve(request: Request[Resolve]) -> JobRecord:
@@ -136,14 +145,17 @@ async def restart(request: Request[Restart]) -> Reply:
     old: JobRecord = await request.services.db.read_inline(
         details.show, request.actor, request.path["id"]
     )
+    arguments = request.body.task_arguments
     job_request = await request.services.db.read(
         actions.restart,
         request.actor,
         old.id,
-        request.body.task_arguments,
+        None if arguments is None else run_arguments.unwrap(arguments),
         await run_requests.idempotency_key(request),
+        ignores_extra=not request.is_strict,
     )
     created = await create.start(request, job_request)
+    request.ignored += created.ignored
     return Reply(
         create.created_record(created, request.actor),
         headers=run_requests.replay_headers(created.replayed),
@@ -235,6 +247,7 @@ ROUTES: tuple[Route, ...] = (
             ("hostname", "of the agent that asks for work"),
         ),
         also_agent=True,
+        compress=True,
     ),
     Route(
         "GET",

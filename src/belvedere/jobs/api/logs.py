@@ -190,7 +190,7 @@ ROUTES = (
         "/job/{id}/script",
         "viewer",
         script,
-        "The script that it ran, and that of the task's last successful job.",
+        "Its script and arguments, compared with the task's last successful job.",
         answer=Provenance,
         from_interface=False,
     ),

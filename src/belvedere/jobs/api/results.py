@@ -1,21 +1,26 @@
-"""Input, output and results of jobs, and lists of open jobs."""
+"""Input, output and results of jobs, lists of open jobs, and counts and arguments for lists."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
+from belvedere.access.actor import Actor, Level
+from belvedere.access.limits.rate_limits import AttemptKind, count_secret_use
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.searches import run_search
+from belvedere.base.errors import Forbidden
+from belvedere.base.ids import is_id
 from belvedere.jobs.api import list_pages, run_requests, wait
 from belvedere.jobs.model import FINAL, OPEN
-from belvedere.jobs.queries import details, pages
+from belvedere.jobs.queries import details, list_details, pages, result_form
+from belvedere.jobs.queries.list_details import JobArguments, StateCounts
 from belvedere.jobs.queries.pages import OpenJobCount
 from belvedere.jobs.queries.records import InputRecord, JobRecord
+from belvedere.jobs.queries.result_form import FORM_QUERY, is_set
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination
-from belvedere.rest import query as values
 from belvedere.rest.listing import Condition, Listing
+from belvedere.rest.query import invalid_query
 from belvedere.rest.route import Handler, QueryTable, Reply, Route
 
 
@@ -38,6 +43,28 @@ def _open_listing(request: AnyRequest) -> Listing:
     return replace(listing, conditions=(*listing.conditions, is_open))
 
 
+async def count_states(request: Request[None]) -> StateCounts:
+    query = dict(request.query)
+    if "q" in query:
+        query["where[text][$text]"] = query["q"]
+    listing = filters.read(query, pages.listable(request.services.db.dialect))
+    counts: StateCounts = await run_search(
+        request, list_details.count_states, request.actor, listing
+    )
+    return counts
+
+
+async def list_arguments(request: Request[None]) -> list[JobArguments]:
+    ids = (request.first("ids") or "").split(",")
+    if len(ids) > list_details.MAX_IDS or not all(map(is_id, ids)):
+        message = f"ids takes 1 to {list_details.MAX_IDS} ids of jobs, separated by commas."
+        raise invalid_query("ids", message)
+    records: list[JobArguments] = await run_search(
+        request, list_details.list_arguments, request.actor, ids
+    )
+    return records
+
+
 async def _job(request: AnyRequest) -> JobRecord:
     record: JobRecord = await request.services.db.read_inline(
         details.show, request.actor, request.path["id"]
@@ -47,7 +74,7 @@ async def _job(request: AnyRequest) -> JobRecord:
 
 async def show_input(request: Request[None]) -> Reply:
     record = await _job(request)
-    if not is_set(request, "include_definitions"):
+    if not is_set(request.query, "include_definitions"):
         return Reply(_values(record))
     return Reply(InputRecord(record.id, _values(record), record.creation_date, record.task))
 
@@ -62,41 +89,47 @@ async def show_output(request: Request[None]) -> Reply:
 
 async def show_result(request: Request[None]) -> Reply:
     """The result in the requested form once the job has ended; 202 if it takes longer."""
-    index = values.integer("parse", request.first("parse") or "0")
+    return await _result_for(request, request.actor)
+
+
+async def show_result_by_secret(request: Request[None]) -> Reply:
+    """The same with the key of the job, which is in the response to a start by a secret."""
+    services, address, secret = request.services, request.actor.address, request.path["secret"]
+    proof, job_id = services.keyring.digest(secret), request.path["id"]
+    services.limits.check(address, AttemptKind.SECRET, job_id, proof=proof)
+    owner = await services.db.read_inline(details.owner_of, job_id, request.customer)
+    if not result_form.is_job_secret(services.keyring, job_id, secret) or owner is None:
+        services.limits.record_failure(
+            address,
+            kind=AttemptKind.SECRET,
+            target=job_id,
+            proof=proof,
+            customer="" if owner is None else owner[1],
+        )
+        raise Forbidden("Invalid secret key.", code="wrong_secret")
+    services.limits.record_success(proof)
+    count_secret_use(services.secret_uses, proof)
+    return await _result_for(request, Actor(*owner, Level.MANAGER, "secret", address=address))
+
+
+async def _result_for(request: AnyRequest, actor: Actor) -> Reply:
+    result_form.check(request.query)
     within_s = wait.parse_seconds(request.first("timeout"))
-    record = await wait.until_over(request, request.actor, request.path["id"], within_s)
+    record = await wait.until_over(request, actor, request.path["id"], within_s)
     await run_requests.add_log(request, record, record.id)
     if record.lifecycle not in FINAL:
         return Reply(record, 202)
-    if is_set(request, "full"):
-        return Reply(record)
-    if is_set(request, "result"):
-        return Reply(record.result or None)
-    return Reply(record.output if is_set(request, "output") else _parsed(record.output, index))
+    return Reply(result_form.in_form(request.query, record))
 
 
-def is_set(request: AnyRequest, name: str) -> bool:
-    """A parameter without a value counts as true."""
-    return name in request.query and (request.first(name) or "").lower() not in ("false", "0")
-
-
-def _parsed(output: object, index: int) -> object:
-    """One value of the output, decoded where it is JSON."""
-    if not isinstance(output, list) or not 0 <= index < len(output):
-        return None
-    try:
-        return msgspec.json.decode(output[index])
-    except (msgspec.DecodeError, TypeError):
-        return output[index]
-
-
+_FILTERS = (
+    ("where[field]", "only jobs whose field has this value, as in GET /job"),
+    ("q", "text in the name, the id, or the name or e-mail of the person who started it"),
+)
 _INPUT = (("include_definitions", "also the definitions of the arguments"),)
 _RESULT = (
     ("timeout", "seconds to wait for the end, default 60, at most 300"),
-    ("full", "the whole job"),
-    ("result", "its result"),
-    ("output", "all values of its output"),
-    ("parse", "the index of one value of its output, decoded; default 0"),
+    *FORM_QUERY,
 )
 
 
@@ -106,17 +139,18 @@ def _read(
     return Route("GET", path, "viewer", handler, summary, answer=answer, query=query)
 
 
-def _result(method: str) -> Route:
-    return Route(
-        method,
-        "/job/{id}/result",
-        "viewer",
-        show_result,
-        "The result, once the job has ended.",
-        answer=Any,
-        statuses=(202,),
-        query=_RESULT,
-    )
+def _results(path: str, level: str, handler: Handler, summary: str) -> Iterator[Route]:
+    for method in ("GET", "POST"):
+        yield Route(
+            method,
+            path,
+            level,
+            handler,
+            summary,
+            answer=Any,
+            statuses=(202,),
+            query=_RESULT,
+        )
 
 
 ROUTES: tuple[Route, ...] = (
@@ -142,6 +176,31 @@ ROUTES: tuple[Route, ...] = (
         _INPUT,
     ),
     _read("/job/{id}/output", show_output, "The values of its output.", list[Any] | None),
-    _result("GET"),
-    _result("POST"),
+    *_results("/job/{id}/result", "viewer", show_result, "The result, once the job has ended."),
+    *_results(
+        "/job/{id}/secret/{secret}/result",
+        "anonymous",
+        show_result_by_secret,
+        "The result of a job that was started by a secret, with the secret of the job.",
+    ),
+    Route(
+        "GET",
+        "/job/counts",
+        "viewer",
+        count_states,
+        "Count jobs by lifecycle and state, the newest 20,000",
+        answer=StateCounts,
+        from_interface=False,
+        query=_FILTERS,
+    ),
+    Route(
+        "GET",
+        "/job/arguments",
+        "viewer",
+        list_arguments,
+        "The arguments of some jobs as short texts, without masked ones",
+        answer=list[JobArguments],
+        from_interface=False,
+        query=(("ids", f"ids of at most {list_details.MAX_IDS} jobs, separated by commas"),),
+    ),
 )

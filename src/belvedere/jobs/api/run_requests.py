@@ -1,7 +1,7 @@
 """Shared parts of run requests: arguments, secrets, idempotency keys, waiting for the end."""
 
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
 import msgspec
@@ -18,12 +18,14 @@ from belvedere.jobs.api.request_size import TakesFile
 from belvedere.jobs.idempotency import IdempotencyKey
 from belvedere.jobs.model import FINAL
 from belvedere.jobs.output import log_store
+from belvedere.jobs.queries import result_form
 from belvedere.jobs.queries.records import JobRecord
 from belvedere.jobs.store import find
-from belvedere.rest import run_arguments
+from belvedere.rest import run_arguments, unknown_fields
 from belvedere.rest.request import off_loop
 from belvedere.rest.route import Reply
 from belvedere.rest.run_arguments import RunArguments
+from belvedere.rest.unknown_fields import UnknownField
 
 # Bytes of the log's end in result.log of a record.
 LOG_IN_RECORD = 256 * 1024
@@ -31,7 +33,10 @@ QUERY = (
     ("task_arguments[]", "one argument; repeat it for more"),
     ("wait_result", "true: respond when the job has ended, 202 if it takes longer"),
     ("wait_timeout", "seconds to wait, at most 300"),
+    *((name, f"with wait_result: {about}") for name, about in result_form.FORM_QUERY),
 )
+# Parameters that do not change what is started.
+NOT_IN_DIGEST = ("access_token", "wait_result", "wait_timeout", *result_form.OPTIONS)
 # (tx, the organization as it was named) -> its id and name
 Customer = Callable[[Any, str | None], tuple[str, str] | None]
 
@@ -88,6 +93,20 @@ async def admit(
     )
 
 
+def note_unknown_fields(
+    request: AnyRequest, arguments: RunArguments, names: Collection[str]
+) -> None:
+    """Name the fields of the body that have no effect, or refuse them if the client wants that."""
+    unknown = [
+        UnknownField(name, False, (*names, *run_arguments.OWN_NAMES[:3]))
+        for name in arguments.rest
+        if name not in names and name not in unknown_fields.ALWAYS_ALLOWED
+    ]
+    if unknown and request.is_strict:
+        unknown_fields.refuse(unknown)
+    request.ignored += [field.path for field in unknown]
+
+
 def replay_headers(is_replayed: bool) -> dict[str, str]:
     return {"Idempotency-Replayed": "true"} if is_replayed else {}
 
@@ -104,7 +123,7 @@ async def idempotency_key(request: AnyRequest) -> IdempotencyKey | None:
     for name in sorted(request.path.keys() - {"secret"}):
         digest.update(f"\0{name}:{request.path[name]}".encode())
     for name in sorted(request.query):
-        if name not in ("access_token", "wait_result", "wait_timeout"):
+        if name not in NOT_IN_DIGEST:
             digest.update(f"\0{name}={request.query[name]}".encode())
     return IdempotencyKey(f"{request.route.method} {request.route.path}", key, digest.hexdigest())
 
@@ -120,6 +139,7 @@ def wait_seconds(request: AnyRequest, arguments: RunArguments) -> float | None:
     value = request.first("wait_result") or arguments.rest.get("wait_result")
     if value is not True and str(value).lower() not in ("true", "1"):
         return None
+    result_form.check(request.query)
     return waiting.parse_seconds(request.first("wait_timeout"))
 
 
@@ -136,7 +156,18 @@ async def wait_for_end(
     watcher = actor if actor.kind != "secret" else _watcher(actor)
     record = await waiting.until_over(request, watcher, job_id, within_s, is_new=is_new)
     await add_log(request, record, job_id)
-    return Reply(record, 200 if record.lifecycle in FINAL else 202, headers)
+    if record.lifecycle not in FINAL:
+        return Reply(add_secret(request, actor, record), 202, headers)
+    if result_form.has_form(request.query):
+        return Reply(result_form.in_form(request.query, record), 200, headers)
+    return Reply(add_secret(request, actor, record), 200, headers)
+
+
+def add_secret(request: AnyRequest, actor: Actor, record: JobRecord) -> JobRecord:
+    """A caller without an account gets the key that reads the result of this job."""
+    if actor.kind == "secret":
+        record.secret = result_form.job_secret(request.services.keyring, record.id)
+    return record
 
 
 def _watcher(actor: Actor) -> Actor:

@@ -81,6 +81,7 @@ def keyed(sealer: Sealer | None, plain: str) -> str:
     return KEYED + sealer.digest(f"plan {plain}")
 
 
+# `where` are node_id, workflow_id and workflow_version of PlannedTask.
 def plan_task(
     tx: Tx, task: Runnable, values: Sequence[Any] | None, hidden: Collection[int] = (), **where: Any
 ) -> PlannedTask:

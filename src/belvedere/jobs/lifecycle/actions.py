@@ -11,7 +11,12 @@ from belvedere.jobs import events, permissions, specs, store
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.attempts import end_attempt
 from belvedere.jobs.idempotency import IdempotencyKey
-from belvedere.jobs.lifecycle.create import JobRequest, encode_arguments
+from belvedere.jobs.lifecycle.create import (
+    JobRequest,
+    encode_arguments,
+    extra_values,
+    ignored_values_text,
+)
 from belvedere.jobs.model import WORKFLOW, JobRow, JobState, Lifecycle, check_transition
 from belvedere.rest import text_fields
 from belvedere.tasks.definition import argument_values
@@ -95,7 +100,9 @@ def resolve(tx: Tx, actor: Actor, job_id: str, outcome: str, note: str) -> JobRo
     return _save_and_publish(tx, job, "resolved")
 
 
-def give_input(tx: Tx, actor: Actor, job_id: str, arguments: list[Any]) -> JobRow:
+def give_input(
+    tx: Tx, actor: Actor, job_id: str, arguments: list[Any], *, ignores_extra: bool = False
+) -> JobRow:
     """The values that a job on hold waits for."""
     job = permissions.require_runnable(tx, actor, job_id)
     if job.type not in ("ScriptJob", "DummyJob", "ScraperJob"):
@@ -104,7 +111,10 @@ def give_input(tx: Tx, actor: Actor, job_id: str, arguments: list[Any]) -> JobRo
         _check_not_held(job)
         check_transition(job, "input", Lifecycle.READY, JobState.IN_PROGRESS)
     spec = specs.for_job(tx, job)
-    values = argument_values.fit(spec.task_arguments, arguments)
+    values = argument_values.fit(spec.task_arguments, arguments, ignores_extra=ignores_extra)
+    ignored = extra_values(spec.task_arguments, arguments)
+    if ignored:
+        store.save_warning(tx, job.id, ignored_values_text(ignored))
     text = encode_arguments(tx, job.customer_id, spec, values)
     store.save_arguments(tx, job.id, text)
     if job.type == "DummyJob":
@@ -154,6 +164,8 @@ def restart(
     job_id: str,
     arguments: list[Any] | None,
     idempotency_key: IdempotencyKey | None,
+    *,
+    ignores_extra: bool = False,
 ) -> JobRequest:
     """The request that runs an ended job again, with its own values unless there are others."""
     job = permissions.require_visible(tx, actor, job_id)
@@ -173,4 +185,5 @@ def restart(
         restarted_from=job.id,
         fitted_values=(job.task_version, stored) if arguments is None else None,
         by_index=arguments is None,
+        ignores_extra=ignores_extra and arguments is not None,
     )

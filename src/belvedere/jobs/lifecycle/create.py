@@ -27,7 +27,7 @@ from belvedere.rest.patterns import matcher
 from belvedere.tasks.definition import argument_values as arguments
 from belvedere.tasks.definition.argument_types import Value
 from belvedere.tasks.definition.validation import pattern_texts
-from belvedere.tasks.model import TaskSpec
+from belvedere.tasks.model import Argument, ArgumentKind, TaskSpec, Type
 from belvedere.tasks.store import Runnable, with_host
 
 TYPES = {
@@ -39,6 +39,14 @@ TYPES = {
 }
 INITIAL_LIFECYCLES = {"ready": None, "onhold": Lifecycle.ONHOLD, "syncing": Lifecycle.SYNCING}
 
+
+# A notification task without definitions takes these.
+NOTE_ARGUMENTS = tuple(
+    Argument(ArgumentKind.INPUT, label=label, required=False)
+    for label in ("subject", "body", "recipients")
+)
+# In the warning of a job.
+MAX_IGNORED_NAMED = 5
 
 TaskCache = dict[tuple[str, str], "tuple[Runnable, HostView | None] | None"]
 
@@ -60,6 +68,8 @@ class JobRequest(msgspec.Struct):
     fitted_values: tuple[int | None, str] | None = None
     # Values by index over all definitions (webhooks, workflow outputs), extra ones ignored.
     by_index: bool = False
+    # Values beyond the definitions are ignored instead of refused.
+    ignores_extra: bool = False
     # A body without any known field: a task with one argument takes it as that argument.
     body: dict[str, Any] | None = None
     # The workflow that it is a step of.
@@ -83,6 +93,8 @@ class CreatedJob(msgspec.Struct):
     replayed: bool = False
     # Of an approval.
     plan: Plan | None = None
+    # The values that no argument takes.
+    ignored: tuple[str, ...] = ()
 
 
 def create(
@@ -147,6 +159,8 @@ def write(
             created.plan = plan.write(
                 tx, created.job, created.task.spec, created.arguments, request.workflow_plan
             )
+        if created.ignored:
+            store.save_warning(tx, created.job.id, ignored_values_text(created.ignored))
     insert_attempts(tx, claimed.attempts)
     events.publish_created(tx, jobs, claimed.jobs)
     host_ids = {created.job.host_id for created in ready} - claimed.claimed_hosts
@@ -171,7 +185,21 @@ def prepare(tx: Tx, request: JobRequest, tasks: TaskCache) -> CreatedJob:
         starters.check_approver_left(tx, request.actor, request.workflow_job_id, task.spec)
     lifecycle = _first_lifecycle(request, task)
     text = _fit_arguments(tx, request, task, lifecycle)
-    return CreatedJob(job_row(request, task, lifecycle, tx.now), text, task, host)
+    created = CreatedJob(job_row(request, task, lifecycle, tx.now), text, task, host)
+    if request.ignores_extra and request.values:
+        created.ignored = extra_values(argument_definitions(task.spec), request.values)
+    return created
+
+
+def extra_values(definitions: Sequence[Argument], values: Sequence[Any]) -> tuple[str, ...]:
+    """The names of the values that no argument takes."""
+    accepted = arguments.accepted_count(definitions, len(values))
+    return tuple(f"task_arguments[{index}]" for index in range(accepted, len(values)))
+
+
+def ignored_values_text(ignored: Sequence[str]) -> str:
+    names = ", ".join(ignored[:MAX_IGNORED_NAMED])
+    return f"{len(ignored)} values were ignored, because no argument takes them: {names}."
 
 
 def create_failed(tx: Tx, request: JobRequest, refusal: Refused) -> CreatedJob | None:
@@ -258,12 +286,27 @@ def _fit_arguments(tx: Tx, request: JobRequest, task: Runnable, lifecycle: Lifec
     supplied: Sequence[Any] = request.values or []
     if request.values is None and request.body and arguments.takes_one(task.spec.task_arguments):
         supplied = [request.body]
-    if not (supplied or task.spec.task_arguments):
+    definitions = argument_definitions(task.spec)
+    if definitions is NOTE_ARGUMENTS:
+        # Null means the value of the task, not the text null.
+        supplied = ["" if value is None else value for value in supplied]
+    if not (supplied or definitions):
         return "[]"
     if request.defers_patterns:
-        matcher.require_compiled(pattern_texts(task.spec.task_arguments))
-    values = arguments.fit(task.spec.task_arguments, supplied, by_index=request.by_index)
+        matcher.require_compiled(pattern_texts(definitions))
+    values = arguments.fit(
+        definitions,
+        supplied,
+        by_index=request.by_index or definitions is NOTE_ARGUMENTS,
+        ignores_extra=request.ignores_extra,
+    )
     return encode_arguments(tx, request.actor.customer_id, task.spec, values)
+
+
+def argument_definitions(spec: TaskSpec) -> Sequence[Argument]:
+    if spec.type is Type.NOTIFICATION and not spec.task_arguments:
+        return NOTE_ARGUMENTS
+    return spec.task_arguments
 
 
 def encode_arguments(tx: Tx, customer_id: str, spec: TaskSpec, values: Sequence[Value]) -> str:
@@ -309,6 +352,7 @@ def job_row(request: JobRequest, task: Runnable, lifecycle: Lifecycle, now: int)
         created_at=now,
         updated_at=now,
         ended_at=now if is_over else None,
+        started_by=actor.source,
     )
 
 

@@ -20,6 +20,8 @@ STATES_BY_WORD = {
 }
 
 
+# Keys of the object in the last line that are no content of its own.
+CONTROL_KEYS = frozenset({"state", "event_name", "next", "components"})
 # An order that was canceled before its script started.
 NOT_STARTED = "not_started"
 # An order that the agent did not start because its disk is full (agent/disk_space.py).
@@ -41,12 +43,14 @@ class ParsedLastLine(msgspec.Struct):
     state: JobState | None = None
     event_name: str | None = None
     output: list[str] | None = None
+    # The line is JSON, so that it says everything about the output.
+    is_json: bool = False
 
 
 def parse_last_line(lastline: str) -> ParsedLastLine:
-    """Parse the last line: a JSON object, a JSON array, or one of the words."""
+    """Parse the last line: a JSON object, array or string, or one of the words."""
     line = lastline.strip()
-    if line[:1] not in ("{", "["):
+    if line[:1] not in ("{", "[", '"'):
         return ParsedLastLine(state=STATES_BY_WORD.get(line))
     try:
         return _from_json(
@@ -67,18 +71,28 @@ def _refuse_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
 
 
-def _from_json(value: list[Any] | dict[str, Any]) -> ParsedLastLine:
+def _from_json(value: list[Any] | dict[str, Any] | str) -> ParsedLastLine:
     if isinstance(value, list):
-        return ParsedLastLine(output=strings(value))
+        return ParsedLastLine(output=strings(value), is_json=True)
+    if isinstance(value, str):
+        return ParsedLastLine(state=STATES_BY_WORD.get(value), is_json=True)
     word, event = value.get("state"), value.get("event_name")
-    output = value["output"] if value.get("output") is not None else value.get("data")
+    output = _output_in(value)
     return ParsedLastLine(
+        is_json=True,
         state=STATES_BY_WORD.get(word) if isinstance(word, str) else None,
         event_name=json_text.clean(event) if type(event) is str and event else None,
         output=None
         if output is None
         else strings(output if isinstance(output, list) else [output]),
     )
+
+
+def _output_in(value: dict[str, Any]) -> object:
+    """`output`, else `data`, else the object itself if it has any other content."""
+    if "output" in value or "data" in value:
+        return value["output"] if value.get("output") is not None else value.get("data")
+    return value if value.keys() - CONTROL_KEYS else None
 
 
 def strings(values: list[Any]) -> list[str]:

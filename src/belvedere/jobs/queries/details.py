@@ -26,7 +26,21 @@ def show(tx: Tx, actor: Actor, job_id: str) -> JobRecord:
     )
     job, details = store.job_with_details_from_rows(next(rows))
     permissions.check_visible(tx, actor, job)
-    return _full_record(tx, job, actor.customer_name, details, next(rows))
+    record = _full_record(tx, job, actor.customer_name, details, next(rows))
+    records.add_starter_name(record, job, actor)
+    return record
+
+
+def owner_of(tx: Tx, job_id: str, customer: str | None) -> tuple[str, str] | None:
+    """The organization of a job, by id and name; None if it is not the one that was named."""
+    row = tx.row(
+        "select c.id, c.name from jobs j join customers c on c.id = j.customer_id"
+        " where j.id = ? and c.enabled = 1",
+        job_id,
+    )
+    if row is None or (customer is not None and customer != str(row[1]).lower()):
+        return None
+    return row[0], row[1]
 
 
 def full_record(tx: Tx, job: JobRow, customer_name: str) -> JobRecord:
@@ -55,6 +69,8 @@ def _full_record(
     if job.type == APPROVAL:
         record.will_run = plan.for_job(tx, job.id)
     record.attempts = [records.attempt_record(Attempt(*row)) for row in attempts]
+    if details.warning is not None:
+        record.warnings = [details.warning]
     add_waiting_reason(tx, job, record)
     return record
 

@@ -128,6 +128,7 @@ def count_open(tx: Tx, actor: Actor, listing: Listing) -> list[OpenJobCount]:
 
 def _detailed_record(tx: Tx, actor: Actor, job: JobRow, included: frozenset[str]) -> JobRecord:
     record = details.full_record(tx, job, actor.customer_name)
+    records.add_starter_name(record, job, actor)
     for name in DETAIL_FIELDS - included:
         setattr(record, name, msgspec.UNSET)
     if LOG not in included and isinstance(record.result, dict):
@@ -145,6 +146,7 @@ def _summaries(tx: Tx, actor: Actor, jobs: Sequence[JobRow]) -> list[JobRecord]:
     for job in jobs:
         summary = records.summary(job, actor.customer_name, tx.now, runas.get(job.id, ""))
         summary.result = results.get(job.id, msgspec.UNSET)
+        records.add_starter_name(summary, job, actor)
         summaries.append(summary)
     return summaries
 

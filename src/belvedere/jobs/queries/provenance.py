@@ -1,4 +1,7 @@
-"""The script that a job ran, and that of the last successful job of its task."""
+"""The script and arguments of a job, compared with the last successful job of its task."""
+
+from itertools import zip_longest
+from typing import Any
 
 import msgspec
 
@@ -6,12 +9,15 @@ from belvedere.access import Actor, Level
 from belvedere.base.clock import iso_or_none
 from belvedere.db import Tx, columns
 from belvedere.files.store import content_of
-from belvedere.jobs import permissions, store
+from belvedere.jobs import permissions, specs, store
 from belvedere.jobs.model import JobRow
+from belvedere.tasks.definition.argument_values import mask_values
 
 # Jobs that are searched for a successful one.
 MAX_JOBS_SEARCHED = 2_000
 MAX_SOURCE_BYTES = 256 * 1024
+# Characters of a value in a comparison.
+MAX_VALUE_LENGTH = 200
 
 
 class ScriptRun(msgspec.Struct):
@@ -29,13 +35,24 @@ class ScriptRun(msgspec.Struct):
     source: str | None
 
 
+class ArgumentChange(msgspec.Struct):
+    """An argument that has another value than in the last successful job; null: it had none."""
+
+    position: int
+    name: str
+    before: str | None
+    after: str | None
+
+
 class Provenance(msgspec.Struct):
     """`last_good`: the last successful job of the task before this one. `same`: both ran the same
-    script."""
+    script. `arguments`: those that differ from the last successful job, except masked ones; each
+    value as a text of at most 200 characters."""
 
     job: ScriptRun
     last_good: ScriptRun | None
     same: bool
+    arguments: list[ArgumentChange]
 
 
 def find_provenance(tx: Tx, actor: Actor, job_id: str) -> Provenance:
@@ -45,7 +62,35 @@ def find_provenance(tx: Tx, actor: Actor, job_id: str) -> Provenance:
         _script_run(tx, actor, job),
         None if good is None else _script_run(tx, actor, good),
         good is not None and good.script_sha256 == job.script_sha256,
+        [] if good is None else _argument_changes(tx, good, job),
     )
+
+
+def _argument_changes(tx: Tx, good: JobRow, job: JobRow) -> list[ArgumentChange]:
+    """Compares by position, because arguments are passed by position."""
+    spec, before, after = specs.for_job(tx, job), _values(tx, good), _values(tx, job)
+    definitions = spec.task_arguments
+    changes = []
+    for position, (old, new) in enumerate(zip_longest(before, after)):
+        definition = definitions[position] if position < len(definitions) else None
+        if old == new or (definition is not None and definition.masked):
+            continue
+        name = "" if definition is None else definition.label
+        changes.append(ArgumentChange(position, name, _text(old), _text(new)))
+    return changes
+
+
+def _values(tx: Tx, job: JobRow) -> list[Any]:
+    """Masked values are replaced by the mask."""
+    values = msgspec.json.decode(store.read_details(tx, job.id).arguments)
+    return mask_values(specs.for_job(tx, job).task_arguments, values)
+
+
+def _text(value: object) -> str | None:
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text[:MAX_VALUE_LENGTH]
 
 
 def _last_good(tx: Tx, actor: Actor, job: JobRow) -> JobRow | None:

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from belvedere.access.actor import Actor
 from belvedere.base.clock import iso, iso_or_none
 from belvedere.jobs.approvals.plan import PlannedTask
 from belvedere.jobs.attempts import Attempt
@@ -12,11 +13,23 @@ from belvedere.jobs.model import APPROVAL, RESTORED, WORKFLOW, JobRow, Lifecycle
 from belvedere.tasks.definition.argument_values import mask_values
 from belvedere.tasks.model import TaskSpec, mask_arguments
 
+# Everybody who sees the job may see their names.
+PUBLIC_STARTERS = frozenset({"webhook", "schedule", "token"})
+
 
 class JobUserRecord(msgspec.Struct):
     id: str
     username: str
     email: str
+
+
+class JobStarter(msgspec.Struct):
+    """What started a job: a webhook, a schedule, a token, or a task, workflow, monitor or indicator
+    whose event did. `name` is empty if the caller may not see it."""
+
+    kind: str
+    id: str
+    name: str
 
 
 class TaskInJob(msgspec.Struct):
@@ -85,6 +98,8 @@ class JobRecord(msgspec.Struct):
     ended_at: str | None
     not_before: str | None
     expires_at: str
+    # Null: a person started it, or it is older than this record.
+    started_by: JobStarter | None = None
     task: TaskInJob | None | UnsetType = UNSET
     task_arguments_values: list[Any] | UnsetType = UNSET
     # JSON of any shape, as the script wrote it.
@@ -93,6 +108,10 @@ class JobRecord(msgspec.Struct):
     # For an approval: what runs after it.
     will_run: list[PlannedTask] | UnsetType = UNSET
     attempts: list[AttemptRecord] | UnsetType = UNSET
+    # What in the request to run it had no effect.
+    warnings: list[str] | UnsetType = UNSET
+    # For `/job/{id}/secret/{secret}/result`; only in the response to a start by a secret.
+    secret: str | UnsetType = UNSET
 
 
 class InputRecord(msgspec.Struct):
@@ -150,7 +169,22 @@ def summary(job: JobRow, customer_name: str, now: int, runas: str = "") -> JobRe
         ended_at=iso_or_none(job.ended_at),
         not_before=iso(job.not_before_at) if job.not_before_at > now else None,
         expires_at=iso(job.expires_at),
+        started_by=_starter(job.started_by),
     )
+
+
+def _starter(text: str) -> JobStarter | None:
+    """Without the name of an object that has an ACL of its own: see `add_starter_name`."""
+    if not text:
+        return None
+    kind, object_id, name = text.split(" ", 2)
+    return JobStarter(kind, object_id, name if kind in PUBLIC_STARTERS else "")
+
+
+def add_starter_name(record: JobRecord, job: JobRow, actor: Actor) -> None:
+    """Managers see every object, so they also see the name of what started the job."""
+    if record.started_by is not None and actor.sees_all:
+        record.started_by.name = job.started_by.split(" ", 2)[2]
 
 
 def waiting_reason(job: JobRow, now: int) -> tuple[str | None, dict[str, Any] | None]:

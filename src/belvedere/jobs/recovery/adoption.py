@@ -7,12 +7,12 @@ from belvedere.jobs import events, specs, store
 from belvedere.jobs.attempts import Attempt, attempts_by_fence, end_attempt, insert_attempts
 from belvedere.jobs.model import JobRow, JobState, Lifecycle, check_transition
 from belvedere.jobs.recovery import hold
-from belvedere.protocol import Entry
+from belvedere.protocol import JournaledAttempt
 
 
 def unknown(
-    tx: Tx, host_id: str, entries: Sequence[Entry], forgotten_up_to: int
-) -> tuple[list[Entry], list[int]]:
+    tx: Tx, host_id: str, entries: Sequence[JournaledAttempt], forgotten_up_to: int
+) -> tuple[list[JournaledAttempt], list[int]]:
     """Entries that are older than the restore and have no attempt in the database, and fences that
     were assigned to another host since, because their numbers were used again."""
     old = [entry for entry in entries if entry.fence <= forgotten_up_to]
@@ -21,7 +21,7 @@ def unknown(
     return [entry for entry in old if entry.fence not in attempts], reused
 
 
-def adopt(tx: Tx, host_id: str, journal_id: str, entries: Sequence[Entry]) -> None:
+def adopt(tx: Tx, host_id: str, journal_id: str, entries: Sequence[JournaledAttempt]) -> None:
     """Add them to their jobs, oldest first, so that the newest attempt of a job counts. A script
     without a job here (created after the backup) continues, and its result is dropped."""
     jobs = store.lock_many(tx, sorted({entry.job_id for entry in entries if entry.job_id}))

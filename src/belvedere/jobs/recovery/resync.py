@@ -18,7 +18,7 @@ from belvedere.jobs.attempts import (
 from belvedere.jobs.lifecycle.finish import ReceivedReport, finish, return_job
 from belvedere.jobs.model import JobRow, Lifecycle
 from belvedere.jobs.recovery import adoption
-from belvedere.protocol import Entry, Report
+from belvedere.protocol import JournaledAttempt, Report
 
 
 class ResyncResult(msgspec.Struct):
@@ -36,7 +36,7 @@ def resync_host(
     tx: Tx,
     host_id: str,
     journal_id: str,
-    entries: Sequence[Entry],
+    entries: Sequence[JournaledAttempt],
     doubtful_until: Millis = 0,
     forgotten_up_to: int = 0,
 ) -> ResyncResult:

@@ -19,9 +19,9 @@ from belvedere.rest.route import Route
 
 
 class ReportBody(msgspec.Struct):
-    """The state of a check, the name of an event, and free data. TheEye's agents send any JSON
-    here, so the types are checked where the values are read."""
+    """The state of a check, the name of an event, and free data."""
 
+    # TheEye's agents send any JSON here: the types are checked where the values are read.
     state: Any = None
     event: Any = None
     data: Any = None

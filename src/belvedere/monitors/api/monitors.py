@@ -7,13 +7,14 @@ from belvedere.access.request import AnyRequest, Request, heavy_read
 from belvedere.access.searches import run_search
 from belvedere.base.clock import Millis, parse_iso
 from belvedere.base.errors import Fault
-from belvedere.monitors import history, service, state_log, store
+from belvedere.monitors import history, service, state_log, store, trials
 from belvedere.monitors.api import agent_reports, push_urls
 from belvedere.monitors.api.records import MonitorRecord, to_record
 from belvedere.monitors.config.bodies import MonitorBody
 from belvedere.monitors.config.validation import invalid_fields
 from belvedere.monitors.history import MonitorHistory
 from belvedere.monitors.state_log import StateLog
+from belvedere.monitors.trials import TrialRecord
 from belvedere.rest import listing as filters
 from belvedere.rest import pagination, query
 from belvedere.rest.route import Reply, Route
@@ -56,6 +57,16 @@ async def create(request: Request[MonitorBody]) -> MonitorRecord:
         service.create, request.services.keyring, request.actor, request.body, query_host_id
     )
     return _record(request, details)
+
+
+async def create_trial(request: Request[MonitorBody]) -> TrialRecord:
+    return await request.services.db.write(
+        trials.create, request.actor, request.body, request.first("host_id")
+    )
+
+
+async def show_trial(request: Request[None]) -> TrialRecord:
+    return await request.services.db.read(trials.show, request.actor, request.path["id"])
 
 
 async def replace(request: Request[MonitorBody]) -> MonitorRecord:
@@ -185,6 +196,25 @@ ROUTES: tuple[Route, ...] = (
         query=(("host_id", "the host that runs the check, if the body names none"),),
     ),
     Route(
+        "POST",
+        "/monitor/trial",
+        "admin",
+        create_trial,
+        "Let an agent make a check once, without creating a monitor",
+        body=MonitorBody,
+        answer=TrialRecord,
+        query=(("host_id", "the host that runs the check, if the body names none"),),
+        codes=("host_offline", "too_many_trials"),
+    ),
+    Route(
+        "GET",
+        "/monitor/trial/{id}",
+        "admin",
+        show_trial,
+        "Show the result of such a check, or that it is awaited",
+        answer=TrialRecord,
+    ),
+    Route(
         "PUT",
         "/monitor/{id}",
         "admin",
@@ -234,6 +264,7 @@ ROUTES: tuple[Route, ...] = (
         "Show check results of a monitor over time, and its uptime",
         answer=MonitorHistory,
         from_interface=False,
+        compress=True,
         query=(
             ("from", "start time; default: one day before the end"),
             ("to", "end time; default: now"),

@@ -106,6 +106,7 @@ _KINDS = {type_.value: name for type_, name in KIND_NAMES.items()}
 _decode_top_fields = msgspec.json.Decoder(_TopFields).decode
 
 
+# Stands for a value of any type of JSON.
 def _raw(text: str) -> Any:
     """JSON from the database is passed on unparsed: parsing costs too much in long lists."""
     return msgspec.Raw(text.encode())

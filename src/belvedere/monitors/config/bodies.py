@@ -212,7 +212,7 @@ def _normalize_scraper(values: dict[str, Any]) -> None:
         values["method"] = values["method"].upper()
 
 
-def _member(member: object) -> Any:
+def _member(member: object) -> object:
     if isinstance(member, MemberBody):
         return member.id or member.also_id or ""
     return (member.get("id") or member.get("_id") or "") if isinstance(member, dict) else member

@@ -8,6 +8,7 @@ import msgspec
 from belvedere.base.errors import Fault, Invalid
 from belvedere.monitors.config.kinds import MONITOR_KINDS
 from belvedere.monitors.model import MAX_TIMEOUT, MIN_TIMEOUT, TIMEOUT, MonitorType
+from belvedere.rest.bodies.conversion import convert
 
 MAX_TEXT = 64 * 1024
 
@@ -16,7 +17,7 @@ def validate(type_: MonitorType, values: dict[str, Any]) -> dict[str, Any]:
     """The configuration of a monitor of this type; raises Invalid with every wrong field."""
     kind = MONITOR_KINDS[type_]
     try:
-        config = msgspec.convert(values, kind.config, strict=False)
+        config = convert(values, kind.config)
     except msgspec.ValidationError as fault:
         reason, _, where = str(fault).partition(" - at `$")
         raise invalid_fields(

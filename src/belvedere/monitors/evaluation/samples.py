@@ -8,7 +8,7 @@ import msgspec
 from belvedere.base.clock import DAY, Millis, iso
 from belvedere.base.text import json_text
 from belvedere.db import Tx
-from belvedere.monitors import model, store
+from belvedere.monitors import model, store, trial_store
 from belvedere.monitors.config import maintenance
 from belvedere.monitors.evaluation import rollups, state_changes, transitions
 from belvedere.monitors.evaluation.state_changes import StateChange
@@ -46,7 +46,22 @@ def record_batches(
         if sample.monitor_id in rows and _is_current(rows[sample.monitor_id], sample)
     ]
     record_observations(tx, observations, keeps_history=keeps_history)
+    others = {
+        sample.monitor_id: observation_from_sample(sample, tx.now)
+        for batch in new_batches
+        for sample in batch.samples
+        if sample.monitor_id not in rows
+    }
+    if others:
+        results = {id_: _result_text(observation) for id_, observation in others.items()}
+        trial_store.write_results(tx, host_id, results)
     return len(observations)
+
+
+def _result_text(observation: Observation) -> str:
+    """The result of a trial. The data of a check are for events and not shown."""
+    without_data = msgspec.structs.replace(observation, data={})
+    return msgspec.json.encode(without_data).decode()
 
 
 def _new_batches(tx: Tx, host_id: str, batches: Sequence[Samples]) -> list[Samples]:

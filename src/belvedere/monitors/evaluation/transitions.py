@@ -15,7 +15,6 @@ Outcome = Literal["normal", "failure", "changed"]
 FAILURE, RECOVERED = "failure", "recovered"
 STOPPED, STARTED = "updates_stopped", "updates_started"
 CHANGED, FLAPPING = "changed", "flapping"
-EVENT_NAMES = (FAILURE, RECOVERED, STOPPED, STARTED, CHANGED, FLAPPING)
 
 # A monitor is flapping after this number of changes between normal and failure in this period ...
 FLAPPING_FLIPS = 6

@@ -63,6 +63,7 @@ class MonitorLine(msgspec.Struct):
     spark_step: Millis
     uptime_day: float | None
     uptime_month: float | None
+    creation_date: str
     version: int
 
 
@@ -162,6 +163,7 @@ def _line(
         spark_step=spark.step if spark is not None else HOUR,
         uptime_day=day,
         uptime_month=month,
+        creation_date=iso(view.created_at),
         version=view.version,
     )
 

@@ -19,17 +19,17 @@ from belvedere.jobs.recovery import resync
 from belvedere.protocol import (
     VERSION,
     Ack,
-    Beat,
+    AttemptEnded,
+    AttemptStarted,
+    BlobRequest,
     Cancel,
-    Ended,
     FromServer,
+    Heartbeat,
     Hello,
+    MonitorConfigRequest,
     Order,
     Samples,
-    Started,
     Stop,
-    Want,
-    WatchAgain,
     Welcome,
 )
 from belvedere.rest.request import Send
@@ -52,12 +52,12 @@ BEAT_MS = 10_000
 ACK_S = 0.01
 SHAPES: dict[str, type] = {
     "hello": Hello,
-    "started": Started,
-    "ended": Ended,
-    "beat": Beat,
-    "want": Want,
+    "started": AttemptStarted,
+    "ended": AttemptEnded,
+    "beat": Heartbeat,
+    "want": BlobRequest,
     "samples": Samples,
-    "watch_again": WatchAgain,
+    "watch_again": MonitorConfigRequest,
 }
 
 
@@ -215,18 +215,18 @@ class AgentConnection:
 
     def _receive(self, message: object) -> None:
         match message:
-            case Ended():
+            case AttemptEnded():
                 self._receive_end(message)
-            case Started():
+            case AttemptStarted():
                 self._receive_start(message)
-            case Beat():
+            case Heartbeat():
                 self.monitor_sync.compare(message.watch)
                 self._record_disk(message.disk)
-            case Want():
+            case BlobRequest():
                 self._downloads.want(message.sha256)
             case Samples():
                 self.monitor_sync.take(message, limits.check_samples(message))
-            case WatchAgain():
+            case MonitorConfigRequest():
                 self.monitor_sync.send_list()
             case Hello():
                 raise CloseConnection(4400, "A second hello.")
@@ -238,7 +238,7 @@ class AgentConnection:
                 self.runtime.db.write(presence.note_disk, self.host_id, self.session, reason)
             )
 
-    def _receive_start(self, started: Started) -> None:
+    def _receive_start(self, started: AttemptStarted) -> None:
         """Written once; an agent repeats it only on its next connection."""
         check_numbers(started.fence, started.ago_ms)
         if started.fence in self.jobs and started.fence not in self._started:
@@ -247,7 +247,7 @@ class AgentConnection:
             start = (self.host_id, started.fence, started.ago_ms)
             self._ignore_result(self.runtime.db.write_batched(resync.record_started, start))
 
-    def _receive_end(self, ended: Ended) -> None:
+    def _receive_end(self, ended: AttemptEnded) -> None:
         report = ended.report
         check_numbers(ended.fence)
         limits.check_report(report)
@@ -269,7 +269,7 @@ class AgentConnection:
         else:
             self.spawn(self._finish_streamed(ended, job_id))
 
-    def _finish(self, ended: Ended) -> None:
+    def _finish(self, ended: AttemptEnded) -> None:
         item = finish.ReceivedReport(self.host_id, ended.fence, ended.report)
         future = self.runtime.db.write_batched(finish.finish, item)
         future.add_done_callback(lambda done: self._finished(ended.fence, done))
@@ -288,7 +288,7 @@ class AgentConnection:
             loop = asyncio.get_running_loop()
             self._ack_due = loop.call_later(ACK_S, self._wake.set)
 
-    async def _finish_streamed(self, ended: Ended, job_id: str) -> None:
+    async def _finish_streamed(self, ended: AttemptEnded, job_id: str) -> None:
         """Store all output first: the end is written when every byte before it is durable."""
         await self._uploads.wait_stored(ended.fence)
         if self.is_closing:

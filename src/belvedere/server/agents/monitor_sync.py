@@ -8,7 +8,7 @@ from belvedere.db.signals import Signal
 from belvedere.monitors import agent_config
 from belvedere.monitors.agent_config import ListPosition
 from belvedere.monitors.evaluation import samples
-from belvedere.protocol import Noted, Samples, Watch
+from belvedere.protocol import MonitorConfig, Samples, SamplesAck
 from belvedere.rest.request import Send
 from belvedere.server.agents.message_limits import (
     MAX_BATCHES,
@@ -92,7 +92,7 @@ class MonitorSync:
             self._position = ListPosition(watch.number)
             await self._send_frame(watch)
 
-    async def _send_frame(self, watch: Watch) -> None:
+    async def _send_frame(self, watch: MonitorConfig) -> None:
         await self._send({"type": "websocket.send", "text": encode([watch]).decode()})
 
     def send_list(self) -> None:
@@ -140,7 +140,7 @@ class MonitorSync:
                     keeps_history=has_room,
                 )
                 last = batches[-1]
-                self._connection.push(Noted(last.stream, last.number))
+                self._connection.push(SamplesAck(last.stream, last.number))
         finally:
             # A failed write closes the connection; the agent repeats unacknowledged batches.
             self._is_busy = False

@@ -11,8 +11,8 @@ from belvedere.access.request import AnyRequest, Request
 from belvedere.base.clock import iso
 from belvedere.base.errors import Unauthenticated
 from belvedere.db import Tx, installation
-from belvedere.rest.route import Handler, Reply, Route
-from belvedere.server.http import docs_page, openapi
+from belvedere.rest.route import Handler, Route
+from belvedere.server.http import openapi
 from belvedere.server.http.routing import Router
 from belvedere.server.runtime import runtime_of
 
@@ -81,15 +81,6 @@ def _description(table: Router, base_url: str) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode(openapi.document(table, base_url)))
 
 
-async def docs(request: Request[None]) -> Reply:
-    page = docs_page.html(runtime_of(request).router)
-    headers = {
-        "content-security-policy": "default-src 'none'; style-src 'unsafe-inline';"
-        " base-uri 'none'; frame-ancestors 'none'"
-    }
-    return Reply(page, headers=headers, media_type="text/html; charset=utf-8")
-
-
 def plain_route(
     path: str, handler: Handler, summary: str, answer: object, media: str = ""
 ) -> Route:
@@ -111,5 +102,4 @@ ROUTES = (
     replace(plain_route("/api/status", health, "The server runs.", Health), from_interface=True),
     plain_route("/-/ready", ready, "Whether the database is available.", Readiness),
     plain_route("/-/openapi.json", description, "This interface as OpenAPI 3.1.", dict[str, Any]),
-    plain_route("/-/docs", docs, "This interface as a page.", bytes, "text/html"),
 )

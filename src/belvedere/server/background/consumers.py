@@ -23,7 +23,7 @@ from belvedere.server import notices
 from belvedere.server.background import trigger_starts
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.setup.first_start import show_demo
-from belvedere.workflows.engine import advance
+from belvedere.workflows.execution import advance
 
 log = logging.getLogger("belvedere.reactions")
 POLL_S = 10.0

@@ -26,8 +26,9 @@ from belvedere.server.agents.connection import BEAT_MS
 from belvedere.server.background import consumers
 from belvedere.server.encryption import sealing
 from belvedere.server.runtime import ServerRuntime
+from belvedere.statuspages import mailings
 from belvedere.webhooks.deliveries import store
-from belvedere.workflows.engine import advance
+from belvedere.workflows.execution import advance
 from belvedere.workflows.schedule_targets import TARGETS
 
 log = logging.getLogger("belvedere.loops")
@@ -208,13 +209,22 @@ async def send_monitor_changes(runtime: ServerRuntime) -> None:
 
 async def purge_samples(runtime: ServerRuntime) -> None:
     """Old samples, and all samples of deleted monitors."""
-    for operation in (rollups.purge_old, housekeeping.purge):
+    for operation in (rollups.purge_old, housekeeping.purge, housekeeping.purge_trials):
         while await runtime.db.write(operation):
             await asyncio.sleep(0)
 
 
 async def send_messages(runtime: ServerRuntime) -> None:
     await dispatcher.send_due(runtime.db, runtime.keyring, runtime.egress)
+
+
+async def queue_status_mails(runtime: ServerRuntime) -> None:
+    """Mails about incidents for the subscribers of status pages."""
+    if not runtime.settings.mail:
+        return
+    if await runtime.db.read(mailings.any_mailing):
+        base_url = runtime.settings.base_url
+        await runtime.db.write(mailings.queue_mails, runtime.keyring, base_url)
 
 
 async def purge_messages(runtime: ServerRuntime) -> None:
@@ -320,6 +330,7 @@ LOOPS = (
     Loop("thin values of indicators", 300.0, thin_values, 60.0),
     Loop("delete old deliveries", 60.0, purge_deliveries, 30.0),
     Loop("send messages", 2.0, send_messages),
+    Loop("queue mails about incidents", 5.0, queue_status_mails),
     Loop("delete old messages", 300.0, purge_messages, 120.0),
     Loop("delete old credentials", 3_600.0, purge_credentials, 60.0),
     Loop("check monitors for missing samples", 5.0, watch_monitors, TERM_S),

@@ -17,10 +17,10 @@ from belvedere.jobs import starters
 from belvedere.jobs.approvals import plan
 from belvedere.jobs.lifecycle import create
 from belvedere.jobs.lifecycle.create import JobRequest
-from belvedere.triggers import store
+from belvedere.triggers import sources, store
 from belvedere.triggers.store import Trigger
 from belvedere.workflows import start as workflows
-from belvedere.workflows.engine import step_store
+from belvedere.workflows.execution import step_store
 from belvedere.workflows.start import WorkflowJobRequest
 
 
@@ -31,7 +31,9 @@ def start(tx: Tx, event: Event) -> None:
     if not customer.enabled:
         return
     people = starters.for_source(tx, customer.id, data["job_id"]) if "job_id" in data else ()
-    actor = trigger_actor(customer.id, customer.name, starters=people)
+    name = sources.name_of(tx, customer.id, data["source"], event.object_id)
+    source = f"{data['source']} {event.object_id} {name}"
+    actor = trigger_actor(customer.id, customer.name, starters=people, source=source)
     arguments = _arguments(tx, customer.id, data)
     for trigger in store.for_source(
         tx, customer.id, data["source"], event.object_id, data["event_name"]

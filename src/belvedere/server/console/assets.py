@@ -25,6 +25,7 @@ TYPES = {
     ".ico": "image/x-icon",
     ".js": "text/javascript; charset=utf-8",
     ".json": "application/json",
+    ".md": "text/markdown; charset=utf-8",
     ".png": "image/png",
     ".svg": "image/svg+xml",
     ".txt": "text/plain; charset=utf-8",
@@ -83,12 +84,19 @@ def load(folder: Path) -> ConsoleAssets:
 
 
 def _files(folder: Path) -> Iterator[AssetFile]:
+    for name in sorted(names_in(folder)):
+        yield read_file(folder, name)
+
+
+def names_in(folder: Path) -> frozenset[str]:
     paths = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     # Hidden files are notes of the build.
-    names = {_plain(name) for name in paths if not name.startswith(".")}
-    for name in sorted(names):
-        kind = TYPES.get(Path(name).suffix, "application/octet-stream")
-        yield AssetFile(name, kind, tuple(_copies(folder / name)))
+    return frozenset(_plain(name) for name in paths if not name.startswith("."))
+
+
+def read_file(folder: Path, name: str) -> AssetFile:
+    kind = TYPES.get(Path(name).suffix, "application/octet-stream")
+    return AssetFile(name, kind, tuple(_copies(folder / name)))
 
 
 def _plain(name: str) -> str:

@@ -136,6 +136,7 @@ def _bodies(host_id: str, owners: list[str]) -> list[Any]:
     ]
 
 
+# `more` are fields of TaskBody, which has a type for each.
 def _script(
     host_id: str, name: str, description: str, filename: str, source: str, **more: Any
 ) -> TaskBody:

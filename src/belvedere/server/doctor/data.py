@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from belvedere.base.clock import iso
 from belvedere.db import Tx
-from belvedere.db.migrate import migrations
+from belvedere.db.migrate import compare
 from belvedere.db.readonly import ReadOnlyDatabase
 from belvedere.hosts import journal_warnings
 from belvedere.jobs.history import consistency
@@ -23,13 +23,9 @@ MAX_LISTED = 5
 
 
 def schema(installation: Installation) -> Iterable[Finding]:
-    missing: set[str] = set()
-    extra: set[str] = set()
-    for database, folder in ((installation.db, "migrations"), (installation.logs, "logs")):
-        expected = {f"{folder}/{name}" for name, _ in migrations(database.engine, folder)}
-        applied = {name for name in database.look(_applied) if name.startswith(f"{folder}/")}
-        missing |= expected - applied
-        extra |= applied - expected
+    main = installation.db.look(compare, "migrations")
+    logs = installation.logs.look(compare, "logs")
+    missing, extra = main[0] | logs[0], main[1] | logs[1]
     if missing:
         names = ", ".join(sorted(missing))
         yield problem("schema", f"Migrations not applied: {names}.", "Start the server once.")
@@ -40,10 +36,6 @@ def schema(installation: Installation) -> Iterable[Finding]:
         )
     if not missing and not extra:
         yield ok("schema", "The schema belongs to this version.")
-
-
-def _applied(tx: Tx) -> list[str]:
-    return [name for (name,) in tx.rows("select name from migrations")]
 
 
 def pages(installation: Installation) -> Iterable[Finding]:

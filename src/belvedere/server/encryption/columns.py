@@ -132,6 +132,11 @@ SEALED_COLUMNS = (
         lambda row: monitors.seal_context(row[0]),
     ),
     SealedColumn(
+        *("monitor_trials", "config", ("id",)),
+        lambda tx, text, row: monitors.sealed_config(tx, row[0], text),
+        lambda row: monitors.seal_context(row[0]),
+    ),
+    SealedColumn(
         *("workflows", "spec", ("id",)),
         lambda tx, text, row: workflows.sealed_spec(tx, row[0], text),
         lambda row: workflows.seal_context(row[0]),

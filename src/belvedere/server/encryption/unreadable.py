@@ -39,7 +39,12 @@ class UnreadableValue:
 
 
 def pages(
-    tx: Tx, table: str, names: tuple[str, ...], columns: tuple[str, ...], where: str, *params: Any
+    tx: Tx,
+    table: str,
+    names: tuple[str, ...],
+    columns: tuple[str, ...],
+    where: str,
+    *params: object,
 ) -> Iterator[Row]:
     """The rows in the order of `names`, which come first in each; a page at a time, so that rows
     may be changed meanwhile and rows that cannot be changed do not hide those behind them."""

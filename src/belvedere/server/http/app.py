@@ -15,10 +15,10 @@ from belvedere.access.actor import Actor, Level
 from belvedere.access.request import AnyRequest, Request
 from belvedere.access.signin import cookies
 from belvedere.base.errors import Refused, Unauthenticated
-from belvedere.rest import error_format
+from belvedere.rest import error_format, unknown_fields
 from belvedere.rest.request import Receive, Scope, Send, off_loop
 from belvedere.rest.route import Reply, Route
-from belvedere.server.http import authentication, bodies, responses
+from belvedere.server.http import authentication, bodies, compression, responses
 from belvedere.server.http.routing import RouteMatch, Router
 from belvedere.server.runtime import ServerRuntime
 from belvedere.server.transport import plain
@@ -39,7 +39,10 @@ SECURITY_HEADERS = {
 # A browser that used TLS once must use it for a year.
 TLS_SECURITY_HEADERS = {**SECURITY_HEADERS, b"strict-transport-security": b"max-age=31536000"}
 # Headers that a page of another origin may read.
-EXPOSED = b"x-request-id, link, x-total-count, idempotency-replayed, content-range, retry-after"
+EXPOSED = (
+    b"x-request-id, link, x-total-count, idempotency-replayed, content-range, retry-after,"
+    b" belvedere-ignored"
+)
 # For a second cookie: a mapping has one value for each spelling of a name.
 KEEP_SPELLING = frozenset({cookies.SECOND_SET_COOKIE})
 # Responses without a body.
@@ -83,7 +86,7 @@ class App:
         request_id = f"{self._mark}{next(self._number):08x}"
         headers = dict(scope["headers"])
         self._apply_forwarded_scheme(scope, headers)
-        template = "-"
+        template, route = "-", None
         try:
             if scope["method"] == "OPTIONS":
                 reply = self._preflight(scope)
@@ -91,7 +94,8 @@ class App:
                 # uvicorn sends no body for HEAD.
                 method = "GET" if scope["method"] == "HEAD" else scope["method"]
                 match = self.router.match(method, scope["raw_path"])
-                template = self.runtime.watchdog.route = match.route.path
+                route = match.route
+                template = self.runtime.watchdog.route = route.path
                 reply = await self._answer(match, scope, receive, headers)
         except Refused as refusal:
             reply = Reply(
@@ -102,7 +106,8 @@ class App:
         except Exception as fault:
             reply = Reply(error_format.failure(fault, template, request_id), 500)
         head = self._head(reply, headers, request_id, scope["scheme"])
-        await self._send(reply, head, receive, send)
+        gzip = compression.may_compress(route, reply, headers)
+        await self._send(reply, head, receive, send, gzip=gzip)
         took = time.perf_counter() - began
         self._log_access(scope["method"], template, reply.status, took, request_id)
 
@@ -133,15 +138,21 @@ class App:
             request.raw = await bodies.read(receive, headers, request.max_body or route.max_body)
         if route.body is not None and not route.raw_body:
             await self._check_body(request, headers, customer)
-        return _reply(await route.handler(request))
+        reply = _reply(await route.handler(request))
+        if request.ignored:
+            ignored = {unknown_fields.HEADER: unknown_fields.names(request.ignored)}
+            reply = msgspec.structs.replace(reply, headers={**reply.headers, **ignored})
+        return reply
 
     async def _check_body(
         self, request: AnyRequest, headers: dict[bytes, bytes], customer: str | None
     ) -> None:
-        request.body, body_customer = await off_loop(
-            len(request.raw), bodies.parse, request.route, request.raw, headers
-        )
-        request.customer = authentication.single_customer(customer, body_customer)
+        parsed = await off_loop(len(request.raw), bodies.parse, request.route, request.raw, headers)
+        if parsed.unknown and request.is_strict:
+            unknown_fields.refuse(parsed.unknown)
+        request.body = parsed.body
+        request.ignored = [field.path for field in parsed.unknown]
+        request.customer = authentication.single_customer(customer, parsed.customer)
         if request.route.level != Level.ANONYMOUS:
             authentication.check_customer(request.actor, request.customer)
 
@@ -191,7 +202,13 @@ class App:
         )
 
     async def _send(
-        self, reply: Reply, head: dict[bytes, bytes], receive: Receive, send: Send
+        self,
+        reply: Reply,
+        head: dict[bytes, bytes],
+        receive: Receive,
+        send: Send,
+        *,
+        gzip: bool = False,
     ) -> None:
         if isinstance(reply.body, AsyncGeneratorType):
             await send(_start(reply.status, head))
@@ -203,6 +220,11 @@ class App:
             del head[b"content-type"]
         else:
             data = _bytes_of(reply)
+            packed = await compression.compressed(data) if gzip else None
+            if packed is not None:
+                data = packed
+                head[b"content-encoding"] = b"gzip"
+                head[b"vary"] = _vary(head, b"accept-encoding")
             head[b"content-length"] = str(len(data)).encode()
         await self._respond(send, reply.status, head, data)
 
@@ -218,8 +240,7 @@ class App:
         if origin is not None and origin in self._origins:
             head[b"access-control-allow-origin"] = origin
             head[b"access-control-expose-headers"] = EXPOSED
-            others = head.get(b"vary")
-            head[b"vary"] = b"origin" if others is None else b"%s, origin" % others
+            head[b"vary"] = _vary(head, b"origin")
         return head
 
     def _log_access(
@@ -229,6 +250,11 @@ class App:
         level = logging.INFO if status >= 500 or took > SLOW_S else logging.DEBUG
         if log.isEnabledFor(level):
             log.log(level, "%s %s %s %.1f ms %s", method, template, status, took * 1e3, request_id)
+
+
+def _vary(head: dict[bytes, bytes], name: bytes) -> bytes:
+    others = head.get(b"vary")
+    return name if others is None else b"%s, %s" % (others, name)
 
 
 def _start(status: int, head: dict[bytes, bytes]) -> dict[str, Any]:

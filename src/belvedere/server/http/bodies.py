@@ -1,14 +1,17 @@
 """Reads request bodies: limited in size, by declared type, without duplicate keys."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
 from belvedere.base.errors import BadMediaType, Fault, Invalid, TooLarge
 from belvedere.base.text import json_text
-from belvedere.rest import fields
+from belvedere.rest import fields, unknown_fields
+from belvedere.rest.bodies import conversion
 from belvedere.rest.request import Receive
 from belvedere.rest.route import Route
+from belvedere.rest.unknown_fields import UnknownField
 
 JSON = b"application/json"
 FORM = b"application/x-www-form-urlencoded"
@@ -49,15 +52,27 @@ def query_of(query_string: bytes) -> dict[str, list[str]]:
         raise Invalid("The query cannot be read.", code="malformed_query") from None
 
 
-def parse(route: Route, raw: bytes, headers: dict[bytes, bytes]) -> tuple[Any, str | None]:
-    """The body as an instance of the route's type, and the organization that it names."""
+class ParsedBody(NamedTuple):
+    # An instance of the route's type.
+    body: object
+    # The organization that it names.
+    customer: str | None
+    # Fields without effect.
+    unknown: Sequence[UnknownField]
+
+
+def parse(route: Route, raw: bytes, headers: dict[bytes, bytes]) -> ParsedBody:
     kind = media_type(headers)
     if raw and kind not in (JSON, b"") and not kind.endswith(b"+json"):
         raise BadMediaType("Send the body as application/json.")
     value = {}
     if raw.strip():
         value = json_text.parse(raw, exact=route.exact_numbers, max_elements=route.max_values)
-    return convert(value, route.body, from_interface=route.from_interface), _customer(value)
+    body = convert(value, route.body, from_interface=route.from_interface)
+    unknown: Sequence[UnknownField] = ()
+    if route.from_interface and value:
+        unknown = unknown_fields.find(value, route.body, route.answer)
+    return ParsedBody(body, _customer(value), unknown)
 
 
 def _customer(value: object) -> str | None:
@@ -68,6 +83,7 @@ def _customer(value: object) -> str | None:
     return customer
 
 
+# An instance of `shape`, which is known only at run time.
 def convert(value: object, shape: object, *, from_interface: bool) -> Any:
     """Validate a JSON value against a type; numbers may be strings."""
     if isinstance(value, dict):
@@ -76,6 +92,8 @@ def convert(value: object, shape: object, *, from_interface: bool) -> Any:
             # Naming the organization in the body is allowed on every route.
             value.pop("customer", None)
     try:
+        if from_interface:
+            return conversion.convert(value, cast("type[Any]", shape))
         return msgspec.convert(value, shape, strict=False)
     except msgspec.ValidationError as fault:
         raise _invalid(str(fault)) from None

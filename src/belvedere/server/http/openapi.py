@@ -176,6 +176,9 @@ def _responses(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
         content |= {media: {"schema": {"type": "string"}} for media in route.also}
     created = not route.from_interface and route.method == "POST"
     answers: dict[str, Any] = {"200": {"description": "Done.", "content": content}}
+    if route.selectable:
+        selected = {"schema": {"anyOf": [content["application/json"]["schema"], {}]}}
+        answers["200"] = {"description": "Done.", "content": {"application/json": selected}}
     if created:
         answers["201"] = {"description": "Created.", "content": content}
     for status in route.statuses:

@@ -12,6 +12,8 @@ from belvedere.rest.route import Route
 
 # Addresses of the console in the place of an organization's name: /ui/login.
 CONSOLE = frozenset({"link", "login", "recover", "setup", "status", "switch"})
+# Clients of TheEye put one of these before a path; it has no meaning here.
+VERSION_PREFIXES = frozenset({"apiv2", "apiv3"})
 
 
 @dataclass(slots=True)
@@ -45,7 +47,8 @@ class Router:
     def __init__(self, routes: Iterable[Route], pages: Iterable[Route] = ()) -> None:
         self.routes = tuple(routes)
         all_routes = (*self.routes, *pages)
-        self.reserved = frozenset(route.path.split("/")[1] for route in all_routes) | CONSOLE
+        first_words = frozenset(route.path.split("/")[1] for route in all_routes)
+        self.reserved = first_words | CONSOLE | VERSION_PREFIXES
         self._own, self._of_customer = _Node(), _Node()
         for route in all_routes:
             self._add(self._own, route)
@@ -74,6 +77,8 @@ class Router:
             parts = segments(raw_path)
         except UnicodeDecodeError:
             raise NotFound("The path is not UTF-8.", code="no_such_path") from None
+        if len(parts) > 1 and parts[1] and parts[0] in VERSION_PREFIXES:
+            parts = parts[1:]
         customer = None
         tree = self._own
         # An empty segment is not a name: //job is not /job.

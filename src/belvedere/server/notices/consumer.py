@@ -23,6 +23,7 @@ NOTICE_BUILDERS: dict[
     "job": jobs.job_notice,
     "monitor": objects.state_notice,
     "indicator": objects.state_notice,
+    "host": objects.host_notice,
     "member": objects.member_notice,
     "token": objects.token_notice,
     "message": objects.message_notice,

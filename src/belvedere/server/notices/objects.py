@@ -1,4 +1,4 @@
-"""Notices about monitors, indicators, members, tokens and undeliverable messages."""
+"""Notices about monitors, indicators, hosts, members, tokens and undeliverable messages."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -115,6 +115,13 @@ def message_notice(
         severity=NoticeSeverity.HIGH,
         people=batch.people(event.customer_id, lambda member: member.level.reaches(Level.ADMIN)),
     )
+
+
+def host_notice(batch: NoticeBatch, event: Event, data: dict[str, Any]) -> AddressedNotice | None:
+    """With what the agent reported, such as the folder whose disk is full."""
+    if not batch.is_named(event):
+        return None
+    return make_notice(batch, event, data, text=str(data.get("message", "")), page="hosts")
 
 
 def plain_notice(batch: NoticeBatch, event: Event, data: dict[str, Any]) -> AddressedNotice | None:

@@ -12,11 +12,13 @@ import binascii
 import hashlib
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import unquote
 
 import msgspec
+import uvicorn
+from uvicorn.server import ServerState
 
 from belvedere.base import websocket_frames
 from belvedere.server.transport.interface import DISCONNECT, Disconnected
@@ -49,13 +51,21 @@ REFUSALS = {
 
 
 class AgentWebSocket(asyncio.Protocol):
-    def __init__(self, config: Any, server_state: Any, app_state: Any, _loop: Any = None) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
         self._app = config.loaded_app
         self._max_size: int = config.ws_max_size
+        # uvicorn counts the sockets of its own classes.
         self._connections: set[Any] = server_state.connections
-        self._tasks: set[Any] = server_state.tasks
+        self._tasks = server_state.tasks
         self._loop = asyncio.get_running_loop()
-        self._transport: Any = None
+        # Set by `connection_made`, before any other call.
+        self._transport: asyncio.Transport
         self._scope: dict[str, Any] = {}
         self._accept = b""
         # Set once the handshake is answered.
@@ -80,7 +90,7 @@ class AgentWebSocket(asyncio.Protocol):
 
     # asyncio.Protocol
 
-    def connection_made(self, transport: Any) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self._transport = transport
         self._connections.add(self)
 
@@ -341,7 +351,7 @@ class AgentWebSocket(asyncio.Protocol):
 
     # Extensions of ASGI
 
-    def send_now(self, messages: Any) -> bool:
+    def send_now(self, messages: Sequence[object]) -> bool:
         """Send a frame without waiting; False where it would have to wait."""
         if self._full is not None or self._closing is not None or self._transport.is_closing():
             return False
@@ -365,5 +375,5 @@ def _split(line: bytes) -> tuple[bytes, bytes, bytes]:
     return line.partition(b":")
 
 
-def _address(peer: Any) -> tuple[str, int] | None:
+def _address(peer: object) -> tuple[str, int] | None:
     return (str(peer[0]), int(peer[1])) if isinstance(peer, tuple) else None

@@ -58,6 +58,7 @@ MAX_LINGER = 1 << 20
 class HttpProtocol(HttpToolsProtocol):
     """One connection. The sweep of `registry` reads the state below."""
 
+    # Arguments of uvicorn, which are passed on.
     def __init__(self, registry: Connections, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.registry = registry
@@ -213,6 +214,7 @@ class HttpProtocol(HttpToolsProtocol):
             cycle, app = self.pipeline.pop()
             self._start_asgi_task(cycle, app)
 
+    # uvicorn's type of an application has no public name.
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self.running = cycle
         super()._start_asgi_task(cycle, app)

@@ -56,6 +56,7 @@ class Transport:
     server: Callable[[AsgiApp], AsgiServer]
 
 
+# `options` are further options of uvicorn, which has a type for each.
 def config(app: AsgiApp, settings: Settings, **options: Any) -> uvicorn.Config:
     """uvicorn's options, which both have in common."""
     return uvicorn.Config(

@@ -37,6 +37,7 @@ class Server(AsgiServer):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Like uvicorn's, for sockets that are listening already."""
+        # Its declared type is asyncio.Protocol, which takes no arguments.
         protocol: Any = self.config.http_protocol_class
         make = partial(
             protocol,

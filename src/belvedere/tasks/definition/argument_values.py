@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import UNSET
+
 from belvedere.base.errors import Fault, Invalid
 from belvedere.db import Tx
 from belvedere.files import quota, store_content
@@ -24,13 +26,19 @@ _NOTHING = object()
 
 
 def fit(
-    definitions: Sequence[Argument], raw_values: Sequence[Any], *, by_index: bool = False
+    definitions: Sequence[Argument],
+    raw_values: Sequence[Any],
+    *,
+    by_index: bool = False,
+    ignores_extra: bool = False,
 ) -> list[Value]:
     """The full list of values, one for each definition; raises Invalid with all faults.
 
     `by_index` is for webhook payloads and workflow outputs: element n is argument n, and
     surplus elements are ignored.
     """
+    if ignores_extra:
+        raw_values = raw_values[: accepted_count(definitions, len(raw_values))]
     placed = _by_index(definitions, raw_values) if by_index else _placed(definitions, raw_values)
     values: list[Value] = []
     faults: list[Fault] = []
@@ -43,6 +51,16 @@ def fit(
         raise _invalid_arguments("bad_arguments", faults)
     _check_total(values)
     return values
+
+
+def accepted_count(definitions: Sequence[Argument], count: int) -> int:
+    """How many of `count` values have an argument. A list that is longer than all definitions is
+    matched by index, a shorter one fills the arguments that are not fixed."""
+    if count > len(definitions):
+        return len(definitions)
+    if count == len(definitions):
+        return count
+    return min(count, sum(definition.type is not ArgumentKind.FIXED for definition in definitions))
 
 
 def store_files(tx: Tx, customer_id: str, values: Sequence[Value]) -> list[str | dict[str, str]]:
@@ -98,7 +116,9 @@ def _by_index(definitions: Sequence[Argument], values: Sequence[Any]) -> list[An
     faults = [
         Fault(_field(n), f"{_name(n, definition)} is missing.")
         for n, definition in enumerate(definitions)
-        if n >= len(values) and definition.required and definition.type is not ArgumentKind.FIXED
+        if n >= len(values)
+        and definition.required is not False
+        and definition.type is not ArgumentKind.FIXED
     ]
     if faults:
         raise _invalid_arguments("missing_arguments", faults)
@@ -113,11 +133,15 @@ def _fit_one(definition: Argument, value: object, by_index: bool) -> Value:
         return ""
     if value is None or value == "":
         # A null in a payload is a value; a null from a form is an empty field.
-        if definition.required and not (by_index and value is None):
+        if _must_have_value(definition, value) and not (by_index and value is None):
             raise InvalidArgument("is required")
-        if not definition.required:
+        if value == "" or definition.required is False:
             return "" if value == "" else "null"
     return _checked(convert(definition, value))
+
+
+def _must_have_value(definition: Argument, value: object) -> bool:
+    return definition.required is True or (definition.required is UNSET and value is None)
 
 
 def _checked(value: Value) -> Value:

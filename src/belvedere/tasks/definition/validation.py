@@ -4,7 +4,6 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -278,7 +277,7 @@ def _choice(field: str, value: str, allowed: Sequence[str]) -> Faults:
         yield Fault(field, f"Must be one of {', '.join(word for word in allowed if word)}.")
 
 
-def _try(field: str, check: Callable[..., object], *values: Any, **limits: int) -> Faults:
+def _try(field: str, check: Callable[..., object], *values: object, **limits: int) -> Faults:
     """Turn the exception of a check into a fault of this field."""
     try:
         check(*values, **limits)

@@ -129,7 +129,7 @@ def _answer(tx: Tx, call: Call, batch: _CallBatch) -> CallResult | Refused:
         answer = (
             _challenge_result(call, hook, payload)
             or _find_replay(tx, call, batch)
-            or _start(tx, call, payload, attached, batch)
+            or _start(tx, call, hook, payload, attached, batch)
         )
     except Refused as refusal:
         _add_delivery(tx, call, batch, attached, refusal.code, [])
@@ -252,10 +252,18 @@ def _started_jobs(tx: Tx, job_ids: list[str]) -> list[StartedJob]:
 
 
 def _start(
-    tx: Tx, call: Call, payload: list[Any], attached: Sequence[Trigger], batch: _CallBatch
+    tx: Tx,
+    call: Call,
+    hook: WebhookRow,
+    payload: list[Any],
+    attached: Sequence[Trigger],
+    batch: _CallBatch,
 ) -> CallResult:
     """Start everything that is attached; if one target cannot run, start nothing."""
-    actor = trigger_actor(call.actor.customer_id, call.actor.customer_name, call.actor.address)
+    actor = trigger_actor(
+        *(call.actor.customer_id, call.actor.customer_name, call.actor.address),
+        source=f"webhook {hook.id} {hook.name}",
+    )
     ready: list[tuple[str, PreparedTarget]] = []
     for trigger_row in attached:
         try:

@@ -186,7 +186,10 @@ def _workflow(source: Fields) -> Recipe:
         if v in nested_ids or runs[v] in tasks
     }
     names = _names(labels)
-    nodes = {v: _node(name, runs[v], nested_ids.get(v), values[v]) for v, name in names.items()}
+    nodes = {
+        v: _node(name, runs[v], nested_ids.get(v), values[v], names if is_ours else {})
+        for v, name in names.items()
+    }
     bounds = _bounds(graph_source) if is_ours else {}
     distinct = dict.fromkeys(islice(_edges(graph_source, values, names), MAX_MEMBERS + 1))
     if len(distinct) > MAX_MEMBERS:
@@ -217,13 +220,24 @@ def _runs_workflow(is_ours: bool, value: Fields) -> bool:
     return is_ours and bool(value.get("workflow_id"))
 
 
-def _node(name: str, task_id: str, workflow_id: str | None, value: Fields) -> Node:
+def _node(
+    name: str, task_id: str, workflow_id: str | None, value: Fields, names: dict[str, str]
+) -> Node:
+    """`names` are those of the nodes of our own recipe; others have no sources of arguments."""
     fields = {key: value[key] for key in ("join", "retry") if value.get(key) is not None}
+    fields["arguments"] = [_source(source, names) for source in _list(value, "arguments") if names]
     fields |= {"task_id": task_id} if workflow_id is None else {"workflow_id": workflow_id}
     try:
         return msgspec.convert({"id": name, "position": _position(value), **fields}, Node)
     except msgspec.ValidationError as fault:
         raise invalid_recipe(f"The node {name!r} cannot be read: {fault}.") from None
+
+
+def _source(source: object, names: dict[str, str]) -> object:
+    """Names the node as in the new graph."""
+    if not isinstance(source, dict) or not source.get("node"):
+        return source
+    return {**source, "node": names.get(str(source["node"]), source["node"])}
 
 
 def _is_task(value: Fields) -> bool:

@@ -8,6 +8,7 @@ from belvedere.access import Actor, Level, require
 from belvedere.access.crypto.keyring import Keyring
 from belvedere.base.errors import Invalid
 from belvedere.db import Tx
+from belvedere.rest.bodies.conversion import convert
 from belvedere.tasks import service as tasks
 from belvedere.tasks.bodies import TaskBody, raw_patterns
 from belvedere.tasks.store import TaskView
@@ -97,7 +98,7 @@ def _task(
     if fields["type"] == "approval":
         fields["approvers"] = [actor.email or actor.username]
     try:
-        body = msgspec.convert(fields, TaskBody, strict=False)
+        body = convert(fields, TaskBody)
         return tasks.create(tx, keys, actor, body, refuses_masks=False)
     except (msgspec.ValidationError, Invalid) as error:
         raise _with_part(f"The task {fields['name']!r}", error) from None
@@ -106,7 +107,7 @@ def _task(
 def _workflow(tx: Tx, keys: Keyring, actor: Actor, recipe: Recipe, graph: Graph) -> WorkflowView:
     assert recipe.workflow is not None
     try:
-        body = msgspec.convert(recipe.workflow, WorkflowBody, strict=False)
+        body = convert(recipe.workflow, WorkflowBody)
         body.graph = graph
         body.start = body.start or None
         return service.create(tx, keys, actor, body)

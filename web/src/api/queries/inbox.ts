@@ -3,13 +3,13 @@ import { api, ok, okWithTotal, type Shape, untypedQuery } from '../client'
 import { fullPage, nextAfter } from '../fullPage'
 import type { Job } from './job'
 
-/** No inbox reads all history: nobody waits for what is older than so many jobs. */
+/** The inbox does not read the complete history: only this many of the newest jobs. */
 const LOOK = 20_000
 
 export type PendingDecision = Shape<'PendingDecision'>
 export type Notice = Shape<'NotificationRecord'>
 
-/** The server tells no more of them at once. */
+/** The server returns no more of them at once. */
 export const PENDING_KEYS = 200
 
 /** Approvals and inputs that I may answer, newest first. */
@@ -52,7 +52,7 @@ export const startedByMeQuery = (userId: string) =>
     },
   })
 
-/** What was decided last: approvals and rejections, whoever made them. */
+/** The last decisions: approvals and rejections by anyone. */
 export const decisionsQuery = queryOptions({
   queryKey: ['job', 'list', 'decisions'],
   queryFn: async () => {

@@ -1,10 +1,12 @@
 import {
   infiniteQueryOptions,
+  keepPreviousData,
   queryOptions,
   useMutation,
   useQueryClient,
 } from '@tanstack/react-query'
 import { isOver } from '../../lib/state'
+import { firstErrorLine } from '../../ui/job/firstError'
 import { showError } from '../../ui/toast'
 import { api, ok, okWithTotal, type RowsWithTotal, type Shape, untypedQuery } from '../client'
 
@@ -16,7 +18,7 @@ export const jobQuery = (id: string) =>
     queryFn: () => ok<Job>(api.GET('/job/{id}', { params: { path: { id } } })),
   })
 
-/** What a list of jobs can be narrowed by; the same words stand in the address. */
+/** The filters of a list of jobs; the address has the same names. */
 export interface JobFilter {
   state?: string
   task?: string
@@ -34,7 +36,7 @@ export const PAGE = 200
 /** A filter looks at so many jobs at a time, so that one that fits nothing answers at once. */
 export const SCAN_LIMIT = 20_000
 
-/** Names for what people ask for, in the words of lifecycles and states. */
+/** The state filters, as lifecycles and states. */
 const STATES: Record<string, Record<string, string | string[]>> = {
   running: { lifecycle: ['assigned', 'started', 'syncing'] },
   queued: { lifecycle: ['ready'] },
@@ -130,7 +132,7 @@ export async function readJobs(ids: string[]): Promise<Job[]> {
   return (await ok(api.GET('/job', { params: { query } }))) as Job[]
 }
 
-/** How many jobs of the same host stand before this one. */
+/** How many jobs of the same host are before this one in the queue. */
 export const queuePositionQuery = (job: Job) =>
   queryOptions({
     queryKey: ['job', 'place', job.id],
@@ -249,13 +251,14 @@ interface Named {
   hostname?: string
 }
 
-/** What the filters offer: tasks, hosts and people by name. */
+const MAX_NAMES = 200
+
+/** What the filters offer: tasks with their hosts, hosts and people, by name. */
 export const choicesQuery = queryOptions({
   queryKey: ['job-choices'],
   queryFn: async () => {
-    const byName = { params: { query: untypedQuery({ 'sort[name]': 1 }) } }
     const [tasks, hosts, members] = await Promise.all([
-      ok(api.GET('/task', byName)) as Promise<unknown> as Promise<Named[]>,
+      allTaskLines(),
       ok(api.GET('/host')) as Promise<unknown> as Promise<Named[]>,
       // Who may not see members filters without names.
       ok(api.GET('/api/member')).catch(() => []) as Promise<
@@ -266,7 +269,10 @@ export const choicesQuery = queryOptions({
       user ? [{ value: user.id, label: user.name || user.email || user.id, member: id }] : [],
     )
     return {
-      tasks: tasks.map((task) => ({ value: task.id, label: task.name ?? task.id })),
+      tasks: tasks.map((task) => ({
+        value: task.id,
+        label: task.hostname ? `${task.name} · ${task.hostname}` : task.name,
+      })),
       hosts: hosts.map((host) => ({ value: host.id, label: host.hostname ?? host.id })),
       users: users.map(({ value, label }) => ({ value, label })),
       people: new Map(
@@ -278,3 +284,76 @@ export const choicesQuery = queryOptions({
     }
   },
 })
+
+/** Rows instead of whole definitions, page by page. */
+async function allTaskLines(): Promise<Shape<'TaskLine'>[]> {
+  const lines: Shape<'TaskLine'>[] = []
+  for (;;) {
+    const query = untypedQuery({
+      'sort[name]': 1,
+      limit: MAX_NAMES,
+      skip: lines.length || undefined,
+    })
+    const page = await ok(api.GET('/-/board/tasks', { params: { query } }))
+    lines.push(...page)
+    if (page.length < MAX_NAMES) return lines
+  }
+}
+
+const ERROR_LINES = 500
+
+/** The first line of the log that reports an error: among its first lines, else its last. */
+export const errorLineQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['job', id, 'error-line'],
+    queryFn: async () => {
+      const read = (from: number) =>
+        ok<Shape<'LogLines'>>(
+          api.GET('/job/{id}/log/lines', {
+            params: { path: { id }, query: untypedQuery({ from, count: ERROR_LINES }) },
+          }) as never,
+        )
+      const start = await read(1)
+      const isLong = start.total_lines > ERROR_LINES
+      const end = isLong ? await read(start.total_lines - ERROR_LINES + 1) : start
+      const early = firstErrorLine(start.lines, start.first, false)
+      return early ?? firstErrorLine(end.lines, end.first)
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+/** The counts of a list by the names of the state filter; a number that is not exact has more. */
+export const stateCountsQuery = (filter: JobFilter) =>
+  queryOptions({
+    queryKey: ['job', 'state-counts', { ...filter, state: undefined }],
+    queryFn: async () => {
+      const query = untypedQuery(whereParams({ ...filter, state: undefined }))
+      const { counts, more } = await ok(api.GET('/job/counts', { params: { query } }))
+      return { counts: countsByName(counts), more }
+    },
+    // Read again by the page, less often than events come.
+    meta: { readsItself: true },
+    placeholderData: keepPreviousData,
+  })
+
+export function countsByName(counts: Shape<'StateCount'>[]): Record<string, number> {
+  const names = Object.entries(STATES).map(([name, fields]) => {
+    const matching = counts.filter((row) =>
+      Object.entries(fields).every(([field, values]) =>
+        values.includes(row[field as 'lifecycle' | 'state']),
+      ),
+    )
+    return [name, matching.reduce((sum, row) => sum + row.count, 0)]
+  })
+  return Object.fromEntries(names)
+}
+
+/** Jobs whose id ends with these digits. */
+export const shortIdQuery = (digits: string) =>
+  queryOptions({
+    queryKey: ['job', 'short-id', digits],
+    queryFn: async () => {
+      const query = { q: `#${digits}`, kind: 'job' }
+      return ok(api.GET('/-/search', { params: { query } }))
+    },
+  })

@@ -78,7 +78,7 @@ function useBadge(word: string): { n: number; look: string } | null {
   const badges = {
     monitors: [data.monitors.failure + data.monitors.updates_stopped, 'fail'],
     hosts: [data.hosts.down, 'fail'],
-    inbox: [data.needs, 'wait'],
+    inbox: [data.needs + data.unread, data.needs ? 'wait' : 'run'],
     jobs: [data.jobs.running, 'run'],
   }[word] as [number, string] | undefined
   return badges?.[0] ? { n: badges[0], look: badges[1] } : null

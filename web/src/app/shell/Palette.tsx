@@ -1,65 +1,23 @@
-import { Text } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
+import { TextInput } from '@mantine/core'
 import { createSpotlight, Spotlight } from '@mantine/spotlight'
 import '@mantine/spotlight/styles.css'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Play, Search } from 'lucide-react'
-import { useEffect, useState } from 'react'
-import { api, ok, type Shape } from '../../api/client'
-import { useAppNavigate } from '../../ui/AppLink'
-import { PAGES } from '../pages'
-import { hasLevel } from '../permissions'
-import { useProfile } from '../session'
+import './palette.css'
+import { Search } from 'lucide-react'
+import { Fragment, type KeyboardEvent, useEffect, useId, useState } from 'react'
 import { useText } from '../text'
 import { usePaletteRequests } from './openPalette'
+import { type Entry, neighbour, selectedKey } from './paletteEntries'
+import { usePaletteEntries } from './usePaletteEntries'
 
 const [store, palette] = createSpotlight()
 
-type SearchHit = Shape<'SearchResult'>
-/** Where each kind of record lives. */
-const HOME: Record<string, (hit: SearchHit) => string> = {
-  task: (hit) => `/tasks/${hit.id}`,
-  workflow: (hit) => `/workflows/${hit.id}`,
-  monitor: (hit) => `/monitors/${hit.id}`,
-  host: (hit) => `/hosts/${hit.id}`,
-  indicator: () => '/indicators',
-  webhook: (hit) => `/webhooks/${hit.id}`,
-  schedule: () => '/schedules',
-  script: (hit) => `/scripts/${hit.id}`,
-  member: () => '/people',
-  job: (hit) => `/jobs/${hit.id}`,
-}
-
-function useSearchHits(query: string): SearchHit[] {
-  const [settled] = useDebouncedValue(query.trim(), 150)
-  const { data } = useQuery({
-    queryKey: ['search', settled],
-    queryFn: ({ signal }) =>
-      ok(api.GET('/-/search', { params: { query: { q: settled } }, signal })),
-    enabled: settled.length > 0,
-    placeholderData: keepPreviousData,
-  })
-  return query.trim() && data ? data : []
-}
-
-/** Goes anywhere and runs anything: pages at once, everything else by the server's search. */
+/** Goes anywhere and runs anything: pages and actions at once, records by the server's search. */
 export function Palette() {
-  const t = useText()
-  const go = useAppNavigate()
-  const { credential } = useProfile()
   const [query, setQuery] = useState('')
   const requests = usePaletteRequests()
   useEffect(() => {
     if (requests) palette.open()
   }, [requests])
-  const hits = useSearchHits(query)
-  const text = query.trim().toLowerCase()
-  const pages = PAGES.filter(
-    (page) =>
-      (!page.level || hasLevel(credential, page.level)) &&
-      t[page.word].toLowerCase().includes(text),
-  )
-  const runnable = hits.filter((hit) => hit.may_run)
   return (
     <Spotlight.Root
       store={store}
@@ -69,59 +27,112 @@ export function Palette() {
       // While it fades its field would still take every key.
       onSpotlightClose={() => (document.activeElement as HTMLElement | null)?.blur()}
       clearQueryOnClose
-      scrollable
-      maxHeight={420}
     >
-      <Spotlight.Search
-        placeholder={t.searchLong}
-        leftSection={<Search size={16} />}
-        aria-label={t.searchLong}
-      />
-      <Spotlight.ActionsList>
-        {runnable.length ? (
-          <Spotlight.ActionsGroup label={t.run}>
-            {runnable.map((hit) => (
-              <Spotlight.Action
-                key={`run ${hit.id}`}
-                label={`${t.run}: ${hit.name}`}
-                description={hit.detail}
-                leftSection={<Play size={14} />}
-                onClick={() => go(HOME[hit.kind]!(hit), { run: true })}
-              />
-            ))}
-          </Spotlight.ActionsGroup>
-        ) : null}
-        {pages.length ? (
-          <Spotlight.ActionsGroup label={t.goTo}>
-            {pages.map((page) => (
-              <Spotlight.Action
-                key={page.to}
-                label={t[page.word]}
-                leftSection={<page.icon size={14} />}
-                onClick={() => go(page.to)}
-              />
-            ))}
-          </Spotlight.ActionsGroup>
-        ) : null}
-        {hits.length ? (
-          <Spotlight.ActionsGroup label={t.found}>
-            {hits.map((hit) => (
-              <Spotlight.Action
-                key={`${hit.kind} ${hit.id}`}
-                label={hit.name}
-                description={hit.detail}
-                rightSection={
-                  <Text size="xs" c="dimmed">
-                    {hit.kind}
-                  </Text>
-                }
-                onClick={() => go(HOME[hit.kind]!(hit))}
-              />
-            ))}
-          </Spotlight.ActionsGroup>
-        ) : null}
-        {pages.length + hits.length === 0 ? <Spotlight.Empty>{t.nothing}</Spotlight.Empty> : null}
-      </Spotlight.ActionsList>
+      <Finder query={query} onQuery={setQuery} />
     </Spotlight.Root>
+  )
+}
+
+function Finder({ query, onQuery }: { query: string; onQuery: (text: string) => void }) {
+  const t = useText()
+  const listId = useId()
+  const [chosen, setChosen] = useState<string | null>(null)
+  const { entries, isLoading } = usePaletteEntries(query)
+  const selected = selectedKey(entries, chosen)
+  const run = (entry: Entry | undefined) => {
+    if (!entry) return
+    palette.close()
+    entry.onChoose()
+  }
+  const press = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return
+    const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (!by && event.key !== 'Enter') return
+    event.preventDefault()
+    if (by) setChosen(neighbour(entries, selected, by))
+    else run(entries.find((entry) => entry.key === selected))
+  }
+  return (
+    <>
+      <TextInput
+        data-autofocus
+        role="combobox"
+        aria-expanded="true"
+        aria-controls={listId}
+        aria-activedescendant={selected ? optionId(listId, selected) : undefined}
+        aria-label={t.searchLong}
+        placeholder={t.searchLong}
+        className="palette-search"
+        size="md"
+        variant="unstyled"
+        leftSection={<Search size={16} />}
+        value={query}
+        onChange={(event) => {
+          onQuery(event.currentTarget.value)
+          setChosen(null)
+        }}
+        onKeyDown={press}
+      />
+      <div role="listbox" id={listId} aria-label={t.results} className="palette-list">
+        {entries.map((entry, n) => (
+          <Fragment key={entry.key}>
+            {entry.group === entries[n - 1]?.group ? null : (
+              <div className="palette-group" role="presentation">
+                {entry.group}
+              </div>
+            )}
+            <Option
+              entry={entry}
+              id={optionId(listId, entry.key)}
+              isSelected={entry.key === selected}
+              onChoose={() => run(entry)}
+            />
+          </Fragment>
+        ))}
+        {entries.length === 0 ? (
+          <div className="palette-empty" role="status">
+            {isLoading ? t.searching : t.noResults}
+          </div>
+        ) : null}
+      </div>
+    </>
+  )
+}
+
+function optionId(listId: string, key: string): string {
+  return `${listId}${key.replace(/\W+/g, '-')}`
+}
+
+interface OptionProps {
+  entry: Entry
+  id: string
+  isSelected: boolean
+  onChoose: () => void
+}
+
+function Option({ entry, id, isSelected, onChoose }: OptionProps) {
+  const Icon = entry.icon
+  useEffect(() => {
+    if (isSelected) document.getElementById(id)?.scrollIntoView({ block: 'nearest' })
+  }, [isSelected, id])
+  return (
+    // Keys go to the field, which names the selected option.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: see above
+    <div
+      role="option"
+      tabIndex={-1}
+      id={id}
+      aria-selected={isSelected}
+      className="palette-option"
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={onChoose}
+    >
+      <span className="palette-icon">{Icon ? <Icon size={14} /> : null}</span>
+      <span className="clip">
+        {entry.label}
+        {entry.detail ? <span className="palette-detail">{entry.detail}</span> : null}
+      </span>
+      <span className="palette-kind">{entry.kind}</span>
+    </div>
   )
 }

@@ -12,19 +12,19 @@ const useText = catalogue(
   {
     ends: (time: string) => `Your session ends at ${time}`,
     again: 'Sign in again in another tab',
-    stays: 'Your work on this page is kept.',
+    notLost: 'Your work on this page is kept.',
   },
   {
     ends: (time: string) => `Tu sesión termina a las ${time}`,
     again: 'Entrar de nuevo en otra pestaña',
-    stays: 'Tu trabajo en esta página se conserva.',
+    notLost: 'Tu trabajo en esta página se conserva.',
   },
 )
 
 const NOTICE = 'session-ends'
 
 /** Says when the session ends. None lives longer by being used, so it offers the sign-in, beside
- * the page: what somebody is typing here stays, and goes on under the new session. */
+ * the page: unsaved input is not lost, and is sent with the new session. */
 export function SessionEnding() {
   const t = useText()
   const w = useWords()
@@ -45,7 +45,7 @@ export function SessionEnding() {
             {t.again}
           </Anchor>
           {'. '}
-          {t.stays}
+          {t.notLost}
         </Text>
       ),
       color: 'orange',
@@ -57,7 +57,7 @@ export function SessionEnding() {
   return null
 }
 
-/** Whoever comes back from the other tab may have signed in there. */
+/** A person who returns from the other tab may have signed in there. */
 function useNewSession(): void {
   const client = useQueryClient()
   useEffect(() => {

@@ -6,12 +6,13 @@ import { useAppNavigate } from '../../ui/AppLink'
 import { HostsDown } from '../../ui/hosts/HostsDown'
 import { useKeys } from '../keys'
 import { PAGES } from '../pages'
-import { useEndsSoon } from '../session'
+import { useEndsSoon, useProfile } from '../session'
 import { useStream } from '../stream'
 import { useText } from '../text'
-import { useTitle } from '../title'
+import { usePageName, useTitle } from '../title'
 import { Nav } from './Nav'
 import { openPalette, usePaletteRequests } from './openPalette'
+import { useRecentPages } from './recent'
 import { TopBar } from './TopBar'
 
 const Palette = lazy(() => import('./Palette').then((module) => ({ default: module.Palette })))
@@ -33,6 +34,7 @@ export function Shell() {
   const requests = usePaletteRequests()
   const endsSoon = useEndsSoon()
   useStream()
+  useRecent(path)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes
   useEffect(close, [path])
   useKeys({
@@ -81,4 +83,11 @@ export function Shell() {
       </Suspense>
     </AppShell>
   )
+}
+
+/** Remembers the records that are opened, for the palette. */
+function useRecent(path: string): void {
+  const { id, current_customer } = useProfile()
+  const inside = path.slice(path.indexOf('/', 1))
+  useRecentPages(`${id} ${current_customer.id}`, inside, usePageName())
 }

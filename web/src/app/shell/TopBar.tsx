@@ -8,12 +8,18 @@ import {
   UnstyledButton,
   useComputedColorScheme,
 } from '@mantine/core'
-import { Moon, Plus, Search, Sun } from 'lucide-react'
+import { useQuery } from '@tanstack/react-query'
+import { useLocation } from '@tanstack/react-router'
+import { Bell as BellIcon, CircleHelp, Moon, Plus, Search, Sun } from 'lucide-react'
+import { ROOT } from '../../api/client'
 import { useConnectionState } from '../../api/live'
+import { countsQuery } from '../../api/queries/counts'
 import { setPrefs } from '../../lib/prefs'
-import { useAppNavigate } from '../../ui/AppLink'
+import { AppLink, useAppNavigate } from '../../ui/AppLink'
 import { useNow } from '../../ui/state/Time'
-import { type Action, isAllowed } from '../permissions'
+import { helpAddress } from '../help'
+import { CREATE } from '../pages'
+import { isAllowed } from '../permissions'
 import { useProfile } from '../session'
 import { useText } from '../text'
 import { openPalette } from './openPalette'
@@ -29,6 +35,8 @@ export function TopBar() {
       </UnstyledButton>
       <Group gap={6} ml="auto" wrap="nowrap">
         <LinkState />
+        <Help />
+        <Bell />
         <Scheme />
         <Create />
       </Group>
@@ -52,6 +60,42 @@ function LinkState() {
   )
 }
 
+function Help() {
+  const t = useText()
+  const path = useLocation({ select: (location) => location.pathname })
+  return (
+    <Tooltip label={t.documentation}>
+      <ActionIcon
+        component="a"
+        href={helpAddress(ROOT, path)}
+        target="_blank"
+        rel="noreferrer"
+        aria-label={t.documentation}
+      >
+        <CircleHelp size={16} />
+      </ActionIcon>
+    </Tooltip>
+  )
+}
+
+/** What is new: alerts that were not read, and what waits for this person. */
+function Bell() {
+  const t = useText()
+  const { data } = useQuery(countsQuery)
+  const total = (data?.unread ?? 0) + (data?.needs ?? 0)
+  return (
+    <ActionIcon
+      component={AppLink}
+      to="/inbox"
+      className="bell"
+      aria-label={total ? t.unread(total) : t.notifications}
+    >
+      <BellIcon size={16} />
+      {total ? <span className="bell-count num">{total > 99 ? '99+' : total}</span> : null}
+    </ActionIcon>
+  )
+}
+
 function Scheme() {
   const t = useText()
   const isDark = useComputedColorScheme('light') === 'dark'
@@ -64,17 +108,6 @@ function Scheme() {
     </ActionIcon>
   )
 }
-
-const CREATE = [
-  ['newTask', '/tasks/new', 'task.edit'],
-  ['newWorkflow', '/workflows/new', 'workflow.edit'],
-  ['newMonitor', '/monitors/new', 'monitor.edit'],
-  ['newHost', '/hosts/add', 'host.edit'],
-  ['newSchedule', '/schedules/new', 'schedule.edit'],
-  ['newWebhook', '/webhooks/new', 'webhook.edit'],
-  ['newScript', '/scripts/new', 'script.edit'],
-  ['newIndicator', '/indicators/new', 'indicator.edit'],
-] as const satisfies [string, string, Action][]
 
 function Create() {
   const t = useText()

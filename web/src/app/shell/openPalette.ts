@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-// The palette's code is loaded when somebody first asks for it, so this much of it lives apart.
+// The palette's code is loaded when it is first opened, so this part is separate.
 let requests = 0
 const listeners = new Set<() => void>()
 

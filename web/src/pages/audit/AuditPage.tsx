@@ -116,8 +116,8 @@ export function AuditPage() {
               ) : null}
             </Stack>
           ) : (
-            <EmptyState icon={History} title={t.nothing}>
-              {t.nothingBody}
+            <EmptyState icon={History} title={t.empty}>
+              {t.emptyBody}
             </EmptyState>
           )
         }

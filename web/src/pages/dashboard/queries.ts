@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, ok, type Shape, untypedQuery } from '../../api/client'
+import { monitorsQuery } from '../../api/queries/monitoring/monitor'
 
 export type Job = Shape<'JobRecord'>
 export type PendingDecision = Shape<'PendingDecision'>
@@ -9,6 +10,34 @@ export const recentJobsQuery = queryOptions({
   // Only agents of the original are answered otherwise.
   queryFn: async () =>
     (await ok(api.GET('/job', { params: { query: untypedQuery({ limit: 8 }) } }))) as Job[],
+})
+
+const DAY_MS = 24 * 3_600_000
+/** Jobs that are searched for failed ones. */
+const MAX_SEARCHED = 20_000
+/** How many problems of each kind the dashboard lists. */
+export const SHOWN_PROBLEMS = 5
+
+export const problemMonitorsQuery = monitorsQuery({ state: 'problems' }, 0, SHOWN_PROBLEMS)
+
+/** Jobs that failed within a day, newest first. */
+export const failedJobsQuery = queryOptions({
+  queryKey: ['job', 'list', 'failed'],
+  queryFn: async () => {
+    const query = untypedQuery({
+      'where[state][$in][]': ['failure', 'error', 'timeout'],
+      'where[creation_date][$gte]': new Date(Date.now() - DAY_MS).toISOString(),
+      limit: SHOWN_PROBLEMS,
+      look: MAX_SEARCHED,
+    })
+    return (await ok(api.GET('/job', { params: { query } }))) as Job[]
+  },
+})
+
+/** How the cards are arranged: by this person, and by a manager for everyone else. */
+export const layoutQuery = queryOptions({
+  queryKey: ['view', 'layout', 'dashboard'],
+  queryFn: () => ok(api.GET('/view/layout/dashboard')),
 })
 
 export const pendingDecisionsQuery = queryOptions({

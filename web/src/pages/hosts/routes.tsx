@@ -1,16 +1,12 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import type { HostFilter } from '../../api/queries/monitoring/host'
 import { orgRoute } from '../../app/routes'
-import { type RawSearch, textParam } from '../../lib/search'
 import { validRange } from '../../ui/chart/timeRange'
+import { validHostsSearch } from './list/hostsSearch'
 
 export const hostsRoute = createRoute({
   getParentRoute: () => orgRoute,
   path: '/hosts',
-  validateSearch: (search: RawSearch): HostFilter => ({
-    q: textParam(search.q),
-    tag: textParam(search.tag),
-  }),
+  validateSearch: validHostsSearch,
   component: lazyRouteComponent(() => import('./list/HostsPage'), 'HostsPage'),
 })
 

@@ -35,7 +35,7 @@ function StartedByMe() {
   const query = useQuery(startedByMeQuery(id))
   return (
     <Section
-      title={t.mine}
+      title={t.ownJobs}
       right={
         <Button
           component={AppLink}

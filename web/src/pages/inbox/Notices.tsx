@@ -2,6 +2,7 @@ import { ActionIcon, Badge, Button, SegmentedControl, Text, Tooltip } from '@man
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Mail, MailOpen } from 'lucide-react'
+import { useState } from 'react'
 import { api, ok } from '../../api/client'
 import { type Notice, noticesQuery } from '../../api/queries/inbox'
 import type { Look } from '../../lib/state'
@@ -13,6 +14,7 @@ import { StateIcon } from '../../ui/state/StateIcon'
 import { Ago } from '../../ui/state/Time'
 import { showError } from '../../ui/toast'
 import { detailOf } from './detail'
+import { groupNotices } from './groupNotices'
 import { useInboxText } from './text'
 
 /** Alerts of the organization that concern this person. */
@@ -68,12 +70,41 @@ export function Notices() {
               {all ? t.noNotices : t.noUnread}
             </Text>
           ) : (
-            notices.map((notice) => <Row key={notice.id} notice={notice} onChange={again} />)
+            groupNotices(notices).map((group) => (
+              <NoticeGroup key={group[0]!.id} notices={group} onChange={again} />
+            ))
           )
         }
       </QueryResult>
       <LoadMore query={query} />
     </Section>
+  )
+}
+
+/** Alerts about one object: the newest, and the earlier ones on request. */
+function NoticeGroup({ notices, onChange }: { notices: Notice[]; onChange: () => void }) {
+  const t = useInboxText()
+  const [isOpen, setOpen] = useState(false)
+  const [newest, ...earlier] = notices
+  return (
+    <div className="inbox-group" data-group={notices.length}>
+      <Row notice={newest!} onChange={onChange} />
+      {isOpen
+        ? earlier.map((notice) => <Row key={notice.id} notice={notice} onChange={onChange} />)
+        : null}
+      {earlier.length ? (
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          color="gray"
+          className="inbox-earlier"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {isOpen ? t.hideEarlier : t.earlier(earlier.length)}
+        </Button>
+      ) : null}
+    </div>
   )
 }
 

@@ -12,6 +12,7 @@ import { useJobAction } from '../../api/queries/job'
 import { jobLook } from '../../lib/state'
 import { AppLink } from '../../ui/AppLink'
 import { ConfirmDialog } from '../../ui/form/ConfirmDialog'
+import { PlannedTasks } from '../../ui/job/PlannedTasks'
 import { EmptyState } from '../../ui/layout/EmptyState'
 import { QueryResult } from '../../ui/layout/QueryResult'
 import { Section } from '../../ui/layout/Section'
@@ -28,7 +29,7 @@ function useVote() {
   return async (need: PendingDecision, vote: Vote) => {
     await action.mutateAsync({ action: vote, job: need.job }).then(
       () => showSuccess(vote === 'approve' ? t.approved(need.job.name) : t.rejected(need.job.name)),
-      // Told already, in the server's words.
+      // The error was already shown.
       () => {},
     )
   }
@@ -57,7 +58,7 @@ export function PendingDecisions() {
   const word = asking === 'reject' ? t.rejectAll : t.approveAll
   return (
     <Section
-      title={t.waits}
+      title={t.pending}
       aside={decisions.length ? <Badge className="badge-wait">{decisions.length}</Badge> : null}
       right={
         selected.length ? (
@@ -109,6 +110,14 @@ export function PendingDecisions() {
         onConfirm={() => asking && void decide(asking)}
       >
         {t.bulkBody}
+        {selected.map((need) => (
+          <div key={need.job.id}>
+            <Text size="sm" fw={600} mt="sm">
+              {need.question || need.job.name}
+            </Text>
+            <PlannedTasks planned={need.will_run} />
+          </div>
+        ))}
       </ConfirmDialog>
     </Section>
   )
@@ -145,10 +154,12 @@ function Row({ need, isChosen, onToggle, onVote }: RowProps) {
         </AppLink>
         <Text size="xs" c="dimmed" component="div">
           {need.question && need.question !== job.name ? `${job.name} · ` : ''}
-          {t.asked} {job.user.username || job.user.email || '—'} · <Ago at={job.creation_date} />
-          {isVote && need.will_run.length ? ` · ${t.runs(need.will_run.length)}` : ''} · {t.until}{' '}
-          <Ago at={need.until} />
+          {t.requestedBy} {job.user.username || job.user.email || '—'} ·{' '}
+          <Ago at={job.creation_date} />
+          {' · '}
+          {t.until} <Ago at={need.until} />
         </Text>
+        {isVote ? <PlannedTasks planned={need.will_run} /> : null}
       </span>
       <Group gap={6} wrap="nowrap">
         {isVote ? (
@@ -185,8 +196,8 @@ function Nothing() {
   const { data } = useQuery(decisionsQuery)
   return (
     <Stack gap={0}>
-      <EmptyState icon={CheckCheck} title={t.nothing}>
-        {t.nothingBody}
+      <EmptyState icon={CheckCheck} title={t.nonePending}>
+        {t.nonePendingBody}
       </EmptyState>
       {data?.length ? (
         <>

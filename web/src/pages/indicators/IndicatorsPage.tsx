@@ -78,7 +78,7 @@ function New() {
 function First({ may }: { may: boolean }) {
   const t = useText()
   return (
-    <EmptyState icon={Gauge} title={may ? t.first : t.nobody}>
+    <EmptyState icon={Gauge} title={may ? t.first : t.noneVisible}>
       <p>{t.firstBody}</p>
       {may ? <New /> : null}
     </EmptyState>
@@ -99,14 +99,14 @@ function Rows({ rows, may, fits, isAll }: RowsProps) {
   const move = async (from: number, to: number) => {
     const next = rows.toSpliced(from, 1).toSpliced(to, 0, rows[from]!)
     const moved = next
-      .map((indicator, i) => ({ one: indicator, order: (i + 1) * 10 }))
-      .filter(({ one: indicator, order }) => indicator.order !== order)
+      .map((indicator, i) => ({ indicator, order: (i + 1) * 10 }))
+      .filter(({ indicator, order }) => indicator.order !== order)
     client.setQueryData(
       indicatorsQuery.queryKey,
       next.map((indicator, i) => ({ ...indicator, order: (i + 1) * 10 })),
     )
     try {
-      for (const { one: indicator, order } of moved)
+      for (const { indicator, order } of moved)
         await ok(
           api.PATCH('/indicator/{id}', { params: { path: { id: indicator.id } }, body: { order } }),
         )
@@ -115,7 +115,7 @@ function Rows({ rows, may, fits, isAll }: RowsProps) {
     }
     void client.invalidateQueries({ queryKey: ['indicator'] })
   }
-  // Among a few of them nobody sees where one goes.
+  // In a filtered list it is not visible where a tile would move.
   const mayMove = may && isAll
   return rows.map((indicator, i) =>
     fits(indicator) ? (
@@ -156,7 +156,7 @@ function Row({ indicator, may, onUp, onDown }: RowProps) {
         {value}
       </Text>
       <Group gap={6} className="ind-marks">
-        {indicator.stale ? <Badge size="sm">{t.silent}</Badge> : null}
+        {indicator.stale ? <Badge size="sm">{t.stale}</Badge> : null}
         {indicator.sticky ? <Badge size="sm">{t.sticky}</Badge> : null}
         {indicator.public ? <Badge size="sm">{t.isPublic}</Badge> : null}
       </Group>

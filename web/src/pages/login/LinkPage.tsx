@@ -41,7 +41,7 @@ export function LinkPage() {
   )
 }
 
-/** Where passwords are off, whoever comes through a provider is in: an invitation counts by that. */
+/** Where passwords are off, signing in through a provider accepts the invitation. */
 function WithoutPassword({ link }: { link: Shape<'LinkDetailsRecord'> }) {
   const t = useText()
   const methods = useMethods(link.customer_name)

@@ -9,7 +9,7 @@ interface Props {
   onSubmit: () => void
 }
 
-/** A small form alone on the page: everything before somebody is in. */
+/** A small form alone on the page: for everything before the sign-in. */
 export function LoginCard({ title, children, error, onSubmit }: Props) {
   useEffect(() => {
     document.title = `${title} · Belvedere`

@@ -28,7 +28,7 @@ function call(action: MonitorAction, id: string, ms: number | null): Promise<unk
   }
 }
 
-/** Does one thing to one or many monitors; tells how many it worked for. */
+/** Applies an action to one or many monitors, and reports how many succeeded. */
 export function useMonitorActions() {
   const client = useQueryClient()
   return async (

@@ -41,7 +41,7 @@ export function MemberRow({
   const profile = useProfile()
   const change = useChange(member, onLink)
   const isMe = member.user_id === profile.id
-  // Nobody edits above the own level, and an owner is changed only by handing over.
+  // A person cannot edit members above their own level, and an owner is changed only by a transfer.
   const mayEdit =
     useCan()('member.edit') &&
     !isMe &&

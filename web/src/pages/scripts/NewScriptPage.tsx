@@ -1,4 +1,4 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { Group, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { byField } from '../../api/errors'
@@ -8,8 +8,8 @@ import { usePageTitle } from '../../app/title'
 import { useAppNavigate } from '../../ui/AppLink'
 import { CodeEditor } from '../../ui/editor/CodeEditor'
 import { UnsavedChanges } from '../../ui/form/UnsavedChanges'
+import { FormActions } from '../../ui/formPage/FormActions'
 import { EmptyState } from '../../ui/layout/EmptyState'
-import { useWords } from '../../ui/text'
 import { showError, showSuccess } from '../../ui/toast'
 import { createScript } from './files'
 import './scripts.css'
@@ -26,7 +26,6 @@ export function NewScriptPage() {
 
 function Form() {
   const t = useText()
-  const w = useWords()
   const go = useAppNavigate()
   const client = useQueryClient()
   const [filename, setFilename] = useState('script.sh')
@@ -46,7 +45,9 @@ function Form() {
     if (scriptId) go(`/scripts/${scriptId}`)
   })
   const errors = byField(create.error)
-  const submit = () => !create.isPending && create.mutate()
+  const submit = () => {
+    if (!create.isPending) create.mutate()
+  }
   useKeys({ 'mod+s': submit, 'mod+Enter': submit })
   return (
     <Stack gap={10}>
@@ -67,12 +68,6 @@ function Form() {
           error={errors.description}
           onChange={(event) => setDescription(event.currentTarget.value)}
         />
-        <Button variant="default" onClick={() => go('/scripts')}>
-          {w.cancel}
-        </Button>
-        <Button onClick={submit} loading={create.isPending}>
-          {t.create}
-        </Button>
       </Group>
       <div className="scripts-editor">
         <CodeEditor
@@ -83,6 +78,7 @@ function Form() {
           check
         />
       </div>
+      <FormActions isNew busy={create.isPending} onSubmit={submit} cancelTo="/scripts" />
       <UnsavedChanges when={source !== FIRST && !create.isSuccess} />
     </Stack>
   )

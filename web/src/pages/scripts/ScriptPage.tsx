@@ -1,7 +1,7 @@
 import { Alert, Anchor, Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { Download, Play, Save } from 'lucide-react'
+import { Download, Play } from 'lucide-react'
 import { address } from '../../api/client'
 import {
   type Script,
@@ -21,12 +21,12 @@ import { DiffView } from '../../ui/editor/DiffView'
 import { Versions } from '../../ui/editor/Versions'
 import { DeleteButton } from '../../ui/form/EditForm'
 import { UnsavedChanges } from '../../ui/form/UnsavedChanges'
+import { FormActions } from '../../ui/formPage/FormActions'
 import { EmptyState } from '../../ui/layout/EmptyState'
 import { QueryResult } from '../../ui/layout/QueryResult'
 import { Section } from '../../ui/layout/Section'
-import { useWords } from '../../ui/text'
 import { showSuccess } from '../../ui/toast'
-import { deleteFile } from './files'
+import { deleteFile, restoreVersion } from './files'
 import { ScriptDetails } from './ScriptDetails'
 import './scripts.css'
 import { useText } from './text'
@@ -52,10 +52,15 @@ export function ScriptPage() {
 function Inside({ script }: { script: ScriptWithText }) {
   const { file, content } = script
   const t = useText()
-  const w = useWords()
   const m = useMeanwhileText()
   const mayEdit = useCan()('script.edit')
   const text = useScriptText(script)
+  const client = useQueryClient()
+  const restore = async (version: number) => {
+    await restoreVersion(file, version)
+    await client.invalidateQueries({ queryKey: ['file'] })
+    showSuccess(t.restored(version))
+  }
   useKeys({ 'mod+s': text.save })
   return (
     <>
@@ -78,16 +83,6 @@ function Inside({ script }: { script: ScriptWithText }) {
             {t.download}
           </Button>
           {mayEdit ? <UploadButton over={file} word={t.replace} successText={t.saved} /> : null}
-          {mayEdit ? (
-            <Button
-              leftSection={<Save size={14} />}
-              disabled={!text.isDirty}
-              loading={text.isBusy}
-              onClick={text.save}
-            >
-              {w.save}
-            </Button>
-          ) : null}
         </Group>
       </div>
       {text.theirs ? (
@@ -121,10 +116,20 @@ function Inside({ script }: { script: ScriptWithText }) {
           <UsedBy file={file} mayEdit={mayEdit} />
           <ScriptDetails file={file} readOnly={!mayEdit} />
           <Section title={t.versions} padded>
-            <Versions id={file.id} />
+            <Versions id={file.id} onRestore={mayEdit ? restore : undefined} />
           </Section>
         </Stack>
       </div>
+      {mayEdit ? (
+        <FormActions
+          busy={text.isBusy}
+          disabled={!text.isDirty}
+          onSubmit={text.save}
+          cancelTo="/scripts"
+        >
+          <RemoveScript file={file} />
+        </FormActions>
+      ) : null}
       <UnsavedChanges when={text.isDirty} />
     </>
   )
@@ -132,16 +137,7 @@ function Inside({ script }: { script: ScriptWithText }) {
 
 function UsedBy({ file, mayEdit }: { file: Script; mayEdit: boolean }) {
   const t = useText()
-  const go = useAppNavigate()
-  const client = useQueryClient()
   const { data: users = [] } = useQuery(usersOfScriptQuery(file.id))
-  const remove = async () => {
-    await deleteFile(file.id)
-    showSuccess(t.deleted)
-    go('/scripts')
-    client.removeQueries({ queryKey: ['file', file.id] })
-    void client.invalidateQueries({ queryKey: ['file', 'list'] })
-  }
   const homeOf = (kind: string) => (kind.endsWith('Task') ? '/tasks' : '/monitors')
   return (
     <Section title={t.usedBy} padded>
@@ -168,13 +164,6 @@ function UsedBy({ file, mayEdit }: { file: Script; mayEdit: boolean }) {
             >
               {t.makeTask}
             </Button>
-            <DeleteButton
-              name={file.filename}
-              refusal={users.length ? t.inUse : undefined}
-              onDelete={remove}
-            >
-              {t.deleteBody}
-            </DeleteButton>
           </Group>
         ) : null}
         {mayEdit && users.length ? (
@@ -184,5 +173,28 @@ function UsedBy({ file, mayEdit }: { file: Script; mayEdit: boolean }) {
         ) : null}
       </Stack>
     </Section>
+  )
+}
+
+function RemoveScript({ file }: { file: Script }) {
+  const t = useText()
+  const go = useAppNavigate()
+  const client = useQueryClient()
+  const { data: users = [] } = useQuery(usersOfScriptQuery(file.id))
+  const remove = async () => {
+    await deleteFile(file.id)
+    showSuccess(t.deleted)
+    go('/scripts')
+    client.removeQueries({ queryKey: ['file', file.id] })
+    void client.invalidateQueries({ queryKey: ['file', 'list'] })
+  }
+  return (
+    <DeleteButton
+      name={file.filename}
+      refusal={users.length ? t.inUse : undefined}
+      onDelete={remove}
+    >
+      {t.deleteBody}
+    </DeleteButton>
   )
 }

@@ -90,7 +90,7 @@ function List({ files, q }: { files: Script[]; q: string }) {
   )
   if (visible.length === 0)
     return (
-      <EmptyState icon={FileText} title={files.length ? t.noneFit : t.first}>
+      <EmptyState icon={FileText} title={files.length ? t.noMatches : t.first}>
         {files.length ? null : t.firstBody}
       </EmptyState>
     )

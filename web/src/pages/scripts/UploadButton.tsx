@@ -9,7 +9,7 @@ interface Props {
   /** The file that it becomes a version of; without, a new one. */
   over?: Script
   word: string
-  /** What is said when it is stored. */
+  /** The message after it is stored. */
   successText: string
   onStored?: (file: Script) => void
 }

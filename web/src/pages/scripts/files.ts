@@ -34,6 +34,13 @@ export async function uploadFile(file: File, over?: Script): Promise<Script> {
   return body as Script
 }
 
+/** An older version as the newest one, byte by byte. */
+export async function restoreVersion(file: Script, version: number): Promise<Script> {
+  const answer = await fetch(address(`/file/${file.id}/download`, { version }))
+  if (!answer.ok) throw apiErrorOf(answer, await answer.json().catch(() => null))
+  return uploadFile(new File([await answer.blob()], file.filename), file)
+}
+
 export function deleteFile(id: string): Promise<unknown> {
   return ok(api.DELETE('/file/{id}', { params: { path: { id } } }))
 }

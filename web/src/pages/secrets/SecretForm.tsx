@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core'
+import { Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ok } from '../../api/client'
@@ -6,14 +6,14 @@ import { byField } from '../../api/errors'
 import type { Secret } from '../../api/queries/automation/secret'
 import { taskNamesQuery } from '../../api/queries/automation/task'
 import { useKeys } from '../../app/keys'
-import { Form } from '../../ui/form/Form'
+import { FormDialog } from '../../ui/form/FormDialog'
 import { SecretArea } from '../../ui/form/SecretArea'
 import { useWords } from '../../ui/text'
 import { showError, showSuccess } from '../../ui/toast'
 import { useText } from './text'
 
 interface Props {
-  /** One that is set anew; its name and its task stay. */
+  /** A secret whose value is replaced; its name and its task stay. */
   old?: Secret
   taskId?: string
   onClose: () => void
@@ -47,72 +47,61 @@ export function SecretForm({ old, taskId, onClose }: Props) {
   })
   const errors = byField(save.error)
   const submit = () => !save.isPending && name.trim() && save.mutate()
-  useKeys({ 'mod+Enter': submit, 'mod+s': submit })
+  useKeys({ 'mod+s': submit })
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title={old ? t.change(old.name) : t.set}
-      closeButtonProps={{ 'aria-label': w.close }}
+      action={old ? w.save : w.create}
+      busy={save.isPending}
+      onClose={onClose}
+      onSubmit={submit}
     >
-      <Form onSubmit={() => submit()}>
-        <Stack gap="sm">
-          <TextInput
-            label={t.name}
-            description={t.nameHint}
-            classNames={{ input: 'mono' }}
-            required
-            readOnly={!!old}
-            data-autofocus={old ? undefined : true}
-            value={name}
-            error={errors.name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <Scope value={task} onChange={setTask} readOnly={!!old} />
-          <Switch
-            label={t.kind}
-            checked={isSecret}
-            onChange={(event) => setSecret(event.currentTarget.checked)}
-          />
-          {isSecret ? (
-            <SecretArea
-              label={t.value}
-              description={t.valueHint}
-              required
-              data-autofocus={old ? true : undefined}
-              value={value}
-              error={errors.value}
-              onChange={(event) => setValue(event.currentTarget.value)}
-            />
-          ) : (
-            <Textarea
-              label={t.value}
-              description={t.variableHint}
-              autosize
-              minRows={1}
-              maxRows={8}
-              value={value}
-              error={errors.value}
-              onChange={(event) => setValue(event.currentTarget.value)}
-            />
-          )}
-          <TextInput
-            label={t.description}
-            value={description}
-            error={errors.description}
-            onChange={(event) => setDescription(event.currentTarget.value)}
-          />
-          <Group justify="flex-end" gap={8}>
-            <Button variant="default" onClick={onClose}>
-              {w.cancel}
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              {w.save}
-            </Button>
-          </Group>
-        </Stack>
-      </Form>
-    </Modal>
+      <TextInput
+        label={t.name}
+        description={t.nameHint}
+        classNames={{ input: 'mono' }}
+        required
+        readOnly={!!old}
+        data-autofocus={old ? undefined : true}
+        value={name}
+        error={errors.name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Scope value={task} onChange={setTask} readOnly={!!old} />
+      <Switch
+        label={t.kind}
+        checked={isSecret}
+        onChange={(event) => setSecret(event.currentTarget.checked)}
+      />
+      {isSecret ? (
+        <SecretArea
+          label={t.value}
+          description={t.valueHint}
+          required
+          data-autofocus={old ? true : undefined}
+          value={value}
+          error={errors.value}
+          onChange={(event) => setValue(event.currentTarget.value)}
+        />
+      ) : (
+        <Textarea
+          label={t.value}
+          description={t.variableHint}
+          autosize
+          minRows={1}
+          maxRows={8}
+          value={value}
+          error={errors.value}
+          onChange={(event) => setValue(event.currentTarget.value)}
+        />
+      )}
+      <TextInput
+        label={t.description}
+        value={description}
+        error={errors.description}
+        onChange={(event) => setDescription(event.currentTarget.value)}
+      />
+    </FormDialog>
   )
 }
 

@@ -157,7 +157,7 @@ function Removing({ secret, onClose }: { secret: Secret | null; onClose: () => v
     <ConfirmDialog
       opened={!!secret}
       title={w.reallyDelete(secret?.name ?? '')}
-      action={t.delete}
+      action={w.delete}
       busy={remove.isPending}
       onClose={onClose}
       onConfirm={() => secret && remove.mutate(secret)}

@@ -29,7 +29,6 @@ export const useText = catalogue(
     version: (n: number) => `version ${n}`,
     goneTask: 'a deleted task',
     adminsOnly: 'Only admins can see and set secrets.',
-    delete: 'Delete',
   },
   {
     list: 'Secretos',
@@ -59,6 +58,5 @@ export const useText = catalogue(
     version: (n: number) => `versión ${n}`,
     goneTask: 'una tarea borrada',
     adminsOnly: 'Solo los administradores ven y definen secretos.',
-    delete: 'Borrar',
   },
 )

@@ -36,7 +36,7 @@ export function AboutTab() {
               </Table.Tbody>
             </Table>
             <Group mt="sm">
-              <Anchor size="sm" href={`${ROOT}-/docs`}>
+              <Anchor size="sm" href={`${ROOT}-/docs/reference/routes.html`}>
                 {t.docs}
               </Anchor>
               <Anchor size="sm" href={`${ROOT}-/openapi.json`}>

@@ -1,4 +1,4 @@
-import { catalogue } from '../../lib/i18n'
+import { catalogue, plural } from '../../lib/i18n'
 
 export const useText = catalogue(
   {
@@ -19,6 +19,9 @@ export const useText = catalogue(
     factorLevel: 'Require a second factor from',
     factorOff: 'no one',
     factorHelp: 'Members of this level and above must set one up at their next sign-in.',
+    demo: 'Demo',
+    demoBody: (n: number) =>
+      `The first start created ${plural(n, 'object', 'objects')} to try things out.`,
     closeOrg: 'Disable the organization',
     closeOrgBody:
       'All its credentials stop working and nothing runs. Its data is kept, and the operator of this server can enable it again.',
@@ -82,7 +85,7 @@ export const useText = catalogue(
     confirm: 'Confirm',
     turnOff: 'Turn off',
     renew: 'New recovery codes',
-    left: (n: number) => `${n} recovery codes left`,
+    codesLeft: (n: number) => `${n} recovery codes left`,
     required: 'Your organization requires it.',
     offers: 'Memberships to accept',
     offersHelp:
@@ -181,6 +184,8 @@ export const useText = catalogue(
     factorLevel: 'Exigir segundo factor desde',
     factorOff: 'nadie',
     factorHelp: 'Los miembros de este nivel y superiores deben configurarlo al entrar.',
+    demo: 'Demo',
+    demoBody: (n: number) => `El primer inicio creó ${plural(n, 'objeto', 'objetos')} para probar.`,
     closeOrg: 'Desactivar la organización',
     closeOrgBody:
       'Sus credenciales dejan de funcionar y nada se ejecuta. Sus datos se conservan y quien opera este servidor puede activarla otra vez.',
@@ -247,7 +252,7 @@ export const useText = catalogue(
     confirm: 'Confirmar',
     turnOff: 'Desactivar',
     renew: 'Nuevos códigos de recuperación',
-    left: (n: number) => `quedan ${n} códigos de recuperación`,
+    codesLeft: (n: number) => `quedan ${n} códigos de recuperación`,
     required: 'Tu organización lo exige.',
     offers: 'Pertenencias por aceptar',
     offersHelp:

@@ -109,7 +109,7 @@ function What({
   if (draft.kind === 'tag')
     return (
       <TextInput
-        label={t.what}
+        label={t.object}
         required
         value={draft.value}
         error={error}
@@ -122,7 +122,7 @@ function What({
       : indicators.map((indicator) => ({ value: indicator.id, label: indicator.title }))
   return (
     <Select
-      label={t.what}
+      label={t.object}
       withAsterisk
       searchable
       allowDeselect={false}

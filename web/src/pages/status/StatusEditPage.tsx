@@ -1,14 +1,4 @@
-import {
-  Button,
-  Group,
-  Paper,
-  Stack,
-  Switch,
-  Text,
-  Textarea,
-  TextInput,
-  Title,
-} from '@mantine/core'
+import { Paper, Stack, Switch, Text, Textarea, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
@@ -17,14 +7,18 @@ import { ApiError, byField } from '../../api/errors'
 import { type StatusPage, statusPageQuery } from '../../api/queries/monitoring/statusPage'
 import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
-import { AppLink, useAppNavigate } from '../../ui/AppLink'
+import { useAppNavigate } from '../../ui/AppLink'
 import { CopyField } from '../../ui/form/CopyField'
 import { DeleteButton, EditForm, StaleNotice } from '../../ui/form/EditForm'
+import { FormActions } from '../../ui/formPage/FormActions'
 import { QueryResult } from '../../ui/layout/QueryResult'
 import { useWords } from '../../ui/text'
 import { showSuccess } from '../../ui/toast'
+import { LogoInput } from './LogoInput'
 import { PartsInput } from './PartsInput'
+import { PostedIncidents } from './PostedIncidents'
 import { draftOf, newPart, type PartDraft, partOf } from './partDraft'
+import { Subscribers } from './Subscribers'
 import { useText } from './text'
 import './status.css'
 
@@ -57,7 +51,6 @@ function valuesOf(page: StatusPage): Values {
 
 export function NewStatusPage() {
   const t = useText()
-  const w = useWords()
   usePageTitle(t.new)
   const go = useAppNavigate()
   const client = useQueryClient()
@@ -71,19 +64,14 @@ export function NewStatusPage() {
   const make = useMutation({
     mutationFn: () => ok(api.POST('/statuspage', { body: bodyOf(values) })),
     onSuccess: (page) => {
-      showSuccess(t.isMade(page.title))
+      showSuccess(t.created(page.title))
       void client.invalidateQueries({ queryKey: ['statuspage'] })
       go(`/status/${page.id}`)
     },
   })
   return (
     <Form values={values} onChange={setValues} error={make.error} onSubmit={() => make.mutate()}>
-      <Button type="submit" loading={make.isPending}>
-        {t.make}
-      </Button>
-      <Button component={AppLink} to="/status" variant="default">
-        {w.cancel}
-      </Button>
+      <FormActions isNew busy={make.isPending} cancelTo="/status" />
     </Form>
   )
 }
@@ -91,12 +79,16 @@ export function NewStatusPage() {
 export function EditStatusPage() {
   const { id } = editStatusRoute.useParams()
   const query = useQuery(statusPageQuery(id))
+  const may = useCan()('statuspage.edit')
   usePageTitle(query.data?.title ?? '')
   return (
     <QueryResult query={query}>
       {(page) => (
         <Stack gap="md">
           <Edit page={page} key={page.id} />
+          {may ? <PostedIncidents pageId={page.id} /> : null}
+          {may ? <LogoInput page={page} /> : null}
+          {may ? <Subscribers pageId={page.id} /> : null}
           <Share page={page} />
         </Stack>
       )}
@@ -147,10 +139,9 @@ function Edit({ page }: { page: StatusPage }) {
         error={isStale ? null : save.error}
         onSubmit={() => save.mutate()}
       >
-        <Button type="submit" loading={save.isPending} disabled={!may}>
-          {w.save}
-        </Button>
-        {may ? <Delete page={page} /> : null}
+        <FormActions busy={save.isPending} disabled={!may} cancelTo="/status">
+          {may ? <Delete page={page} /> : null}
+        </FormActions>
       </Form>
     </>
   )
@@ -204,7 +195,7 @@ function Form({ values, error, onChange, onSubmit, children }: FormProps) {
               {errors.parts ?? error.message}
             </Text>
           ) : null}
-          <Group gap={8}>{children}</Group>
+          {children}
         </Stack>
       </EditForm>
     </Paper>

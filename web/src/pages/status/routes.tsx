@@ -1,11 +1,21 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { orgRoute, rootRoute } from '../../app/routes'
 
+/** The token of a link in a mail to a subscriber. */
+interface LinkSearch {
+  confirm?: string
+  unsubscribe?: string
+}
+
 /** For anybody, without a sign-in. */
 export const publicStatusRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/status/$slug',
-  component: lazyRouteComponent(() => import('./PublicStatusPage'), 'PublicStatusPage'),
+  validateSearch: (search: Record<string, unknown>): LinkSearch => ({
+    ...(typeof search.confirm === 'string' ? { confirm: search.confirm } : {}),
+    ...(typeof search.unsubscribe === 'string' ? { unsubscribe: search.unsubscribe } : {}),
+  }),
+  component: lazyRouteComponent(() => import('./public/PublicStatusPage'), 'PublicStatusPage'),
 })
 
 export const statusRoute = createRoute({

@@ -35,8 +35,14 @@ export function validNewTaskSearch(search: RawSearch): NewTaskSearch {
 interface TaskSearch {
   /** Opens the run dialog. */
   run?: boolean
+  /** The job whose output is shown below the definition. */
+  job?: string
 }
 
 export function validTaskSearch(search: RawSearch): TaskSearch {
-  return search.run === true || search.run === 'true' ? { run: true } : {}
+  const job = textParam(search.job)
+  return {
+    ...(search.run === true || search.run === 'true' ? { run: true } : {}),
+    ...(job ? { job } : {}),
+  }
 }

@@ -33,7 +33,7 @@ export function WallPage() {
   const { data: bad } = useQuery(monitorsQuery({ state: 'problems' }, 0, SHOWN))
   const { data: counts } = useQuery(countsQuery)
   useTitleAlarm(alarmCount(counts))
-  // Nobody scrolls a wall: what is well stands below what is not.
+  // A wall is not scrolled: problems are above healthy objects.
   const isFirst = (tile: IndicatorLine) =>
     !bad?.rows.length || monitorLook(tile) !== 'ok' || tile.sticky
   const sorted = tiles?.rows.toSorted(bySeverity) ?? []
@@ -89,8 +89,8 @@ function Head() {
   const parts = counts &&
     hosts && [
       counts.monitors.failure && t.failing(counts.monitors.failure),
-      counts.monitors.updates_stopped && t.silent(counts.monitors.updates_stopped),
-      counts.needs && t.needs(counts.needs),
+      counts.monitors.updates_stopped && t.notReporting(counts.monitors.updates_stopped),
+      counts.needs && t.pending(counts.needs),
       counts.jobs.running && t.running(counts.jobs.running),
       counts.jobs.queued && t.queued(counts.jobs.queued),
       t.hosts(hosts.online, hosts.online + hosts.offline + hosts.unreachable),
@@ -146,7 +146,7 @@ function Well({ normal }: { normal: number }) {
   return (
     <section className="wall-well" role="status">
       <StateIcon look={normal ? 'ok' : 'stop'} size={120} />
-      <div className="wall-big">{normal ? t.well : t.nothing}</div>
+      <div className="wall-big">{normal ? t.well : t.noMonitors}</div>
       {normal ? <div className="wall-sub">{t.wellOf(normal)}</div> : null}
     </section>
   )

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { requireMember, rootRoute } from '../../app/routes'
 
-/** Signed in, but without the frame: a screen on a wall has nobody to click. */
+/** Signed in, but without navigation: for a screen on a wall. */
 export const wallRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/$customer/wall',

@@ -34,10 +34,8 @@ export const useText = catalogue(
     chosenBody: (who: string) =>
       `Enter this address at ${who}, then change the secret to the one that ${who} shows.`,
     copyAddress: 'Copy the address',
-    create: 'Create the webhook',
     created: 'The webhook was created.',
     saved: 'Saved',
-    delete: 'Delete',
     deleteBody: 'Its address stops working immediately, and its deliveries are deleted.',
     deleted: 'The webhook was deleted.',
     deliveries: 'Deliveries',
@@ -49,7 +47,7 @@ export const useText = catalogue(
       duplicate: 'duplicate',
       challenge: 'address verification',
     } as Record<string, string>,
-    doors: {
+    accessMethods: {
       token: 'by token',
       secret: 'by secret',
       signature: 'signed',
@@ -67,7 +65,7 @@ export const useText = catalogue(
     test: 'Send a test',
     testBody: 'Payload, a JSON array: element n becomes argument n.',
     send: 'Send',
-    sent: (n: number) => `Accepted: ${plural(n, 'job', 'jobs')} started.`,
+    accepted: (n: number) => `Accepted: ${plural(n, 'job', 'jobs')} started.`,
     notJson: 'This is not valid JSON.',
     wrapped: 'Not an array: it is treated as an array with one element.',
     mapping: 'Mapping of elements to arguments',
@@ -116,10 +114,8 @@ export const useText = catalogue(
     chosenBody: (who: string) =>
       `Introduce esta dirección en ${who} y cambia el secreto por el que muestra ${who}.`,
     copyAddress: 'Copiar la dirección',
-    create: 'Crear el webhook',
     created: 'El webhook se creó.',
     saved: 'Guardado',
-    delete: 'Borrar',
     deleteBody: 'Su dirección deja de funcionar de inmediato y se borran sus entregas.',
     deleted: 'El webhook se borró.',
     deliveries: 'Entregas',
@@ -131,7 +127,7 @@ export const useText = catalogue(
       duplicate: 'duplicado',
       challenge: 'verificación de la dirección',
     } as Record<string, string>,
-    doors: {
+    accessMethods: {
       token: 'con token',
       secret: 'con secreto',
       signature: 'firmada',
@@ -149,7 +145,7 @@ export const useText = catalogue(
     test: 'Enviar una prueba',
     testBody: 'Contenido, una lista JSON: el elemento n es el argumento n.',
     send: 'Enviar',
-    sent: (n: number) => `Aceptada: ${plural(n, 'trabajo iniciado', 'trabajos iniciados')}.`,
+    accepted: (n: number) => `Aceptada: ${plural(n, 'trabajo iniciado', 'trabajos iniciados')}.`,
     notJson: 'No es JSON válido.',
     wrapped: 'No es una lista: se trata como una lista con un elemento.',
     mapping: 'Correspondencia entre elementos y argumentos',

@@ -7,12 +7,12 @@ const useText = catalogue(
   {
     title: 'Recovery codes',
     body: 'Each code signs you in once if you lose your phone. Store them somewhere safe: they are not shown again.',
-    kept: 'I have saved them',
+    codesSaved: 'I have saved them',
   },
   {
     title: 'Códigos de recuperación',
     body: 'Cada código permite entrar una vez si pierdes el teléfono. Guárdalos en lugar seguro: no se muestran otra vez.',
-    kept: 'Los he guardado',
+    codesSaved: 'Los he guardado',
   },
 )
 
@@ -42,7 +42,7 @@ export function RecoveryCodes({ codes, onClose }: { codes: string[] | null; onCl
           <Button variant="default" onClick={() => copy(codes?.join('\n') ?? '')}>
             {isCopied ? w.copied : w.copy}
           </Button>
-          <Button onClick={onClose}>{t.kept}</Button>
+          <Button onClick={onClose}>{t.codesSaved}</Button>
         </Group>
       </Stack>
     </Modal>

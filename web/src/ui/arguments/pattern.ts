@@ -1,4 +1,4 @@
-// Patterns of arguments are written by admins and tested while somebody types. The browser's engine backtracks, so a careless pattern
+// Patterns of arguments are written by admins and tested while a person types. The browser's engine backtracks, so a careless pattern
 // could block the page. Only those that are certainly cheap are tested here; the server, which matches in linear time, decides on all.
 
 // As the server: longer values never match.

@@ -47,8 +47,8 @@ function proposed(argument: Argument): unknown {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** Values as somebody else gave them, one per definition: a short array leaves out the fixed ones. */
-export function placed(definitions: Argument[], values: unknown[]): unknown[] {
+/** Values from another source, one per definition: a short array leaves out the fixed ones. */
+export function alignValues(definitions: Argument[], values: unknown[]): unknown[] {
   if (values.length === definitions.length) return values
   const remaining = [...values]
   return definitions.map((argument) =>

@@ -28,7 +28,7 @@ export function Plot({ series, from, to, height, onPoint }: Props) {
   const now = useRef({ series, from, to, onPoint })
   now.current = { series, from, to, onPoint }
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: colours are read anew with the scheme
+  // biome-ignore lint/correctness/useExhaustiveDependencies: colours are read again with the scheme
   useEffect(() => {
     if (!place.current || width < 1) return
     const chart = new uPlot(
@@ -76,9 +76,9 @@ function optionsOf(
   return {
     width,
     height,
-    // Half of the last time stands beyond the last value.
+    // Half of the last time label is beyond the last value.
     padding: [8, 28, 0, 0],
-    // Times stand in the reader's zone.
+    // Times are shown in the reader's zone.
     tzDate: (at) => {
       const zone = prefs().zone
       return zone ? uPlot.tzDate(new Date(at * 1000), zone) : new Date(at * 1000)

@@ -11,7 +11,7 @@ import { COLORS } from './seriesFormat'
 import { useText } from './text'
 import './chart.css'
 
-/** A chart that somebody pushed; as high as the box around it. */
+/** A pushed chart, as high as the box around it. */
 export function ValueChart({ chart, title }: { chart: Chart; title: string }) {
   const t = useText()
   const columns = useMemo(() => columnsOf(chart), [chart])
@@ -64,7 +64,7 @@ function Drawn({ columns, chart, label, onPoint }: Drawing) {
   const { ref: box, width, height } = useElementSize()
   const place = useRef<HTMLDivElement>(null)
   const scheme = useComputedColorScheme('light')
-  // biome-ignore lint/correctness/useExhaustiveDependencies: colours are read anew with the scheme
+  // biome-ignore lint/correctness/useExhaustiveDependencies: colours are read again with the scheme
   useEffect(() => {
     if (!place.current || width < 1 || height < 1) return
     const options = optionsOf(columns, chart, Math.floor(width), Math.floor(height), onPoint)
@@ -99,7 +99,7 @@ function optionsOf(
   return {
     width,
     height,
-    // Half of the last name stands beyond the last value.
+    // Half of the last label is beyond the last value.
     padding: [6, 28, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { show: !isBar } },

@@ -1,7 +1,7 @@
 import type { Chart } from '../../api/queries/monitoring/indicator'
 import { dateTime } from '../../lib/format'
 
-/** A chart as columns of numbers; `rows`: which of its values stands at each place. */
+/** A chart as columns of numbers; `rows`: which of its values is at each place. */
 export interface Columns {
   x: number[]
   lines: (number | null)[][]
@@ -9,7 +9,7 @@ export interface Columns {
   isTime: boolean
 }
 
-/** Bars of several series stand side by side: each has places of its own. */
+/** Bars of several series are side by side: each has its own places. */
 export function columnsOf(chart: Chart): Columns {
   const isTime = chart.times.length > 0
   const length = Math.max(0, ...chart.series.map((series) => series.values.length))
@@ -41,7 +41,7 @@ export function columnsOf(chart: Chart): Columns {
   }
 }
 
-/** What stands at a place: its moment, its label, or its number; nothing between two places. */
+/** The name of a place: its time, its label, or its number; nothing between two places. */
 export function placeName(chart: Chart, place: number): string {
   if (!Number.isInteger(place) || place < 0) return ''
   const time = chart.times[place]

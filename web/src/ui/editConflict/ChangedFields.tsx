@@ -24,7 +24,7 @@ export function ChangedField({ name, before, after, isEditedHere }: Props) {
         </Text>
         {isEditedHere ? (
           <Badge size="xs" className="badge-warn">
-            {t.mine}
+            {t.alsoEdited}
           </Badge>
         ) : null}
       </Group>

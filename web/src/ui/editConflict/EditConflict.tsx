@@ -21,7 +21,7 @@ interface Props {
   children: ReactNode
 }
 
-/** Two edit at once: says who was first, and lets this one decide. Until then nothing is lost. */
+/** Two people edit at once: names the first, and lets the second decide. No edit is lost. */
 export function EditConflict({ object, id, version, error, onTake, onKeep, children }: Props) {
   const t = useText()
   const w = useWords()
@@ -32,7 +32,7 @@ export function EditConflict({ object, id, version, error, onTake, onKeep, child
   useEffect(() => {
     if (isRefused) setOpened(true)
   }, [isRefused])
-  const title = t.changed(who || t.somebody)
+  const title = t.changed(who || t.someoneElse)
   const choices = (
     <>
       <Button variant="default" onClick={onTake}>
@@ -48,7 +48,7 @@ export function EditConflict({ object, id, version, error, onTake, onKeep, child
       <Alert color="yellow" mb="sm" p="xs" role="status">
         <Group gap={8}>
           <Text size="sm" component="div">
-            <strong>{title}</strong> {t.stays}
+            <strong>{title}</strong> {t.notSaved}
           </Text>
           <Group gap={8} ml="auto">
             <Button variant="default" onClick={() => setOpened(true)}>
@@ -80,7 +80,7 @@ export function EditConflict({ object, id, version, error, onTake, onKeep, child
   )
 }
 
-/** After a save that failed: one that came second is told so, and the page reads what is there. */
+/** Reports a failed save. After someone else's change the page also loads the record again. */
 export function reportSaveError(error: Error, again: () => void): void {
   if (isStale(error)) {
     again()

@@ -10,7 +10,7 @@ interface Props<T, V> {
   save: { error: Error | null; reset: () => void }
 }
 
-/** The notice of a form of fields, when somebody else has changed them too. */
+/** The notice of a form when someone else changed the same fields. */
 export function FieldsConflict<T extends { id: string; version: number }, V extends object>({
   object,
   heldVersion,

@@ -7,7 +7,7 @@ export interface HeldVersion<T, V> {
   values: V
   edits: Partial<V>
   isDirty: boolean
-  /** What somebody else made of the same fields meanwhile. */
+  /** The version of someone else with other values in the same fields. */
   theirs: T | null
   set: (change: Partial<V>) => void
   /** Go on from another version: with the edits, or without. */
@@ -16,7 +16,7 @@ export interface HeldVersion<T, V> {
 
 /**
  * The fields of a record being edited. Without edits they follow the server; with edits nothing
- * that somebody else saves takes their place.
+ * that someone else saves replaces them.
  */
 export function useHeldVersion<T extends { version: number }, V extends object>(
   record: T,

@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core'
 import { useMemo } from 'react'
-import { diffLines, folded } from './diff'
+import { diffLines, foldUnchanged } from './diff'
 import './editor.css'
 import { useText } from './text'
 
-/** What changed between two texts: signs and colours, unchanged lines folded away. */
+/** What changed between two texts: signs and colours, unchanged lines are folded. */
 export function DiffView({
   before,
   after,
@@ -31,7 +31,7 @@ export function DiffView({
       </Text>
       <section className="diff mono" aria-label={label} tabIndex={0}>
         <div className="diff-rows">
-          {folded(lines).map((part, n) =>
+          {foldUnchanged(lines).map((part, n) =>
             'hidden' in part ? (
               <div key={n} className="diff-gap">
                 {t.hidden(part.hidden)}

@@ -23,7 +23,7 @@ import { useText } from './text'
 export interface EditorProps {
   value: string
   onChange?: (value: string) => void
-  /** What readers of the screen hear. */
+  /** The name for screen readers. */
   label: string
   /** Name and way of running decide the language. */
   filename?: string

@@ -89,7 +89,7 @@ function walkBack(
 export type DiffPart = DiffLine | { hidden: number }
 
 /** Only what changed, with a few lines around it; the rest is counted. */
-export function folded(lines: DiffLine[], around = 3): DiffPart[] {
+export function foldUnchanged(lines: DiffLine[], around = 3): DiffPart[] {
   const near = lines.map(() => false)
   lines.forEach((line, n) => {
     if (line.kind === ' ') return

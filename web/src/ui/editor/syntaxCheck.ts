@@ -2,7 +2,7 @@ import type { Diagnostic } from '@codemirror/lint'
 import type { EditorView } from '@codemirror/view'
 import { api, ok, type Shape } from '../../api/client'
 
-/** What the server says about the script, as marks in the editor. A server that cannot be asked
+/** The faults that the server reports, as marks in the editor. A server that cannot be reached
  * marks nothing: writing goes on. */
 export async function faultsIn(
   view: EditorView,

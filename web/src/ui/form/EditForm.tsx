@@ -27,7 +27,7 @@ export function EditForm({ className, onSubmit, children }: Props) {
   )
 }
 
-/** Somebody else saved first: what is typed stays until the reader lets it go. */
+/** Someone else saved first: the edits stay until the reader reloads. */
 export function StaleNotice({ maw, onReload }: { maw: number; onReload: () => void }) {
   const w = useWords()
   return (
@@ -42,7 +42,7 @@ export function StaleNotice({ maw, onReload }: { maw: number; onReload: () => vo
   )
 }
 
-/** What the server said, where no field is at fault. */
+/** The server's error message, if it belongs to no field. */
 export function FormError({ error }: { error: Error | null }) {
   if (!error || Object.keys(byField(error)).length) return null
   return (

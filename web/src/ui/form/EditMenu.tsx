@@ -11,7 +11,7 @@ interface Props {
   onEdit: () => void
   /** Deletes it, after a question. */
   remove: () => Promise<unknown>
-  /** What is read anew afterwards. */
+  /** The query that is loaded again afterwards. */
   queryKey: readonly unknown[]
 }
 

@@ -8,7 +8,7 @@ interface Props {
   within?: string
 }
 
-/** Holds a page with unsaved changes until the reader says so. */
+/** Asks before a page with unsaved changes is left. */
 export function UnsavedChanges({ when, within }: Props) {
   const w = useWords()
   const { status, proceed, reset } = useBlocker({

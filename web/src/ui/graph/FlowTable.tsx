@@ -46,10 +46,10 @@ export function FlowTable({ draft, tasks, steps, actions }: Props) {
                 </Table.Td>
                 <Table.Td>
                   {node.workflow_id ? `${t.workflow} · ` : ''}
-                  {tasks.get(runsOf(node))?.name ?? t.gone}
+                  {tasks.get(runsOf(node))?.name ?? t.taskDeleted}
                 </Table.Td>
                 <Table.Td>
-                  {out.length ? out.map((edge) => edgeText(edge, t)).join(', ') : t.nothing}
+                  {out.length ? out.map((edge) => edgeText(edge, t)).join(', ') : t.end}
                 </Table.Td>
                 {actions ? <Table.Td>{actions(node.id)}</Table.Td> : null}
               </Table.Tr>

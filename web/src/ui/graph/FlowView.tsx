@@ -10,12 +10,14 @@ import {
   MarkerType,
   MiniMap,
   ReactFlow,
+  type ReactFlowInstance,
 } from '@xyflow/react'
-import { useMemo } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import type { Look } from '../../lib/state'
+import type { EdgeState } from './edgeStates'
 import { FlowNode, type FlowNodeType } from './FlowNode'
 import { LoopEdge } from './GraphEdge'
-import { type Draft, type Edge, runsOf } from './graphDraft'
+import { type Draft, type Edge, runsOf, sameEdge } from './graphDraft'
 import { HEIGHT, laidOut, type Place, WIDTH } from './layout'
 import { edgeText, useText } from './text'
 
@@ -33,17 +35,22 @@ interface Props {
   tasks: Map<string, { name: string; detail: string }>
   /** The states of a run, by node. */
   steps?: Map<string, StepState>
+  /** What the run made of an edge. */
+  edgeState?: (edge: Edge) => EdgeState
   selected?: string | null
+  selectedEdge?: Edge | null
   onSelect?: (node: string | null) => void
   onEdge?: (edge: Edge) => void
   /** All three: the graph can be edited. */
   onConnect?: (source: string, target: string) => void
-  onMove?: (node: string, place: Place) => void
+  /** The places of all nodes after one was moved. */
+  onMove?: (places: Map<string, Place>) => void
   onDelete?: (nodes: string[], edges: Edge[]) => void
 }
 
 const TYPES = { step: FlowNode }
 const LINES = { round: LoopEdge }
+const FIT = { padding: 0.1, maxZoom: 1.25 }
 const keyOf = (edge: Edge) => `${edge.source} → ${edge.target} · ${edge.on ?? 'success'}`
 
 /** A workflow as a picture. Everything that it shows is in FlowTable too. */
@@ -51,7 +58,9 @@ export function FlowView({
   draft,
   tasks,
   steps,
+  edgeState,
   selected,
+  selectedEdge,
   onSelect,
   onEdge,
   onConnect,
@@ -67,24 +76,34 @@ export function FlowView({
     () => laidOut(draft.nodes, draft.edges, { width: width || 900, height: height || 600 }),
     [shape, width > height],
   )
+  const [flow, setFlow] = useState<ReactFlowInstance<FlowNodeType, Line> | null>(null)
+  const isEdited = !!onMove
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the frame changed, such as by a panel
+  useEffect(() => {
+    if (!isEdited) void flow?.fitView(FIT)
+  }, [flow, width, height, isEdited])
+  // Places while nodes are dragged; the graph changes when they are dropped.
+  const [dragged, setDragged] = useState<ReadonlyMap<string, Place>>(new Map())
   const nodes = draft.nodes.map((node): FlowNodeType => {
     const task = tasks.get(runsOf(node))
     const step = steps?.get(node.id)
     return {
       id: node.id,
       type: 'step',
-      position: placeOf(node.position) ?? laid.places.get(node.id) ?? { x: 0, y: 0 },
-      // Nobody keeps what the library measures: the small map draws these.
+      position: dragged.get(node.id) ??
+        placeOf(node.position) ??
+        laid.places.get(node.id) ?? { x: 0, y: 0 },
+      // The sizes that the library measures are not stored, so the minimap needs these.
       initialWidth: WIDTH,
       initialHeight: HEIGHT,
       selected: node.id === selected,
       ariaLabel: t.step(
         step?.visits ? `${node.id} ${t.visits(step.visits)}` : node.id,
-        step?.word ?? task?.name ?? t.gone,
+        step?.word ?? task?.name ?? t.taskDeleted,
       ),
       data: {
         name: node.id,
-        detail: task ? (task.name === node.id ? task.detail : task.name) : t.gone,
+        detail: task ? (task.name === node.id ? task.detail : task.name) : t.taskDeleted,
         isStart: node.id === draft.start,
         joinsAll: node.join === 'all',
         isWorkflow: !!node.workflow_id,
@@ -100,16 +119,19 @@ export function FlowView({
     const isBad = on === 'failure' || on === 'timeout' || on === 'canceled'
     const word = on === 'success' ? '' : (t.on[on] ?? on)
     const bound = edge.max_visits ? `↻ ≤${edge.max_visits}×` : ''
+    const state = edgeState?.(edge)
+    const isSkipped = state === 'skipped'
     return {
       id: keyOf(edge),
+      selected: !!selectedEdge && sameEdge(edge, selectedEdge),
       source: edge.source,
       target: edge.target,
       label: [word, bound].filter(Boolean).join(' · ') || undefined,
       type: edge.max_visits ? 'round' : 'smoothstep',
-      className: edge.max_visits ? 'flow-round' : undefined,
+      className: [edge.max_visits ? 'flow-round' : '', state ? `flow-${state}` : ''].join(' '),
       ariaLabel: `${edge.source}: ${edgeText(edge, t)}`,
       animated: steps?.get(edge.target)?.look === 'run',
-      style: isBad ? { stroke: 'var(--st-fail)' } : undefined,
+      style: isBad && !isSkipped ? { stroke: 'var(--st-fail)' } : undefined,
       markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14 },
     }
   })
@@ -133,7 +155,19 @@ export function FlowView({
             if (edge) onEdge?.(edge)
           }}
           onConnect={({ source, target }: Connection) => onConnect?.(source, target)}
-          onNodeDragStop={(_, node) => onMove?.(node.id, node.position)}
+          onNodesChange={(changes) => {
+            const places = changes.flatMap((change) =>
+              change.type === 'position' && change.position
+                ? [[change.id, change.position] as const]
+                : [],
+            )
+            if (places.length) setDragged((now) => new Map([...now, ...places]))
+          }}
+          onNodeDragStop={(_, _node, moved) => {
+            const places = [...nodes, ...moved].map(({ id, position }) => [id, position] as const)
+            onMove?.(new Map(places))
+            setDragged(new Map())
+          }}
           onDelete={({ nodes: deleted, edges }) =>
             onDelete?.(
               deleted.map((node) => node.id),
@@ -142,7 +176,8 @@ export function FlowView({
           }
           deleteKeyCode={onDelete ? ['Delete', 'Backspace'] : null}
           fitView
-          fitViewOptions={{ padding: 0.1, maxZoom: 1.25 }}
+          fitViewOptions={FIT}
+          onInit={setFlow}
           minZoom={0.1}
           colorMode={isDark ? 'dark' : 'light'}
           proOptions={{ hideAttribution: true }}

@@ -18,7 +18,7 @@ export function LoopEdge({ id, label, style, markerEnd, ...ends }: EdgeProps) {
     ...(isBack ? beside : {}),
     offset: OFFSET,
   })
-  // Downwards the way back is narrow: the label stands below, where no step hides it.
+  // Downwards there is little room beside the steps: the label is below, where no step hides it.
   const below = isBack && !across ? { x: beside.centerX, y: ends.sourceY + OFFSET } : null
   return (
     <BaseEdge

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import {
   stepJobsQuery,
   stepsQuery,
@@ -8,10 +8,11 @@ import {
   workflowQuery,
 } from '../../api/queries/automation/workflow'
 import { jobLook, jobStateText } from '../../lib/state'
-import { useAppNavigate } from '../AppLink'
 import { QueryResult } from '../layout/QueryResult'
+import { edgeStateOf } from './edgeStates'
 import { FlowView, type StepState } from './FlowView'
-import type { Draft } from './graphDraft'
+import type { Draft, Edge } from './graphDraft'
+import { StepDetails } from './StepDetails'
 import { useText } from './text'
 
 /** How far each node of a run is, from the jobs of its steps. */
@@ -21,7 +22,7 @@ export function useSteps(workflow: string, job: string | null) {
   return useMemo(() => {
     const byId = new Map(jobs.data?.map((job) => [job.id, job]))
     const states = new Map<string, StepState>()
-    // The jobs of a node's visits, oldest first; the newest tells how far it is.
+    // The jobs of a node's visits, oldest first; the newest has the current state.
     const jobsOf = new Map<string, string[]>()
     for (const step of steps.data ?? []) {
       const job = byId.get(step.job_id)
@@ -29,7 +30,8 @@ export function useSteps(workflow: string, job: string | null) {
       const visits = step.visit > 1 ? { visits: step.visit } : {}
       if (job) states.set(step.node_id, { look: jobLook(job), word: jobStateText(job), ...visits })
     }
-    return { states, jobsOf }
+    const edgeState = (edge: Edge) => edgeStateOf(edge, steps.data ?? [])
+    return { states, jobsOf, edgeState }
   }, [steps.data, jobs.data])
 }
 
@@ -49,26 +51,50 @@ export function tasksOf(workflow: Workflow): Map<string, { name: string; detail:
   ])
 }
 
-/** A run of a workflow, live; a click on a step opens its job. */
+/** A run of a workflow, live; a click on a step shows its log, input and output. */
 export function RunGraph({ workflowId, jobId }: { workflowId: string; jobId: string }) {
   const workflow = useQuery(workflowQuery(workflowId))
+  const [step, setStep] = useState<string | null>(null)
   return (
     <QueryResult query={workflow}>
-      {(data) => <Picture workflow={data} jobId={jobId} />}
+      {(data) => <RunPicture workflow={data} jobId={jobId} step={step} onStep={setStep} />}
     </QueryResult>
   )
 }
 
-function Picture({ workflow, jobId }: { workflow: Workflow; jobId: string }) {
+interface PictureProps {
+  workflow: Workflow
+  /** None: the graph without a run. */
+  jobId: string | null
+  step: string | null
+  onStep: (step: string | null) => void
+}
+
+/** The graph, and beside it the step that was chosen. */
+export function RunPicture({ workflow, jobId, step, onStep }: PictureProps) {
   const t = useText()
-  const go = useAppNavigate()
-  const { states, jobsOf } = useSteps(workflow.id, jobId)
-  const open = (node: string | null) => {
-    const job = node && jobsOf.get(node)?.at(-1)
-    if (job) go(`/jobs/${job}`)
-  }
-  if (!workflow.graph.nodes?.length) return <Text size="sm">{t.gone}</Text>
+  const { states, jobsOf, edgeState } = useSteps(workflow.id, jobId)
+  const node = workflow.graph.nodes?.find((candidate) => candidate.id === step)
+  if (!workflow.graph.nodes?.length) return <Text size="sm">{t.taskDeleted}</Text>
   return (
-    <FlowView draft={draftOf(workflow)} tasks={tasksOf(workflow)} steps={states} onSelect={open} />
+    <div className="flow-beside" data-panel={!!node}>
+      <FlowView
+        draft={draftOf(workflow)}
+        tasks={tasksOf(workflow)}
+        steps={jobId ? states : undefined}
+        edgeState={jobId ? edgeState : undefined}
+        selected={step}
+        onSelect={onStep}
+      />
+      {node ? (
+        <StepDetails
+          key={`${jobId} ${node.id}`}
+          node={node}
+          jobs={jobsOf.get(node.id) ?? []}
+          hasRun={!!jobId}
+          onClose={() => onStep(null)}
+        />
+      ) : null}
+    </div>
   )
 }

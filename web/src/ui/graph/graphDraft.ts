@@ -12,7 +12,7 @@ export interface Draft {
 
 export type Fault = 'circle' | 'twice'
 
-/** How often one goes round by a new edge, until somebody says otherwise. */
+/** The default limit of a new edge that closes a loop. */
 export const ROUNDS = 3
 
 /** What is wrong with a new edge, if anything. */
@@ -27,7 +27,7 @@ export function isEndless(draft: Draft, edge: Edge): boolean {
   return reaches({ ...draft, edges: free }, edge.target, edge.source)
 }
 
-/** Whether one can come back to this edge. */
+/** Whether this edge is part of a loop. */
 export function isLoop(draft: Draft, edge: Edge): boolean {
   return reaches(draft, edge.target, edge.source)
 }
@@ -78,11 +78,20 @@ export function withEdge(draft: Draft, edge: Edge): Draft {
 }
 
 export function withoutNode(draft: Draft, id: string): Draft {
-  const nodes = draft.nodes.filter((node) => node.id !== id)
+  const nodes = draft.nodes.filter((node) => node.id !== id).map((node) => withoutSource(node, id))
   return {
     start: draft.start === id ? (nodes[0]?.id ?? '') : draft.start,
     nodes,
     edges: draft.edges.filter((edge) => edge.source !== id && edge.target !== id),
+  }
+}
+
+/** An argument that came from a removed node has no value. */
+function withoutSource(node: Node, id: string): Node {
+  if (!node.arguments?.some((source) => source.node === id)) return node
+  return {
+    ...node,
+    arguments: node.arguments.map((source) => (source.node === id ? { value: '' } : source)),
   }
 }
 
@@ -105,6 +114,32 @@ export function withChange(draft: Draft, id: string, change: Partial<Node>): Dra
     ...draft,
     nodes: draft.nodes.map((node) => (node.id === id ? { ...node, ...change } : node)),
   }
+}
+
+/** The graph with every node where it is drawn: what is added later moves none of them. */
+export function withPlaces(
+  draft: Draft,
+  places: ReadonlyMap<string, { x: number; y: number }>,
+): Draft {
+  const placeOf = (id: string) => {
+    const place = places.get(id)
+    return place ? { position: { x: Math.round(place.x), y: Math.round(place.y) } } : {}
+  }
+  return { ...draft, nodes: draft.nodes.map((node) => ({ ...node, ...placeOf(node.id) })) }
+}
+
+/** Nodes that run before this one, the nearest first. */
+export function nodesBefore(draft: Draft, id: string): string[] {
+  const before: string[] = []
+  let targets = [id]
+  while (targets.length) {
+    const sources = draft.edges
+      .filter((edge) => targets.includes(edge.target))
+      .map((edge) => edge.source)
+    targets = [...new Set(sources)].filter((source) => source !== id && !before.includes(source))
+    before.push(...targets)
+  }
+  return before
 }
 
 /** Nodes that no way from the start leads to: the server would refuse them. */

@@ -1,5 +1,5 @@
 import dagre from '@dagrejs/dagre'
-import { type Edge, isEndless, type Node } from './graphDraft'
+import { type Draft, type Edge, isEndless, type Node } from './graphDraft'
 
 export const WIDTH = 184
 export const HEIGHT = 52
@@ -14,8 +14,8 @@ interface Laid {
   direction: 'TB' | 'LR'
 }
 
-/** Where the nodes stand: of both directions, the one that is shown larger in this frame. Nodes
- * that somebody placed by hand say themselves which way they run. */
+/** The positions of the nodes, in the direction that fits this frame better. Nodes
+ * that were placed by hand decide the direction. */
 export function laidOut(
   nodes: Node[],
   edges: Edge[],
@@ -25,18 +25,23 @@ export function laidOut(
   const down = lay(nodes, edges, 'TB')
   const zoom = (layout: ReturnType<typeof lay>) =>
     Math.min(frame.width / layout.width, frame.height / layout.height)
-  const better = (placedAcross(nodes) ?? zoom(across) >= zoom(down)) ? across : down
+  const better = (placedAcross(nodes, edges) ?? zoom(across) >= zoom(down)) ? across : down
   return { places: better.places, direction: better.direction }
 }
 
-function placedAcross(nodes: Node[]): boolean | null {
-  const placed = nodes.flatMap((node) => (node.position ? [node.position] : []))
-  if (placed.length < 2) return null
-  const spread = (of: 'x' | 'y') => {
-    const all = placed.map((point) => point[of] ?? 0)
-    return Math.max(...all) - Math.min(...all)
-  }
-  return spread('x') >= spread('y')
+/** Whether the edges between placed nodes lead to the right rather than down; null: nobody knows.
+ * The branches of a tree go to both sides, so that only their sum says where it leads. */
+function placedAcross(nodes: Node[], edges: Edge[]): boolean | null {
+  const places = new Map(nodes.flatMap(({ id, position }) => (position ? [[id, position]] : [])))
+  const steps = edges.flatMap(({ source, target, max_visits }) => {
+    const [from, to] = [places.get(source), places.get(target)]
+    if (!from || !to || max_visits) return []
+    return [{ x: (to.x ?? 0) - (from.x ?? 0), y: (to.y ?? 0) - (from.y ?? 0) }]
+  })
+  if (steps.length === 0) return null
+  const sum = (of: 'x' | 'y') => steps.reduce((total, step) => total + step[of], 0)
+  // A step to the right is longer than one down.
+  return sum('x') / WIDTH >= sum('y') / (2 * HEIGHT)
 }
 
 function lay(nodes: Node[], edges: Edge[], direction: 'TB' | 'LR') {
@@ -69,4 +74,28 @@ function lay(nodes: Node[], edges: Edge[], direction: 'TB' | 'LR') {
     height = Math.max(height, y + HEIGHT / 2)
   }
   return { places, direction, width, height }
+}
+
+/** Where a new node fits into a graph that somebody arranged: behind this node, or the last one. */
+export function freePlace(
+  { nodes, edges }: Pick<Draft, 'nodes' | 'edges'>,
+  after?: string | null,
+): Place | undefined {
+  const placed = nodes.flatMap(({ id, position }) =>
+    position ? [{ id, x: position.x ?? 0, y: position.y ?? 0 }] : [],
+  )
+  const base = placed.find((node) => node.id === after) ?? placed.at(-1)
+  if (!base) return undefined
+  const across = placedAcross(nodes, edges) ?? true
+  const place = across
+    ? { x: base.x + WIDTH + 64, y: base.y }
+    : { x: base.x, y: base.y + HEIGHT + 44 }
+  while (placed.some((node) => isOver(node, place)))
+    if (across) place.y += HEIGHT + 24
+    else place.x += WIDTH + 24
+  return place
+}
+
+function isOver(a: Place, b: Place): boolean {
+  return Math.abs(a.x - b.x) < WIDTH && Math.abs(a.y - b.y) < HEIGHT
 }

@@ -13,7 +13,7 @@ const COLORS = { light: ['#1c2126', '#1864ab'], dark: ['#d5dbe1', '#74c0fc'] } a
 /**
  * HTML from outside, which the server has made harmless. It is shown in a document of its own:
  * without scripts, forms and origin, so that what the server may have missed can do nothing either.
- * Only a link that somebody follows opens a tab.
+ * Only a click on a link opens a tab.
  */
 export function HtmlFrame({ html, title, big }: Props) {
   const scheme = useComputedColorScheme('light')

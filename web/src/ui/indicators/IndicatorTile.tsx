@@ -108,7 +108,7 @@ function Value({ indicator }: { indicator: IndicatorLine }) {
   )
 }
 
-/** What stands under the value: its change, and what it is about or when it was said. */
+/** The text below the value: its change, and its description or the time of the last push. */
 function Sub({ indicator }: { indicator: IndicatorLine }) {
   const w = useMonitoringText()
   const change =
@@ -122,7 +122,7 @@ function Sub({ indicator }: { indicator: IndicatorLine }) {
     return (
       <>
         {delta}
-        {w.silent} · <Ago at={indicator.last_push} />
+        {w.stale} · <Ago at={indicator.last_push} />
       </>
     )
   if (indicator.description || indicator.state === 'normal')

@@ -1,4 +1,4 @@
-/** A round or square with two letters. They are painted, not text: readers hear the name beside. */
+/** A round or square with two letters. Painted, not text: screen readers read the name. */
 export function Initials({
   name,
   size = 26,

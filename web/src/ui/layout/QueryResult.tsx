@@ -8,7 +8,7 @@ import { EmptyState } from './EmptyState'
 
 interface Props<T> {
   query: UseQueryResult<T>
-  /** How many grey lines stand in while it loads. */
+  /** How many placeholder lines are shown while it loads. */
   lines?: number
   children: (data: T) => ReactNode
 }

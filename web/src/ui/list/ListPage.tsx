@@ -11,13 +11,13 @@ import { NoMatches, SearchField, useListSearch } from './SearchField'
 
 interface Props<T> {
   query: UseQueryResult<T[]>
-  /** How many there are, in words. */
+  /** The text with the number of rows. */
   count: (n: number) => string
-  /** Where a new one is made, and the word for it; without, the reader may make none. */
+  /** The address and the label for creating a record; null: the reader may not. */
   make: { to: string; word: string } | null
   /** The name of the field that filters it, and what of a row is looked at. The whole list is here. */
   find: { label: string; textOf: (row: T) => string }
-  /** What stands there instead of an empty list. */
+  /** The text of an empty list. */
   first: { icon: LucideIcon; title: string; body: string }
   children: (rows: T[]) => ReactNode
 }

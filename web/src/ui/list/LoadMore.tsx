@@ -20,7 +20,7 @@ interface Props {
   whenVisible?: boolean
 }
 
-/** The end of a list that has more: it says how much, and brings it. */
+/** The end of a list that has more rows: says how many, and loads them. */
 export function LoadMore({ query, remaining, whenVisible = false }: Props) {
   const w = useWords()
   const { ref, entry } = useIntersection()

@@ -15,14 +15,14 @@ export function useListSearch(): { filterText: string; isIn: (text: string) => b
   return { filterText, isIn: (text) => text.toLowerCase().includes(filterText) }
 }
 
-/** The field that filters a list: `/` leads to it, and the address keeps what it says. */
+/** The field that filters a list. `/` focuses it, and its text is kept in the address. */
 export function SearchField({ label }: { label: string }) {
   const { q = '' } = useSearch({ strict: false }) as ListSearch
   const navigate = useNavigate()
   const field = useRef<HTMLInputElement>(null)
   const [typed, setTyped] = useState(q)
   useKeys({ '/': () => field.current?.focus() })
-  // While somebody types, the field is ahead of the address.
+  // While a person types, the field is ahead of the address.
   useEffect(() => {
     if (document.activeElement !== field.current) setTyped(q)
   }, [q])
@@ -45,12 +45,12 @@ export function SearchField({ label }: { label: string }) {
   )
 }
 
-/** What stands there when nothing has the text. */
+/** The text for a filter without matches. */
 export function NoMatches() {
   const t = useSearchText()
   return (
-    <EmptyState icon={FilterX} title={t.noneFits}>
-      {t.noneFitsBody}
+    <EmptyState icon={FilterX} title={t.noMatches}>
+      {t.noMatchesBody}
     </EmptyState>
   )
 }

@@ -2,7 +2,7 @@ import { useKeys } from '../../app/keys'
 
 /**
  * j and k walk over the rows of a list by moving the focus, so that Enter opens natively and a
- * reader of the screen hears where they are. A row has `data-row`; what r, e and . press in it has
+ * screen reader announces the row. A row has `data-row`; what r, e and . press in it has
  * `data-act="run"`, "edit", "menu".
  */
 export function useRowKeys(): void {

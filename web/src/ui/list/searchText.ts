@@ -2,11 +2,11 @@ import { catalogue } from '../../lib/i18n'
 
 export const useSearchText = catalogue(
   {
-    noneFits: 'No matches',
-    noneFitsBody: 'Change or clear the filter.',
+    noMatches: 'No matches',
+    noMatchesBody: 'Change or clear the filter.',
   },
   {
-    noneFits: 'Sin coincidencias',
-    noneFitsBody: 'Cambia o vacía el filtro.',
+    noMatches: 'Sin coincidencias',
+    noMatchesBody: 'Cambia o vacía el filtro.',
   },
 )

@@ -40,12 +40,12 @@ interface Props {
 const WRAP = 'belvedere-log-wrap'
 const TIMES = 'belvedere-log-times'
 
-// Few lines are so long that somebody asks for the rest.
+// Few lines are so long that the rest is requested.
 const FullLine = lazy(() =>
   import('./window/FullLine').then((module) => ({ default: module.FullLine })),
 )
 
-// The first word is said seconds later.
+// The first announcement is made seconds later.
 const Announcer = lazy(() =>
   import('./Announcer').then((module) => ({ default: module.Announcer })),
 )
@@ -88,7 +88,7 @@ export function LogView(props: Props) {
     toEnd: () => frame.current?.toEnd(),
   })
   const onLine = (line: number, extend: boolean) => {
-    const range = chosen && extend ? stretched(chosen, line) : { from: line, to: line }
+    const range = chosen && extend ? extendRange(chosen, line) : { from: line, to: line }
     start.isThere(range)
     onChosen(range)
   }
@@ -142,7 +142,7 @@ export function LogView(props: Props) {
           onShowAll={setFullLine}
         />
         {isEmpty ? (
-          <div className="log-empty">{store.status === 'ended' ? t.nothing : t.waits}</div>
+          <div className="log-empty">{store.status === 'ended' ? t.noOutput : t.noOutputYet}</div>
         ) : null}
         {readUntil.fresh > 0 ? (
           <Button
@@ -165,7 +165,7 @@ export function LogView(props: Props) {
   )
 }
 
-function stretched(chosen: Range, line: number): Range {
+function extendRange(chosen: Range, line: number): Range {
   return { from: Math.min(chosen.from, line), to: Math.max(chosen.from, line) }
 }
 
@@ -214,7 +214,7 @@ function useStart({ store, version, chosen, atEnd, show, toEnd }: Start) {
     setTimeout(go, SETTLED_MS)
   }, [store, version, target])
   return {
-    /** The reader chose these lines where they stand: nothing has to move. */
+    /** The reader clicked these lines, so they are visible and nothing has to scroll. */
     isThere: (range: Range) => {
       leftLine.current = nameOf(range)
     },
@@ -249,7 +249,7 @@ function useSwitch(name: string): [boolean, (on: boolean) => void] {
 let coming: Promise<typeof import('./data/lineTimes')> | undefined
 
 function useTimes(isOn: boolean, jobId: string, attempt: number | undefined, store: LogStore) {
-  // Whoever does not ask for times does not load what finds them.
+  // The code for timestamps is loaded only when they are switched on.
   if (isOn) coming ??= import('./data/lineTimes')
   const TimesClass = isOn ? use(coming!).LineTimes : null
   return useMemo(

@@ -1,6 +1,6 @@
 import type { IndicatorLine } from '../../api/queries/monitoring/indicator'
 import type { MonitorLine } from '../../api/queries/monitoring/monitor'
-import { bytes } from '../../lib/format'
+import { bytes, largestUnit } from '../../lib/format'
 import { number } from '../../lib/i18n'
 import { byWorst, type Look, monitorLook } from '../../lib/state'
 import { useMonitoringText } from './text'
@@ -17,7 +17,7 @@ export interface DisplayValue {
   unit: string
 }
 
-/** The one number that stands for a monitor. */
+/** The number that represents a monitor. */
 export function displayValue(
   line: Pick<MonitorLine, 'value' | 'unit' | 'metric' | 'state'>,
 ): DisplayValue | null {
@@ -70,4 +70,12 @@ export function uptime(share: number | null): string {
   // 99.996 is not 100: a failure must not be rounded away.
   const cut = Math.floor(share * 100) / 100
   return `${number(cut, 2)} %`
+}
+
+const MONTH_MS = 30 * 86_400_000
+
+/** How long a monitor has existed, where that is less than the 30 days that its uptime claims. */
+export function shorterPeriod(creationDate: string, now = Date.now()): string | null {
+  const age = now - Date.parse(creationDate)
+  return age < MONTH_MS ? largestUnit(age) : null
 }

@@ -28,10 +28,9 @@ export const useMonitoringText = catalogue(
     restart: 'Reset to 1',
     dismiss: 'Dismiss',
     edit: 'Edit',
-    silent: 'stale',
+    stale: 'stale',
     highSeverity: 'high severity',
     lowSeverity: 'low severity',
-    updated: 'updated',
     units: { days: 'days', count: '', ms: 'ms' } as Record<string, string>,
     hostStates: {
       online: 'Online',
@@ -87,10 +86,9 @@ export const useMonitoringText = catalogue(
     restart: 'Reiniciar a 1',
     dismiss: 'Descartar',
     edit: 'Editar',
-    silent: 'desactualizado',
+    stale: 'desactualizado',
     highSeverity: 'gravedad alta',
     lowSeverity: 'gravedad baja',
-    updated: 'actualizado',
     units: { days: 'días', count: '', ms: 'ms' },
     hostStates: {
       online: 'En línea',

@@ -6,35 +6,36 @@ import { useHasLevel } from '../../app/session'
 import { catalogue } from '../../lib/i18n'
 import { AppLink } from '../AppLink'
 import { type Failure, notifiedChannels } from './notifiedBy'
+import type { OwnChannels } from './ownRule'
 
 const useText = catalogue(
   {
     to: (names: string) => `A failure is sent to ${names}.`,
-    nobody: 'Nobody is notified of a failure.',
+    noRecipients: 'Nobody is notified of a failure.',
     setUp: 'Set up notifications',
     change: 'Change',
   },
   {
     to: (names: string) => `Un fallo se envía a ${names}.`,
-    nobody: 'No se avisa a nadie de un fallo.',
+    noRecipients: 'No se avisa a nadie de un fallo.',
     setUp: 'Configurar notificaciones',
     change: 'Cambiar',
   },
 )
 
 /** Who is notified of a failure of this monitor or task. Only admins may see channels and rules. */
-export function NotifiedBy({ failure }: { failure: Failure }) {
+export function NotifiedBy({ failure, own }: { failure: Failure; own?: OwnChannels }) {
   const t = useText()
   const isAdmin = useHasLevel('admin')
   const rules = useQuery({ ...rulesQuery, enabled: isAdmin })
   const channels = useQuery({ ...channelsQuery, enabled: isAdmin })
   if (!rules.data || !channels.data) return null
-  const names = notifiedChannels(failure, rules.data, channels.data)
+  const names = notifiedChannels(failure, rules.data, channels.data, own?.ids)
   const Icon = names.length ? BellRing : BellOff
   return (
     <Text size="sm" role="status">
       <Icon size={14} style={{ verticalAlign: -2, marginRight: 6 }} aria-hidden />
-      {names.length ? t.to(names.join(', ')) : t.nobody}{' '}
+      {names.length ? t.to(names.join(', ')) : t.noRecipients}{' '}
       <AppLink to="/settings/notifications">{names.length ? t.change : t.setUp}</AppLink>
     </Text>
   )

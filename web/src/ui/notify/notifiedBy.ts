@@ -18,10 +18,25 @@ export interface Failure {
 const SEVERITIES = ['LOW', 'HIGH', 'CRITICAL']
 const rank = (severity: string) => SEVERITIES.indexOf(severity.toUpperCase())
 
-/** The names of the channels that a failure is sent to. */
-export function notifiedChannels(failure: Failure, rules: Rule[], channels: Channel[]): string[] {
-  const ids = new Set(rules.filter((rule) => sends(rule, failure)).flatMap((rule) => rule.channels))
+/**
+ * The names of the channels that a failure is sent to. `chosen` replaces the rule that names only
+ * this object, while a form changes it.
+ */
+export function notifiedChannels(
+  failure: Failure,
+  rules: Rule[],
+  channels: Channel[],
+  chosen?: string[],
+): string[] {
+  const applied = rules.filter((rule) => sends(rule, failure) && !(chosen && isOwn(rule, failure)))
+  const ids = new Set([...applied.flatMap((rule) => rule.channels), ...(chosen ?? [])])
   return channels.filter(({ id, enable }) => enable && ids.has(id)).map(({ name }) => name)
+}
+
+/** A rule for this object alone, as the choice of its form writes it. */
+function isOwn({ objects, kinds, states, tags }: Rule, { objectIds }: Failure): boolean {
+  const isAlone = objects.length === 1 && objects[0] === objectIds[0]
+  return isAlone && !kinds.length && !states.length && !tags.length
 }
 
 function sends(rule: Rule, failure: Failure): boolean {

@@ -12,15 +12,15 @@ const LINES = 20
 
 type Job = Shape<'JobRecord'>
 
-const jobQuery = (id: string) =>
+export const jobTailQuery = (id: string) =>
   queryOptions({
     queryKey: ['job', id],
     queryFn: () => ok<Job>(api.GET('/job/{id}', { params: { path: { id } } })),
   })
 
-/** How a job gets on: its state, and the last lines of what it says. */
+/** The progress of a job: its state and the last lines of its output. */
 export function JobTail({ job: first }: { job: Job }) {
-  const { data: job = first } = useQuery({ ...jobQuery(first.id), initialData: first })
+  const { data: job = first } = useQuery({ ...jobTailQuery(first.id), initialData: first })
   return (
     <Stack gap={8}>
       <Group gap={8} role="status">
@@ -40,7 +40,7 @@ export function JobTail({ job: first }: { job: Job }) {
 function Output({ job }: { job: Job }) {
   const t = useText()
   const { lines, isOver: isEnd } = useLastLines(job.id, LINES)
-  const nothing = isEnd || isOver(job) ? t.silent : t.noOutput
+  const nothing = isEnd || isOver(job) ? t.endedWithoutOutput : t.noOutput
   return (
     <section className="run-tail mono" aria-label={t.output} tabIndex={0}>
       {lines.length ? lines.join('\n') : <Text c="dimmed">{nothing}</Text>}

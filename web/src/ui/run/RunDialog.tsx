@@ -3,45 +3,54 @@ import { useQuery } from '@tanstack/react-query'
 import { ArrowLeft, ExternalLink } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import type { Shape } from '../../api/client'
+import { shortId } from '../../lib/jobId'
 import { AppLink } from '../AppLink'
 import { QueryResult } from '../layout/QueryResult'
 import { useWords } from '../text'
 import { JobTail } from './JobTail'
 import { RunForm } from './RunForm'
-import { runnableQuery, type Target } from './target'
+import { type JobValues, runnableQuery, type Target } from './target'
 import { useText } from './text'
 
 interface Props {
   target: Target
+  /** A job whose values the form begins with. */
+  from?: JobValues
   opened: boolean
   onClose: () => void
 }
 
-/** Asks for the arguments, runs it, and stays to show how it gets on. */
-export function RunDialog({ target, opened, onClose }: Props) {
+/** Asks for the arguments, starts the job, and shows its progress. */
+export function RunDialog({ target, from, opened, onClose }: Props) {
   const t = useText()
   const w = useWords()
   return (
     <Modal
       opened={opened}
       onClose={onClose}
-      title={t.title(target.name)}
+      title={from ? t.sameTitle(target.name, shortId(from.id)) : t.title(target.name)}
       size="lg"
       closeButtonProps={{ 'aria-label': w.close }}
     >
-      {opened ? <Inside target={target} onClose={onClose} /> : null}
+      {opened ? <Inside target={target} from={from} onClose={onClose} /> : null}
     </Modal>
   )
 }
 
-function Inside({ target, onClose }: Omit<Props, 'opened'>) {
+function Inside({ target, from, onClose }: Omit<Props, 'opened'>) {
   const query = useQuery(runnableQuery(target))
   const [job, setJob] = useState<Shape<'JobRecord'> | null>(null)
   if (job) return <Started job={job} onBack={() => setJob(null)} onClose={onClose} />
   return (
     <QueryResult query={query} lines={4}>
       {(runnable) => (
-        <RunForm target={target} runnable={runnable} onStarted={setJob} onClose={onClose} />
+        <RunForm
+          target={target}
+          runnable={runnable}
+          from={from}
+          onStarted={setJob}
+          onClose={onClose}
+        />
       )}
     </QueryResult>
   )

@@ -21,21 +21,22 @@ import { toShow } from '../arguments/values'
 import { useWords } from '../text'
 import { curlCall } from './calls/apiCalls'
 import { CallText } from './calls/CallText'
-import type { Runnable, Target } from './target'
+import type { JobValues, Runnable, Target } from './target'
 import { useText } from './text'
 import { type Run, useRun } from './useRun'
 
 interface Props {
   target: Target
   runnable: Runnable
+  from?: JobValues
   onStarted: (job: Shape<'JobRecord'>) => void
   onClose: () => void
 }
 
-export function RunForm({ target, runnable, onStarted, onClose }: Props) {
+export function RunForm({ target, runnable, from, onStarted, onClose }: Props) {
   const t = useText()
   const w = useWords()
-  const run = useRun(target, runnable, onStarted)
+  const run = useRun(target, runnable, onStarted, from)
   const box = useRef<HTMLDivElement>(null)
   useKeys({ 'mod+Enter': run.start })
   useEffect(() => focusFirst(box.current), [])

@@ -43,7 +43,7 @@ async function follow(
         if (message.event === 'end') return true
       }
     } catch {
-      // Broken on the way: the last id says where to go on.
+      // Connection lost: the last id says where to resume.
     }
     if (!stop.aborted) await new Promise((done) => setTimeout(done, AGAIN_MS))
   }

@@ -13,6 +13,12 @@ export interface Target {
   name: string
 }
 
+/** The values of an earlier job, to begin with. */
+export interface JobValues {
+  id: string
+  values: unknown[]
+}
+
 export interface Runnable {
   name: string
   enable: boolean
@@ -71,8 +77,14 @@ export async function start(
   { kind, id }: Target,
   values: unknown[] | null,
   key: string,
+  from?: JobValues,
 ): Promise<Shape<'JobRecord'>> {
   const body = values ? { task_arguments: values } : {}
+  if (from) {
+    // The new job says which one it repeats.
+    const request = { params: { path: { id: from.id } }, body, headers: { 'idempotency-key': key } }
+    return ok<Shape<'JobRecord'>>(api.PUT('/job/{id}/restart', request as never) as never)
+  }
   const request = { params: { path: { id } }, body, headers: { 'idempotency-key': key } }
   return kind === 'task'
     ? ok<Shape<'JobRecord'>>(api.POST('/task/{id}/job', request) as never)

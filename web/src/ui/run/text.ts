@@ -4,6 +4,7 @@ export const useText = catalogue(
   {
     run: 'Run',
     title: (name: string) => `Run ${name}`,
+    sameTitle: (name: string, id: string) => `Run ${name}: same as ${id}, but…`,
     noArguments: 'This takes no arguments and starts immediately.',
     form: 'Form',
     json: 'As JSON',
@@ -19,7 +20,7 @@ export const useText = catalogue(
     open: 'Open',
     output: 'Output',
     noOutput: 'No output yet.',
-    silent: 'It finished without output.',
+    endedWithoutOutput: 'It finished without output.',
     steps: 'The steps and their output are on its page.',
     refused: 'It did not start',
     disabled: 'This is disabled; enable it to run it.',
@@ -55,6 +56,7 @@ export const useText = catalogue(
   {
     run: 'Ejecutar',
     title: (name: string) => `Ejecutar ${name}`,
+    sameTitle: (name: string, id: string) => `Ejecutar ${name}: igual que ${id}, pero…`,
     noArguments: 'No tiene argumentos y empieza de inmediato.',
     form: 'Formulario',
     json: 'Como JSON',
@@ -70,7 +72,7 @@ export const useText = catalogue(
     open: 'Abrir',
     output: 'Salida',
     noOutput: 'Aún no hay salida.',
-    silent: 'Terminó sin salida.',
+    endedWithoutOutput: 'Terminó sin salida.',
     steps: 'Los pasos y su salida están en su página.',
     refused: 'No empezó',
     disabled: 'Está desactivado; actívalo para ejecutarlo.',

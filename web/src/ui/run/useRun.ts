@@ -5,7 +5,7 @@ import { byField } from '../../api/errors'
 import { useProfile } from '../../app/session'
 import { faultsOf, firstValues, toRemember } from '../arguments/values'
 import { dropValues, lastValues, storeValues } from './lastValues'
-import { newKey, type Runnable, start, type Target, useMayRun } from './target'
+import { type JobValues, newKey, type Runnable, start, type Target, useMayRun } from './target'
 import { useText } from './text'
 
 type Job = Shape<'JobRecord'>
@@ -19,7 +19,7 @@ export interface Run {
   isJson: boolean
   setJson: (isJson: boolean) => void
   errors: Record<string, string>
-  /** What the server said, where no field is to blame. */
+  /** The server's error message, if it belongs to no field. */
   refusal: string
   isBusy: boolean
   whyNot: string
@@ -31,21 +31,26 @@ export interface Run {
 const asText = (values: unknown[]) => JSON.stringify(values, null, 2)
 
 /** The state of the run dialog. */
-export function useRun(target: Target, runnable: Runnable, onStarted: (job: Job) => void): Run {
+export function useRun(
+  target: Target,
+  runnable: Runnable,
+  onStarted: (job: Job) => void,
+  from?: JobValues,
+): Run {
   const t = useText()
   const { id: person } = useProfile()
   const definitions = runnable.arguments ?? []
-  const before = lastValues(person, target)
+  const before = from?.values ?? lastValues(person, target)
   const [values, keep] = useState(() => firstValues(definitions, before))
   const [text, setText] = useState(() => asText(values))
   const [isJson, setJsonMode] = useState(runnable.arguments === null)
-  const [isRemembered, setRemembered] = useState(!!before?.some((value) => value !== ''))
+  const [isRemembered, setRemembered] = useState(!from && !!before?.some((value) => value !== ''))
   const [errors, setErrors] = useState<Record<string, string>>({})
   const key = useRef(newKey())
   const whyNot = useWhyNot(runnable)
 
   const mutation = useMutation({
-    mutationFn: (args: unknown[]) => start(target, args, key.current),
+    mutationFn: (args: unknown[]) => start(target, args, key.current, from),
     onSuccess: (job, args) => {
       if (runnable.arguments) storeValues(person, target, toRemember(definitions, args))
       onStarted(job)

@@ -77,7 +77,7 @@ const SHAPES: Record<Look, ReactNode> = {
   ),
 }
 
-/** The shape of a state. Give it a title unless the word stands beside it. */
+/** The shape of a state. Give it a title unless the text is beside it. */
 export function StateIcon({
   look,
   size = 16,

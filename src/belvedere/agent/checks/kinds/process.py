@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import AsyncIterator
 from typing import Any
 
 from belvedere.agent.checks.outcome import Outcome, explain
@@ -31,7 +32,7 @@ async def check(config: dict[str, Any], _: dict[str, Any]) -> Outcome:
     return Outcome("normal", "success", f"{count} processes", data, measured)
 
 
-async def _matching(config: dict[str, Any]) -> Any:
+async def _matching(config: dict[str, Any]) -> AsyncIterator[int]:
     search_text: str = config["raw_search"]
     search = CooperativeSearch(compile_pattern(search_text)) if config["is_regexp"] else None
     for n, name in enumerate(os.listdir("/proc")):

@@ -3,7 +3,7 @@
 import msgspec
 
 from belvedere import files
-from belvedere.protocol import CHUNK, Missing, pack_blob
+from belvedere.protocol import CHUNK, BlobMissing, pack_blob
 from belvedere.rest.request import Send
 from belvedere.server.agents import queries
 from belvedere.server.agents.message_limits import AgentPeer, CloseConnection
@@ -48,7 +48,7 @@ class Downloads:
         db = self._connection.runtime.db
         content = await db.read(queries.content_for, self._connection.host_id, sha256)
         if content is None:
-            text = encode([Missing(sha256)]).decode()
+            text = encode([BlobMissing(sha256)]).decode()
             await self._send({"type": "websocket.send", "text": text})
             return
         size, part = content

@@ -11,7 +11,7 @@ from belvedere.protocol import (
     OUTPUT,
     Credit,
     FromServer,
-    Kept,
+    OutputAck,
     unpack_file,
     unpack_output,
 )
@@ -43,7 +43,7 @@ class Uploads:
     def add_messages(self, outbox: list[FromServer]) -> None:
         """Add one message per fence and one credit, however many frames were received."""
         if self._durable:
-            outbox.extend([Kept(fence, offset) for fence, offset in self._durable.items()])
+            outbox.extend([OutputAck(fence, offset) for fence, offset in self._durable.items()])
             self._durable.clear()
         if self._granted:
             outbox.append(Credit(self._granted))

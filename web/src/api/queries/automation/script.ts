@@ -36,7 +36,7 @@ export interface Content {
   isText: boolean
 }
 
-/** What stands in a version of a file; the version is part of the key, so it never goes stale. */
+/** The content of a version of a file; the version is part of the key, so it never goes stale. */
 export const contentQuery = (id: string, version: number) =>
   queryOptions({
     queryKey: ['file', id, 'content', version],
@@ -50,7 +50,7 @@ export interface ScriptWithText {
 }
 
 /**
- * The newest version together with what stands in it: while a newer one is on its way, the whole
+ * The newest version together with its content: while a newer one is loading, the complete
  * one before it stays, and never the text of one under the number of another.
  */
 export const scriptWithTextQuery = (id: string) =>

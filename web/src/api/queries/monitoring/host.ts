@@ -8,18 +8,33 @@ export type HostWarning = Shape<'HostWarning'>
 export interface HostFilter {
   q?: string
   tag?: string
+  /** A state, or `problems`: offline or not reporting. */
+  state?: string
 }
 
+/** Orders that the server knows; figures are sorted here, because it does not store them. */
+export type HostOrder = 'rank' | 'hostname' | 'last_seen'
+
 const PAGE = 200
+const PROBLEMS = ['offline', 'unreachable']
 // Statistics make no events.
 const FIGURES_MS = 15_000
 
-function read(filter: HostFilter, limit: number, skip: number, signal: AbortSignal) {
+function read(
+  filter: HostFilter,
+  order: HostOrder,
+  limit: number,
+  skip: number,
+  signal: AbortSignal,
+) {
+  const isProblems = filter.state === 'problems'
   const query = untypedQuery({
     'where[hostname][$text]': filter.q || undefined,
     'where[tags]': filter.tag || undefined,
-    'sort[rank]': 1,
-    'sort[hostname]': 1,
+    'where[state]': isProblems ? undefined : filter.state,
+    'where[state][$in][]': isProblems ? PROBLEMS : undefined,
+    [`sort[${order}]`]: order === 'last_seen' ? -1 : 1,
+    ...(order === 'hostname' ? {} : { 'sort[hostname]': 1 }),
     'sort[id]': 1,
     limit,
     skip: skip || undefined,
@@ -32,17 +47,17 @@ function read(filter: HostFilter, limit: number, skip: number, signal: AbortSign
 export function fewHostsQuery(limit: number) {
   return queryOptions({
     queryKey: ['host', 'few', limit],
-    queryFn: ({ signal }) => read({}, limit, 0, signal),
+    queryFn: ({ signal }) => read({}, 'rank', limit, 0, signal),
     refetchInterval: FIGURES_MS,
     meta: { after: ['monitor', 'job'] },
   })
 }
 
 /** All hosts, worst first, a page at a time. Jobs and monitors change them too: see useAfter. */
-export function hostsQuery(filter: HostFilter) {
+export function hostsQuery(filter: HostFilter, order: HostOrder = 'rank') {
   return infiniteQueryOptions({
-    queryKey: ['host', 'board', filter],
-    queryFn: ({ pageParam, signal }) => read(filter, PAGE, pageParam, signal),
+    queryKey: ['host', 'board', filter, order],
+    queryFn: ({ pageParam, signal }) => read(filter, order, PAGE, pageParam, signal),
     initialPageParam: 0,
     getNextPageParam: (last, pages) => (last.rows.length < PAGE ? undefined : pages.length * PAGE),
     // Many pages are read again less often.

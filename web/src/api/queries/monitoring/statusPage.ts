@@ -5,6 +5,8 @@ export type StatusPage = Shape<'StatusPageRecord'>
 export type PublicStatus = Shape<'Status'>
 export type Part = StatusPage['parts'][number]
 
+export type PostedIncident = Shape<'PostedIncident'>
+
 export const statusPagesQuery = queryOptions({
   queryKey: ['statuspage', 'list'],
   queryFn: () => ok(api.GET('/statuspage')),
@@ -23,5 +25,19 @@ export function publicStatusQuery(slug: string) {
     queryKey: ['public-status', slug],
     queryFn: () => ok(api.GET('/-/status/{slug}', { params: { path: { slug } } })),
     refetchInterval: 30_000,
+  })
+}
+
+export function postedIncidentsQuery(id: string) {
+  return queryOptions({
+    queryKey: ['statuspage', id, 'incidents'],
+    queryFn: () => ok(api.GET('/statuspage/{id}/incident', { params: { path: { id } } })),
+  })
+}
+
+export function subscribersQuery(id: string) {
+  return queryOptions({
+    queryKey: ['statuspage', id, 'subscribers'],
+    queryFn: () => ok(api.GET('/statuspage/{id}/subscriber', { params: { path: { id } } })),
   })
 }

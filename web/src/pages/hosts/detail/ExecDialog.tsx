@@ -13,27 +13,31 @@ import { useRef, useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
-import { jobLook, jobStateText } from '../../../lib/state'
-import { AppLink } from '../../../ui/AppLink'
 import { Form } from '../../../ui/form/Form'
-import { StateIcon } from '../../../ui/state/StateIcon'
 import { useWords } from '../../../ui/text'
 import { useText } from '../text'
+import { ExecResults } from './ExecResults'
 import { splitCommand } from './splitCommand'
 
-/** One command on many hosts; each answers as a job of its own. */
-export function ExecDialog({ onClose, host }: { onClose: () => void; host?: string }) {
+interface Props {
+  onClose: () => void
+  /** Names of hosts to begin with. */
+  hosts?: string[]
+}
+
+/** One command on many hosts; each runs it as a job of its own. */
+export function ExecDialog({ onClose, hosts: first = [] }: Props) {
   const t = useText()
   const w = useWords()
   const form = useRef<HTMLFormElement>(null)
   const [line, setLine] = useState('')
-  const [hosts, setHosts] = useState<string[]>(host ? [host] : [])
+  const [hosts, setHosts] = useState<string[]>(first)
   const [tags, setTags] = useState<string[]>([])
   const [limit, setLimit] = useState<number | string>(60)
   const { data = [] } = useQuery(hostNamesQuery)
   const words = splitCommand(line)
   const client = useQueryClient()
-  // The same words sent twice by a nervous finger run once.
+  // The same command sent twice by a double click runs once.
   const [key] = useState(() => crypto.randomUUID())
   const run = useMutation({
     mutationFn: () =>
@@ -59,12 +63,7 @@ export function ExecDialog({ onClose, host }: { onClose: () => void; host?: stri
           <Text size="sm" role="status">
             {t.started(run.data.jobs.length)}
           </Text>
-          {run.data.jobs.map((job) => (
-            <AppLink key={job.id} to={`/jobs/${job.id}`} className="row host-job">
-              <StateIcon look={jobLook(job)} title={jobStateText(job)} />
-              <span className="clip">{job.hostname}</span>
-            </AppLink>
-          ))}
+          <ExecResults jobs={run.data.jobs} />
         </Stack>
       ) : (
         <Form

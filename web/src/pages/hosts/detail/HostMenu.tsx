@@ -1,15 +1,4 @@
-import {
-  ActionIcon,
-  Alert,
-  Button,
-  Group,
-  Menu,
-  Modal,
-  Stack,
-  TagsInput,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { ActionIcon, Alert, Menu, Modal, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import {
   Ban,
@@ -28,7 +17,7 @@ import { ApiError, byField } from '../../../api/errors'
 import type { HostLine } from '../../../api/queries/monitoring/host'
 import { useAppNavigate } from '../../../ui/AppLink'
 import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
-import { Form } from '../../../ui/form/Form'
+import { FormDialog } from '../../../ui/form/FormDialog'
 import { InstallLine } from '../../../ui/hosts/InstallLine'
 import { useWords } from '../../../ui/text'
 import { showError, showSuccess } from '../../../ui/toast'
@@ -161,44 +150,33 @@ function EditDialog({ field, host, busy, error, onClose, onSave }: EditDialogPro
   const [hostname, setHostname] = useState(host.hostname)
   const [tags, setTags] = useState(host.tags)
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title={`${host.hostname}: ${field === 'tags' ? t.editTags : t.rename}`}
-      closeButtonProps={{ 'aria-label': w.close }}
+      action={w.save}
+      busy={busy}
+      onClose={onClose}
+      onSubmit={() => onSave(field === 'tags' ? { tags } : { hostname })}
     >
-      <Form onSubmit={() => onSave(field === 'tags' ? { tags } : { hostname })}>
-        <Stack gap="sm">
-          {field === 'tags' ? (
-            <TagsInput
-              data-autofocus
-              label={t.editTags}
-              description={t.tagsHelp}
-              value={tags}
-              onChange={setTags}
-              error={error}
-            />
-          ) : (
-            <TextInput
-              data-autofocus
-              required
-              label={t.newName}
-              value={hostname}
-              onChange={(event) => setHostname(event.currentTarget.value)}
-              error={error}
-            />
-          )}
-          <Group justify="flex-end" gap={8}>
-            <Button variant="default" onClick={onClose}>
-              {w.cancel}
-            </Button>
-            <Button type="submit" loading={busy}>
-              {w.save}
-            </Button>
-          </Group>
-        </Stack>
-      </Form>
-    </Modal>
+      {field === 'tags' ? (
+        <TagsInput
+          data-autofocus
+          label={t.editTags}
+          description={t.tagsHelp}
+          value={tags}
+          onChange={setTags}
+          error={error}
+        />
+      ) : (
+        <TextInput
+          data-autofocus
+          required
+          label={t.newName}
+          value={hostname}
+          onChange={(event) => setHostname(event.currentTarget.value)}
+          error={error}
+        />
+      )}
+    </FormDialog>
   )
 }
 

@@ -67,7 +67,7 @@ function Head({ host }: { host: Host }) {
               {hostStateText(host)}
             </Text>
             <Text size="xs" c="dimmed" component="div">
-              {t.seen} <Ago at={host.last_seen} />
+              {t.lastSeen} <Ago at={host.last_seen} />
             </Text>
           </div>
           {host.tags.map((tag) => (
@@ -101,7 +101,7 @@ function Head({ host }: { host: Host }) {
         </Alert>
       ) : null}
       <HostWarnings hostId={host.id} warnings={warnings} />
-      <Suspense>{opened ? <ExecDialog host={host.hostname} onClose={close} /> : null}</Suspense>
+      <Suspense>{opened ? <ExecDialog hosts={[host.hostname]} onClose={close} /> : null}</Suspense>
     </>
   )
 }

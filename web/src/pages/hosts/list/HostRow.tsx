@@ -1,4 +1,4 @@
-import { Badge, Text } from '@mantine/core'
+import { Badge, Checkbox, Text } from '@mantine/core'
 import { TriangleAlert } from 'lucide-react'
 import { memo } from 'react'
 import type { HostLine } from '../../../api/queries/monitoring/host'
@@ -11,18 +11,33 @@ import { Ago } from '../../../ui/state/Time'
 import { HostMenu } from '../detail/HostMenu'
 import { useText } from '../text'
 
-export const HostRow = memo(function HostRow({
-  host,
-  isActive,
-}: {
+interface Props {
   host: HostLine
   isActive: boolean
-}) {
+  isChosen: boolean
+  onToggle?: (hostname: string) => void
+}
+
+export const HostRow = memo(function HostRow({ host, isActive, isChosen, onToggle }: Props) {
   const t = useText()
   const may = useCan()('host.edit')
   const word = hostStateText(host)
   return (
-    <div className="row host-row" data-active={isActive} data-host={host.hostname}>
+    <div
+      className="row host-row"
+      data-active={isActive}
+      data-host={host.hostname}
+      data-pick={!!onToggle}
+    >
+      {onToggle ? (
+        <Checkbox
+          size="xs"
+          className="host-pick"
+          checked={isChosen}
+          onChange={() => onToggle(host.hostname)}
+          aria-label={t.select(host.hostname)}
+        />
+      ) : null}
       <StateIcon look={hostLook(host)} title={word} />
       <div className="clip">
         <AppLink to={`/hosts/${host.id}`} className="host-link">
@@ -48,7 +63,7 @@ export const HostRow = memo(function HostRow({
       <Text size="xs" c="dimmed" component="div" className="host-agent clip">
         {host.agent_version ? `${t.agent} ${host.agent_version}` : null}
         <div>
-          {t.seen} <Ago at={host.last_seen} />
+          {t.lastSeen} <Ago at={host.last_seen} />
         </div>
       </Text>
       <div className="host-figures">

@@ -1,10 +1,10 @@
-import { Button, Group, Paper, Select, Text, TextInput } from '@mantine/core'
-import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Button, Group, Paper, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { FilterX, Plus, Search, Server, Terminal } from 'lucide-react'
-import { lazy, Suspense, useMemo, useRef, useState } from 'react'
-import { type HostFilter, hostNamesQuery, hostsQuery } from '../../../api/queries/monitoring/host'
+import { FilterX, Server } from 'lucide-react'
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
+import { type HostLine, hostsQuery } from '../../../api/queries/monitoring/host'
 import { useRefetchOnEvents } from '../../../api/refetchOnEvents'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
@@ -16,8 +16,21 @@ import { QueryResult } from '../../../ui/layout/QueryResult'
 import { ScriptUserWarning } from '../../../ui/layout/ScriptUserWarning'
 import { LoadMore } from '../../../ui/list/LoadMore'
 import { useText } from '../text'
+import { HostFilters } from './HostFilters'
+import { HostGrid } from './HostGrid'
 import { HostRow } from './HostRow'
+import { isSortedHere, orderOf, sortHosts } from './hostsSearch'
 import '../hosts.css'
+
+/** Of 200 hosts each, for a grid and for orders that the server does not know. */
+const MAX_PAGES = 10
+
+interface Pages {
+  hasNextPage: boolean
+  isFetching: boolean
+  fetchNextPage: () => unknown
+  data?: { pages: unknown[] }
+}
 
 const hostsRoute = getRouteApi('/$customer/hosts')
 
@@ -30,12 +43,22 @@ export function HostsPage() {
   usePageTitle(useAppText().hosts)
   const go = useAppNavigate()
   const may = useCan()('host.edit')
-  const filter = hostsRoute.useSearch()
-  const query = useInfiniteQuery(hostsQuery(filter))
+  const search = hostsRoute.useSearch()
+  const { sort, grid, heat, ...filter } = search
+  const query = useInfiniteQuery(hostsQuery(filter, orderOf(sort)))
+  useAllPages(query, !!grid || isSortedHere(sort))
   useRefetchOnEvents(['job', 'monitor'], ['host', 'board'])
-  const isFiltered = Boolean(filter.q || filter.tag)
+  const isFiltered = Boolean(filter.q || filter.tag || filter.state)
   const [active, setActive] = useState(-1)
-  const rows = useMemo(() => query.data?.pages.flatMap((page) => page.rows) ?? [], [query.data])
+  const rows = useMemo(
+    () => sortHosts(query.data?.pages.flatMap((page) => page.rows) ?? [], sort),
+    [query.data, sort],
+  )
+  const mayExec = useCan()('host.exec')
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const toggle = useCallback((name: string) => setChosen((now) => toggled(now, name)), [])
+  const onToggle = mayExec ? toggle : undefined
+  const [opened, { open, close }] = useDisclosure()
   const total = query.data?.pages[0]?.total ?? null
   const move = (by: number) => {
     const next = Math.max(0, Math.min(rows.length - 1, active + by))
@@ -46,6 +69,7 @@ export function HostsPage() {
     j: () => move(1),
     k: () => move(-1),
     ...(rows[active] ? { Enter: () => go(`/hosts/${rows[active]!.id}`) } : {}),
+    ...(rows[active] && mayExec ? { x: () => toggle(rows[active]!.hostname) } : {}),
     ...(may ? { c: () => go('/hosts/add') } : {}),
   })
   const isNone = query.data && rows.length === 0 && !query.isPlaceholderData
@@ -54,15 +78,26 @@ export function HostsPage() {
     <>
       <ScriptUserWarning />
       <Paper withBorder>
-        <Bar filter={filter} total={total} />
+        <HostFilters search={search} total={total} chosen={chosen.size} onCommand={open} />
+        {chosen.size ? <Chosen chosen={chosen} rows={rows} onChange={setChosen} /> : null}
         <QueryResult query={query}>
           {() =>
             rows.length === 0 ? (
               <EmptyState icon={FilterX} title={t.none}>
                 {t.noneBody}
               </EmptyState>
+            ) : grid ? (
+              <HostGrid hosts={rows} heat={heat} chosen={chosen} onToggle={onToggle} />
             ) : (
-              rows.map((host, i) => <HostRow key={host.id} host={host} isActive={i === active} />)
+              rows.map((host, i) => (
+                <HostRow
+                  key={host.id}
+                  host={host}
+                  isActive={i === active}
+                  isChosen={chosen.has(host.hostname)}
+                  onToggle={onToggle}
+                />
+              ))
             )
           }
         </QueryResult>
@@ -72,63 +107,49 @@ export function HostsPage() {
           whenVisible
         />
       </Paper>
+      <Suspense>{opened ? <ExecDialog onClose={close} hosts={[...chosen]} /> : null}</Suspense>
     </>
   )
 }
 
-function Bar({ filter, total }: { filter: HostFilter; total: number | null }) {
+/** Figures can be sorted, and a grid be complete, only when all pages are here. */
+function useAllPages(query: Pages, isNeeded: boolean): void {
+  const { hasNextPage, isFetching, fetchNextPage, data } = query
+  const isMore = isNeeded && hasNextPage && !isFetching && (data?.pages.length ?? 0) < MAX_PAGES
+  useEffect(() => {
+    if (isMore) void fetchNextPage()
+  }, [isMore, fetchNextPage])
+}
+
+function toggled(now: ReadonlySet<string>, name: string): ReadonlySet<string> {
+  const next = new Set(now)
+  if (!next.delete(name)) next.add(name)
+  return next
+}
+
+interface ChosenProps {
+  chosen: ReadonlySet<string>
+  rows: HostLine[]
+  onChange: (chosen: ReadonlySet<string>) => void
+}
+
+function Chosen({ chosen, rows, onChange }: ChosenProps) {
   const t = useText()
-  const may = useCan()
-  const navigate = hostsRoute.useNavigate()
-  const set = (change: HostFilter) =>
-    void navigate({ search: (now) => ({ ...now, ...change }), replace: true })
-  const settle = useDebouncedCallback((q: string) => set({ q: q || undefined }), 200)
-  const field = useRef<HTMLInputElement>(null)
-  useKeys({ '/': () => field.current?.focus() })
-  const { data: hosts = [] } = useQuery(hostNamesQuery)
-  const tags = [...new Set(hosts.flatMap((host) => host.tags))].toSorted()
-  const [opened, { open, close }] = useDisclosure()
   return (
     <Group className="head" gap={8}>
-      <TextInput
-        ref={field}
-        size="xs"
-        w={220}
-        leftSection={<Search size={14} />}
-        placeholder={t.find}
-        aria-label={t.find}
-        defaultValue={filter.q}
-        onChange={(event) => settle(event.currentTarget.value)}
-      />
-      {tags.length ? (
-        <Select
-          size="xs"
-          w={140}
-          clearable
-          searchable
-          aria-label={t.tag}
-          placeholder={t.tag}
-          data={tags}
-          value={filter.tag ?? null}
-          onChange={(tag) => set({ tag: tag ?? undefined })}
-        />
-      ) : null}
-      <Text size="xs" c="dimmed" className="num" role="status">
-        {total === null ? '' : t.count(total)}
+      <Text size="sm" fw={600}>
+        {t.chosen(chosen.size)}
       </Text>
-      <Group gap={8} ml="auto">
-        {may('host.exec') ? (
-          <Button variant="default" leftSection={<Terminal size={14} />} onClick={open}>
-            {t.command}
-          </Button>
-        ) : null}
-        {may('host.edit') ? (
-          <Button component={AppLink} to="/hosts/add" leftSection={<Plus size={14} />}>
-            {t.add}
-          </Button>
-        ) : null}
-      </Group>
-      <Suspense>{opened ? <ExecDialog onClose={close} /> : null}</Suspense>
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={() => onChange(new Set(rows.map((host) => host.hostname)))}
+      >
+        {t.chooseAll(rows.length)}
+      </Button>
+      <Button size="compact-sm" variant="default" onClick={() => onChange(new Set())}>
+        {t.chooseNone}
+      </Button>
     </Group>
   )
 }

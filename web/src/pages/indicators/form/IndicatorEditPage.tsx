@@ -1,5 +1,4 @@
 import {
-  Button,
   Group,
   NumberInput,
   Paper,
@@ -16,12 +15,14 @@ import { api, ok } from '../../../api/client'
 import { ApiError, byField } from '../../../api/errors'
 import { type Indicator, indicatorQuery } from '../../../api/queries/monitoring/indicator'
 import { usePageTitle } from '../../../app/title'
-import { AppLink, useAppNavigate } from '../../../ui/AppLink'
+import { useAppNavigate } from '../../../ui/AppLink'
 import { DeleteButton, EditForm, FormError, StaleNotice } from '../../../ui/form/EditForm'
+import { FormActions } from '../../../ui/formPage/FormActions'
+import { hasErrorIn, OptionGroup } from '../../../ui/formPage/OptionGroup'
 import { IfAllowed } from '../../../ui/IfAllowed'
 import { QueryResult } from '../../../ui/layout/QueryResult'
 import { useWords } from '../../../ui/text'
-import { showSuccess } from '../../../ui/toast'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 import { bodyOf, NEW_VALUES, ofKind, type Values, valuesOf } from './indicatorDraft'
 import { ValueInput } from './ValueInput'
@@ -31,7 +32,6 @@ const editIndicatorRoute = getRouteApi('/$customer/indicators/$id/edit')
 
 export function NewIndicatorPage() {
   const t = useText()
-  const w = useWords()
   usePageTitle(t.new)
   const go = useAppNavigate()
   const client = useQueryClient()
@@ -39,7 +39,7 @@ export function NewIndicatorPage() {
   const make = useMutation({
     mutationFn: () => ok(api.POST('/indicator', { body: bodyOf(values) })),
     onSuccess: (indicator) => {
-      showSuccess(t.made(indicator.title))
+      showSuccess(t.created(indicator.title))
       void client.invalidateQueries({ queryKey: ['indicator'] })
       go(`/indicators/${indicator.id}`)
     },
@@ -47,12 +47,7 @@ export function NewIndicatorPage() {
   return (
     <IfAllowed action="indicator.edit">
       <Form values={values} onChange={setValues} error={make.error} onSubmit={() => make.mutate()}>
-        <Button type="submit" loading={make.isPending}>
-          {t.make}
-        </Button>
-        <Button component={AppLink} to="/indicators" variant="default">
-          {w.cancel}
-        </Button>
+        <FormActions isNew busy={make.isPending} cancelTo="/indicators" />
       </Form>
     </IfAllowed>
   )
@@ -93,14 +88,15 @@ function Edit({ indicator }: { indicator: Indicator }) {
     },
   })
   const isStale = save.error instanceof ApiError && save.error.status === 412
-  const again = () => {
-    setBase(indicator)
-    setValues(valuesOf(indicator))
+  const reload = async () => {
+    const newest = await client.fetchQuery({ ...indicatorQuery(indicator.id), staleTime: 0 })
+    setBase(newest)
+    setValues(valuesOf(newest))
     save.reset()
   }
   return (
     <>
-      {isStale ? <StaleNotice maw={640} onReload={again} /> : null}
+      {isStale ? <StaleNotice maw={640} onReload={() => void reload().catch(showError)} /> : null}
       <Form
         values={values}
         onChange={setValues}
@@ -108,13 +104,9 @@ function Edit({ indicator }: { indicator: Indicator }) {
         onSubmit={() => save.mutate()}
         isOld
       >
-        <Button type="submit" loading={save.isPending}>
-          {w.save}
-        </Button>
-        <Button component={AppLink} to={`/indicators/${indicator.id}`} variant="default">
-          {w.cancel}
-        </Button>
-        <Delete indicator={indicator} />
+        <FormActions busy={save.isPending} cancelTo={`/indicators/${indicator.id}`}>
+          <Delete indicator={indicator} />
+        </FormActions>
       </Form>
     </>
   )
@@ -173,38 +165,47 @@ function Form({ values, error, isOld, onChange, onSubmit, children }: FormProps)
               onChange={(severity) => set('severity', severity ?? 'HIGH')}
             />
           </Group>
-          <TextInput
-            label={t.description}
-            value={values.description}
-            onChange={(event) => set('description', event.currentTarget.value)}
-          />
-          <Group grow align="flex-start">
-            <NumberInput
-              label={t.order}
-              description={t.orderHelp}
-              value={values.order}
-              error={errors.order}
-              onChange={(order) => set('order', order)}
+          <OptionGroup
+            title={t.groups.about}
+            summary={[values.description, ...values.tags].filter(Boolean).join(', ')}
+            hasErrors={hasErrorIn(errors, ['description', 'tags'])}
+          >
+            <TextInput
+              label={t.description}
+              value={values.description}
+              error={errors.description}
+              onChange={(event) => set('description', event.currentTarget.value)}
             />
-            <NumberInput
-              label={t.ttl}
-              description={t.ttlHelp}
-              min={0}
-              value={values.ttl}
-              error={errors.ttl}
-              onChange={(ttl) => set('ttl', ttl)}
+            <TagsInput
+              label={t.tags}
+              description={t.tagsHelp}
+              value={values.tags}
+              error={errors.tags}
+              onChange={(tags) => set('tags', tags)}
             />
-          </Group>
-          <TagsInput
-            label={t.tags}
-            description={t.tagsHelp}
-            value={values.tags}
-            error={errors.tags}
-            onChange={(tags) => set('tags', tags)}
-          />
-          <Switches values={values} set={set} />
+          </OptionGroup>
+          <OptionGroup title={t.groups.display} hasErrors={hasErrorIn(errors, ['order', 'ttl'])}>
+            <Group grow align="flex-start">
+              <NumberInput
+                label={t.order}
+                description={t.orderHelp}
+                value={values.order}
+                error={errors.order}
+                onChange={(order) => set('order', order)}
+              />
+              <NumberInput
+                label={t.ttl}
+                description={t.ttlHelp}
+                min={0}
+                value={values.ttl}
+                error={errors.ttl}
+                onChange={(ttl) => set('ttl', ttl)}
+              />
+            </Group>
+            <Switches values={values} set={set} />
+          </OptionGroup>
           <FormError error={error} />
-          <Group gap={8}>{children}</Group>
+          {children}
         </Stack>
       </EditForm>
     </Paper>

@@ -66,7 +66,7 @@ export function valuesOf(indicator: Indicator): Values {
   }
 }
 
-/** `before`: what the form began with. A value that nobody touched is not sent: its source may
+/** `before`: what the form began with. An unchanged value is not sent: its source may
  * have pushed another one meanwhile. */
 export function bodyOf(values: Values, before?: Values): Shape<'IndicatorBody'> {
   const { title, severity, description, tags, sticky, read_only, enable, alerts } = values

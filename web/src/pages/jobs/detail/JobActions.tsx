@@ -15,11 +15,12 @@ import { pendingQuery } from '../../../api/queries/inbox'
 import { isWorkflow, type Job, movesOf, useJobAction } from '../../../api/queries/job'
 import { useKeys } from '../../../app/keys'
 import { useHasLevel } from '../../../app/session'
+import { shortId } from '../../../lib/jobId'
 import { isOver } from '../../../lib/state'
 import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
 import { AnswerDialog } from '../dialogs/AnswerDialog'
 import { ResolveDialog } from '../dialogs/ResolveDialog'
-import { RestartDialog } from '../dialogs/RestartDialog'
+import { SameJobDialog } from '../dialogs/SameJobDialog'
 import { useRestart } from '../dialogs/useRestart'
 import { useJobText } from '../jobText'
 import type { JobSearch } from '../search'
@@ -116,7 +117,7 @@ export function JobActions({ job }: { job: Job }) {
       >
         {t.cancelBody}
       </ConfirmDialog>
-      {dialog === 'restart' ? <RestartDialog job={job} onClose={close} /> : null}
+      {dialog === 'restart' ? <SameJobDialog job={job} onClose={close} /> : null}
       {dialog === 'answer' ? <AnswerDialog job={job} onClose={close} /> : null}
       {dialog === 'resolve' ? <ResolveDialog job={job} onClose={close} /> : null}
     </Group>
@@ -197,7 +198,7 @@ function Again({ job, may, busy, onAgain, onOther }: AgainProps) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item onClick={onOther}>{t.restartWith}</Menu.Item>
+          <Menu.Item onClick={onOther}>{t.sameBut(shortId(job.id))}</Menu.Item>
         </Menu.Dropdown>
       </Menu>
     </Group>

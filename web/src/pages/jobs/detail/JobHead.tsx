@@ -2,12 +2,19 @@ import { Box, Group, Text, Title, Tooltip } from '@mantine/core'
 import { Fragment, type ReactNode } from 'react'
 import type { Job } from '../../../api/queries/job'
 import { interval } from '../../../lib/format'
+import { shortId } from '../../../lib/jobId'
 import { isOver, jobLook, jobStateText } from '../../../lib/state'
+import { valueText } from '../../../lib/valueText'
 import { AppLink } from '../../../ui/AppLink'
+import type { Argument } from '../../../ui/arguments/values'
+import { ArgumentChips } from '../../../ui/job/ArgumentChips'
+import { originPage, originText } from '../../../ui/job/origin'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago, Duration } from '../../../ui/state/Time'
 import { useJobText } from '../jobText'
 import { JobActions } from './JobActions'
+
+const MAX_VALUES = 12
 
 /** What it is, who started it, where it runs, how long; and what can be done. */
 export function JobHead({ job }: { job: Job }) {
@@ -23,11 +30,12 @@ export function JobHead({ job }: { job: Job }) {
           </Title>
           <Tooltip label={job.id}>
             <Text span c="dimmed" ff="monospace" size="sm">
-              #{job.id.slice(-6)}
+              {shortId(job.id)}
             </Text>
           </Tooltip>
         </Group>
         <Facts job={job} />
+        <Values job={job} />
       </Box>
       <JobActions job={job} />
     </header>
@@ -42,6 +50,7 @@ function Facts({ job }: { job: Job }) {
     </b>,
     <Origin key="origin" job={job} />,
   ]
+  if (job.task_id || job.workflow_id) facts.push(<Source key="source" job={job} />)
   if (job.hostname) facts.push(<AppLink to={`/hosts/${job.host_id}`}>{job.hostname}</AppLink>)
   facts.push(
     job.started_at ? (
@@ -58,7 +67,7 @@ function Facts({ job }: { job: Job }) {
   if (job.restarted_from)
     facts.push(
       <AppLink to={`/jobs/${job.restarted_from}`}>
-        {t.restartedFrom} #{job.restarted_from.slice(-6)}
+        {t.restartedFrom} {shortId(job.restarted_from)}
       </AppLink>,
     )
   return (
@@ -75,17 +84,29 @@ function Facts({ job }: { job: Job }) {
 
 function Origin({ job }: { job: Job }) {
   const t = useJobText()
-  const word = t.origin[job.origin] ?? job.origin
-  const who = job.user.username || job.user.email
+  const page = originPage(job)
+  if (job.workflow_job_id && job.workflow_job_id !== job.id)
+    return <AppLink to={`/jobs/${job.workflow_job_id}`}>{t.ofWorkflow}</AppLink>
+  return page ? <AppLink to={page}>{originText(job)}</AppLink> : originText(job)
+}
+
+/** The task that it ran, or the workflow. */
+function Source({ job }: { job: Job }) {
+  const t = useJobText()
+  if (job.task_id) return <AppLink to={`/tasks/${job.task_id}`}>{t.task}</AppLink>
+  return <AppLink to={`/workflows/${job.workflow_id}`}>{t.workflow}</AppLink>
+}
+
+/** What it was started with; a masked value is not listed. */
+function Values({ job }: { job: Job }) {
+  const definitions = (job.task?.task_arguments ?? []) as Argument[]
+  const values = (job.task_arguments_values ?? []).filter((_, n) => !definitions[n]?.masked)
+  if (values.length === 0) return null
+  const texts = values.slice(0, MAX_VALUES).map((value) => valueText(value).slice(0, 200))
   return (
-    <>
-      {job.workflow_job_id && job.workflow_job_id !== job.id ? (
-        <AppLink to={`/jobs/${job.workflow_job_id}`}>{t.ofWorkflow}</AppLink>
-      ) : (
-        word
-      )}
-      {who ? ` · ${who}` : ''}
-    </>
+    <div className="jobs-values-line">
+      <ArgumentChips texts={texts} more={values.length > MAX_VALUES} />
+    </div>
   )
 }
 

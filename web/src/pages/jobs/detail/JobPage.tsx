@@ -1,13 +1,14 @@
 import '../jobs.css'
 import { Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useLocation, useNavigate, useParams } from '@tanstack/react-router'
+import { Navigate, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { type Job, jobQuery } from '../../../api/queries/job'
+import { type Job, jobQuery, shortIdQuery } from '../../../api/queries/job'
 import { useText } from '../../../app/text'
 import { usePageTitle } from '../../../app/title'
+import { shortId, shortIdIn } from '../../../lib/jobId'
 import { isOver } from '../../../lib/state'
-import { useAppNavigate } from '../../../ui/AppLink'
+import { useAppNavigate, useAppPath } from '../../../ui/AppLink'
 import { QueryResult } from '../../../ui/layout/QueryResult'
 import { hashOf, linesInHash } from '../../../ui/log/lines/lineHash'
 import { useJobText } from '../jobText'
@@ -18,6 +19,7 @@ import { InputTab } from './tabs/InputTab'
 import { JsonTab } from './tabs/JsonTab'
 import { ResultTab } from './tabs/ResultTab'
 import { WaitingNote } from './WaitingNote'
+import { hasFailed, WhyFailed } from './WhyFailed'
 
 const LogView = lazy(() =>
   import('../../../ui/log/LogView').then((module) => ({ default: module.LogView })),
@@ -32,6 +34,31 @@ const SILENT = ['WorkflowJob', 'ApprovalJob', 'DummyJob', 'NotificationJob']
 
 export function JobPage() {
   const { id } = useParams({ strict: false }) as { id: string }
+  const digits = shortIdIn(id)
+  return digits ? <ShortId digits={digits} /> : <FullId id={id} />
+}
+
+/** An address with a short id leads to its job, or to the list of those that it may mean. */
+function ShortId({ digits }: { digits: string }) {
+  const query = useQuery(shortIdQuery(digits))
+  const place = useAppPath()
+  usePageTitle(`#${digits}`)
+  return (
+    <QueryResult query={query}>
+      {(jobs) => {
+        if (jobs.length === 1)
+          return <Navigate to={place(`/jobs/${jobs[0]!.id}`) as '/'} replace={true} />
+        if (jobs.length > 1)
+          return (
+            <Navigate to={place('/jobs') as '/'} search={{ q: digits } as never} replace={true} />
+          )
+        return <FullId id={digits} />
+      }}
+    </QueryResult>
+  )
+}
+
+function FullId({ id }: { id: string }) {
   const query = useQuery(jobQuery(id))
   const t = useText()
   usePageTitle(query.data?.name ?? t.jobs, t.jobs)
@@ -48,6 +75,7 @@ function JobFrame({ job }: { job: Job }) {
     <div className={tab === 'log' ? 'fill jobs-page' : 'jobs-page'}>
       <JobHead job={job} />
       <WaitingNote job={job} />
+      {hasFailed(job) ? <WhyFailed job={job} /> : null}
       {job.will_run && !isOver(job) ? <ApprovalPreview planned={job.will_run} /> : null}
       <Tabs
         value={tab}
@@ -121,7 +149,7 @@ function Log({ job }: { job: Job }) {
       atEnd={isFailed}
       chosen={linesInHash(hash)}
       onChosen={(range) => go({ hash: hashOf(range) })}
-      filename={`${job.name.replace(/[^\w.-]+/g, '-')}-${job.id.slice(-6)}.log`}
+      filename={`${job.name.replace(/[^\w.-]+/g, '-')}-${shortId(job.id).slice(1)}.log`}
     >
       <AttemptSelect job={job} attempt={attempt} onAttempt={(n) => go({ attempt: n })} />
     </LogView>

@@ -4,6 +4,7 @@ import { Hourglass, Info } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { pendingQuery } from '../../../api/queries/inbox'
 import { choicesQuery, type Job, queuePositionQuery } from '../../../api/queries/job'
+import { shortId } from '../../../lib/jobId'
 import { isOver } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
 import { Ago } from '../../../ui/state/Time'
@@ -149,7 +150,7 @@ function HeldBy({ detail }: { detail: Detail }) {
             <span key={id}>
               {i ? ', ' : ''}
               <AppLink to={`/jobs/${id}`} className="mono">
-                #{id.slice(-6)}
+                {shortId(id)}
               </AppLink>
             </span>
           ))}

@@ -1,19 +1,17 @@
-import { Button, Group, Modal, SegmentedControl, Stack, Text, Textarea } from '@mantine/core'
+import { SegmentedControl, Text, Textarea } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { api, ok } from '../../../api/client'
 import type { Job } from '../../../api/queries/job'
-import { Form } from '../../../ui/form/Form'
-import { useWords } from '../../../ui/text'
+import { FormDialog } from '../../../ui/form/FormDialog'
 import { showError } from '../../../ui/toast'
 import { useJobText } from '../jobText'
 
 const OUTCOMES = ['success', 'normal', 'failure'] as const
 
-/** A person says how a job ended that cannot tell any more. */
+/** A person sets the outcome of a job that cannot report it any more. */
 export function ResolveDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   const t = useJobText()
-  const w = useWords()
   const label = useId()
   const client = useQueryClient()
   const [outcome, setOutcome] = useState<string>('success')
@@ -30,42 +28,31 @@ export function ResolveDialog({ job, onClose }: { job: Job; onClose: () => void 
     onError: showError,
   })
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title={t.resolveTitle}
-      closeButtonProps={{ 'aria-label': w.close }}
+      action={t.setResult}
+      busy={resolve.isPending}
+      onClose={onClose}
+      onSubmit={() => resolve.mutate()}
     >
-      <Form onSubmit={() => resolve.mutate()}>
-        <Stack gap="sm">
-          <Text size="sm">{t.resolveBody}</Text>
-          <Text size="sm" fw={500} id={label}>
-            {t.outcome}
-          </Text>
-          <SegmentedControl
-            aria-labelledby={label}
-            value={outcome}
-            onChange={setOutcome}
-            data={OUTCOMES.map((value) => ({ value, label: t.outcomes[value] }))}
-          />
-          <Textarea
-            label={t.note}
-            placeholder={t.noteHint}
-            autosize
-            minRows={2}
-            value={note}
-            onChange={(event) => setNote(event.currentTarget.value)}
-          />
-          <Group justify="flex-end" gap={8}>
-            <Button variant="default" onClick={onClose}>
-              {w.cancel}
-            </Button>
-            <Button type="submit" loading={resolve.isPending}>
-              {t.send}
-            </Button>
-          </Group>
-        </Stack>
-      </Form>
-    </Modal>
+      <Text size="sm">{t.resolveBody}</Text>
+      <Text size="sm" fw={500} id={label}>
+        {t.outcome}
+      </Text>
+      <SegmentedControl
+        aria-labelledby={label}
+        value={outcome}
+        onChange={setOutcome}
+        data={OUTCOMES.map((value) => ({ value, label: t.outcomes[value] }))}
+      />
+      <Textarea
+        label={t.note}
+        placeholder={t.noteHint}
+        autosize
+        minRows={2}
+        value={note}
+        onChange={(event) => setNote(event.currentTarget.value)}
+      />
+    </FormDialog>
   )
 }

@@ -4,7 +4,7 @@ import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
 import { showError, showSuccess } from '../../../ui/toast'
 import { useJobsText } from '../listText'
 
-/** Deletes all ended jobs; asked for by typing a word. */
+/** Deletes all finished jobs; confirmed by typing a word. */
 export function DeleteHistory({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const t = useJobsText()
   const client = useQueryClient()

@@ -11,18 +11,26 @@ import {
   Tooltip,
 } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
 import { Eraser, ListFilter, MoreVertical, Search } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
-import { type JobFilter, STATE_NAMES } from '../../../api/queries/job'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { type JobFilter, STATE_NAMES, stateCountsQuery } from '../../../api/queries/job'
+import { useRefetchOnEvents } from '../../../api/refetchOnEvents'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
+import { number } from '../../../lib/i18n'
+import { shortIdIn } from '../../../lib/jobId'
 import type { Look } from '../../../lib/state'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { useJobsText } from '../listText'
+import { activeMoreFilters } from './activeFilters'
 import { DeleteHistory } from './DeleteHistory'
-import { activeMoreFilters, MoreFilters } from './MoreFilters'
 import { SavedViews } from './SavedViews'
 
+const MoreFilters = lazy(() =>
+  import('./MoreFilters').then((module) => ({ default: module.MoreFilters })),
+)
+const COUNT_EVERY_MS = 5_000
 const LOOKS: Record<string, Look> = {
   running: 'run',
   queued: 'queue',
@@ -46,6 +54,9 @@ export function JobFilters({ filter, onFilter, total, more }: Props) {
   const may = useCan()('job.purge')
   const [isPurging, setPurging] = useState(false)
   const names = Object.keys(filter)
+  const counts = stateCountsQuery(filter)
+  const { data } = useQuery(counts)
+  useRefetchOnEvents(['job'], counts.queryKey, COUNT_EVERY_MS)
   const clear = () => onFilter(Object.fromEntries(names.map((name) => [name, undefined])))
   return (
     <div className="head jobs-filters">
@@ -61,6 +72,12 @@ export function JobFilters({ filter, onFilter, total, more }: Props) {
             onClick={() => onFilter({ state: filter.state === word ? undefined : word })}
           >
             {t.states[word]}
+            {data?.counts[word] ? (
+              <span className="jobs-count num">
+                {number(data.counts[word])}
+                {data.more ? '+' : ''}
+              </span>
+            ) : null}
           </Button>
         ))}
       </Group>
@@ -78,13 +95,15 @@ export function JobFilters({ filter, onFilter, total, more }: Props) {
       <Popover position="bottom-start" width={280} trapFocus>
         <Popover.Target>
           <Button size="compact-xs" variant="default" leftSection={<ListFilter size={12} />}>
-            {t.more}
+            {t.moreFilters}
             {activeMoreFilters(filter) ? ` (${activeMoreFilters(filter)})` : ''}
           </Button>
         </Popover.Target>
         <Popover.Dropdown>
           <Stack gap="xs">
-            <MoreFilters filter={filter} onFilter={onFilter} />
+            <Suspense>
+              <MoreFilters filter={filter} onFilter={onFilter} />
+            </Suspense>
           </Stack>
         </Popover.Dropdown>
       </Popover>
@@ -139,7 +158,8 @@ function Words({ filter, onFilter }: Omit<Props, 'total' | 'more'>) {
       value={text}
       onChange={(event) => {
         setText(event.currentTarget.value)
-        send(event.currentTarget.value.trim())
+        const words = event.currentTarget.value.trim()
+        send(shortIdIn(words) ?? words)
       }}
     />
   )

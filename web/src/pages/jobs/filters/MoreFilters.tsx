@@ -1,6 +1,7 @@
-import { NativeSelect, TextInput } from '@mantine/core'
+import { NativeSelect, Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { choicesQuery, type JobFilter, PERIOD_NAMES } from '../../../api/queries/job'
+import { shortId } from '../../../lib/jobId'
 import { useJobText } from '../jobText'
 import { useJobsText } from '../listText'
 
@@ -9,12 +10,8 @@ interface Props {
   onFilter: (change: Partial<JobFilter>) => void
 }
 
-const MORE = ['task', 'workflow', 'host', 'user', 'origin', 'from', 'to'] as const
-
-export function activeMoreFilters(filter: JobFilter): number {
-  return MORE.filter((name) => filter[name]).length
-}
-
+/** As many as a list that is read; typing narrows it. */
+const MAX_CHOICES = 50
 /** Task, host, person, origin and time. */
 export function MoreFilters({ filter, onFilter }: Props) {
   const t = useJobsText()
@@ -30,13 +27,19 @@ export function MoreFilters({ filter, onFilter }: Props) {
   return (
     <>
       {all.map(([name, label, any, choices]) => (
-        <NativeSelect
+        <Select
           key={name}
           size="xs"
           label={label}
-          value={filter[name] ?? ''}
-          onChange={(event) => onFilter({ [name]: event.currentTarget.value || undefined })}
-          data={[{ value: '', label: any }, ...withChosen(choices, filter[name])]}
+          placeholder={any}
+          searchable
+          clearable
+          limit={MAX_CHOICES}
+          nothingFoundMessage={t.noMatch}
+          comboboxProps={{ withinPortal: false }}
+          value={filter[name] ?? null}
+          onChange={(value) => onFilter({ [name]: value ?? undefined })}
+          data={withChosen(choices, filter[name])}
         />
       ))}
       <Period filter={filter} onFilter={onFilter} />
@@ -47,7 +50,7 @@ export function MoreFilters({ filter, onFilter }: Props) {
 /** What the address names stays to be seen, even if it is gone by now. */
 function withChosen(choices: { value: string; label: string }[], chosen: string | undefined) {
   if (!chosen || choices.some((choice) => choice.value === chosen)) return choices
-  return [{ value: chosen, label: `#${chosen.slice(-6)}` }, ...choices]
+  return [{ value: chosen, label: shortId(chosen) }, ...choices]
 }
 
 const CUSTOM = 'custom'

@@ -1,21 +1,11 @@
-import {
-  ActionIcon,
-  Button,
-  Checkbox,
-  Group,
-  Menu,
-  Modal,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { ActionIcon, Button, Checkbox, Group, Menu, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Bookmark, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { type JobFilter, viewsQuery } from '../../../api/queries/job'
 import { useAppNavigate } from '../../../ui/AppLink'
-import { Form } from '../../../ui/form/Form'
+import { FormDialog } from '../../../ui/form/FormDialog'
 import { useWords } from '../../../ui/text'
 import { showError, showSuccess } from '../../../ui/toast'
 import { useJobsText } from '../listText'
@@ -105,36 +95,29 @@ function SaveView({ filter, onClose }: { filter: JobFilter; onClose: () => void 
     onError: showError,
   })
   return (
-    <Modal opened onClose={onClose} title={t.saveView} closeButtonProps={{ 'aria-label': w.close }}>
-      <Form
-        onSubmit={() => {
-          if (name.trim()) save.mutate()
-        }}
-      >
-        <Stack gap="sm">
-          <TextInput
-            data-autofocus
-            label={t.viewName}
-            maxLength={100}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <Checkbox
-            size="xs"
-            label={t.share}
-            checked={shared}
-            onChange={(event) => setShared(event.currentTarget.checked)}
-          />
-          <Group justify="flex-end" gap={8}>
-            <Button variant="default" onClick={onClose}>
-              {w.cancel}
-            </Button>
-            <Button type="submit" loading={save.isPending} disabled={!name.trim()}>
-              {w.save}
-            </Button>
-          </Group>
-        </Stack>
-      </Form>
-    </Modal>
+    <FormDialog
+      title={t.saveView}
+      action={w.save}
+      busy={save.isPending}
+      disabled={!name.trim()}
+      onClose={onClose}
+      onSubmit={() => {
+        if (name.trim()) save.mutate()
+      }}
+    >
+      <TextInput
+        data-autofocus
+        label={t.viewName}
+        maxLength={100}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Checkbox
+        size="xs"
+        label={t.share}
+        checked={shared}
+        onChange={(event) => setShared(event.currentTarget.checked)}
+      />
+    </FormDialog>
   )
 }

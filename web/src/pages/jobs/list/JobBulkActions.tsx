@@ -23,7 +23,7 @@ async function cancel(ids: string[]) {
   return results
 }
 
-/** What can be done with the chosen rows; it stands where the filters stood. */
+/** The actions for the selected rows, in the place of the filters. */
 export function JobBulkActions({ selection, rows }: { selection: Selection; rows: Job[] }) {
   const t = useJobsText()
   const may = useCan()('job.act')

@@ -2,17 +2,29 @@ import { Button } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowUp } from 'lucide-react'
-import { type CSSProperties, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import {
+  type CSSProperties,
+  lazy,
+  Suspense,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import type { Job, JobFilter } from '../../../api/queries/job'
 import { useKeys } from '../../../app/keys'
 import { usePrefs } from '../../../lib/prefs'
 import { useAppNavigate, useLinkProps } from '../../../ui/AppLink'
 import { useJobsText } from '../listText'
 import { JobRow } from './JobRow'
+import { useArgumentTexts } from './useArgumentTexts'
 import { useLiveRows } from './useLiveRows'
 import type { ScrollTop } from './useScrollTop'
 import type { Selection } from './useSelection'
 
+const SameJobDialog = lazy(() =>
+  import('../dialogs/SameJobDialog').then((module) => ({ default: module.SameJobDialog })),
+)
 const HEIGHTS = { compact: 32, normal: 40, comfortable: 48 }
 const CARD_PX = 58
 const AHEAD = 60
@@ -52,8 +64,10 @@ export function JobList({ rows, total, filter, selection, top, hasMore, onMore }
     if (box.current) box.current.scrollTop = top.start.top
   }, [top])
   const live = useLiveRows(filter, rows[0]!.id, box)
+  const [sameAs, setSameAs] = useState<Job | null>(null)
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
+  const values = useArgumentTexts(isNarrow ? [] : items.map((item) => rows[item.index]!))
   useEffect(() => {
     if (hasMore && last > rows.length - AHEAD) onMore()
   }, [hasMore, last, rows.length, onMore])
@@ -117,12 +131,19 @@ export function JobList({ rows, total, filter, selection, top, hasMore, onMore }
               isActive={rows[item.index]!.id === active}
               isChosen={selection.chosen.has(rows[item.index]!.id)}
               linkProps={linkProps}
+              values={values.get(rows[item.index]!.id)}
               onToggle={selection.toggle}
               onActive={setActive}
+              onSame={setSameAs}
             />
           ))}
         </div>
       </div>
+      {sameAs ? (
+        <Suspense>
+          <SameJobDialog job={sameAs} onClose={() => setSameAs(null)} />
+        </Suspense>
+      ) : null}
     </div>
   )
 }

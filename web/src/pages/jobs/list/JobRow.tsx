@@ -1,12 +1,15 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { MoreHorizontal } from 'lucide-react'
 import { memo } from 'react'
+import type { Shape } from '../../../api/client'
 import type { Job } from '../../../api/queries/job'
+import { shortId } from '../../../lib/jobId'
 import { jobLook, jobStateText } from '../../../lib/state'
 import { type LinkProps, useAppNavigate } from '../../../ui/AppLink'
+import { ArgumentChips } from '../../../ui/job/ArgumentChips'
+import { originText } from '../../../ui/job/origin'
 import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago, Duration } from '../../../ui/state/Time'
-import { useJobText } from '../jobText'
 import { useJobsText } from '../listText'
 
 interface Props {
@@ -17,8 +20,10 @@ interface Props {
   isActive: boolean
   isChosen: boolean
   linkProps: LinkProps
+  values: Shape<'JobArguments'> | undefined
   onToggle: (id: string, isRange?: boolean) => void
   onActive: (id: string) => void
+  onSame: (job: Job) => void
 }
 
 /**
@@ -27,7 +32,7 @@ interface Props {
  * library's, with their contexts and sheets, cost more than all the rest of a row.
  */
 export const JobRow = memo(function JobRow(props: Props) {
-  const { job, index, y, isNarrow, isActive, isChosen, linkProps } = props
+  const { job, index, y, isNarrow, isActive, isChosen, linkProps, values } = props
   const t = useJobsText()
   return (
     <div
@@ -54,14 +59,16 @@ export const JobRow = memo(function JobRow(props: Props) {
       {isNarrow ? (
         <Card job={job} linkProps={linkProps} />
       ) : (
-        <Cells job={job} linkProps={linkProps} />
+        <Cells job={job} linkProps={linkProps} values={values} />
       )}
-      <span role="cell">{isActive ? <RowMenu job={job} /> : <MenuPlace {...props} />}</span>
+      <span role="cell">
+        {isActive ? <RowMenu job={job} onSame={props.onSame} /> : <MenuPlace {...props} />}
+      </span>
     </div>
   )
 })
 
-/** A menu per row is dear: it is made when the row is the active one. */
+/** A menu per row is expensive: it is rendered when the row is the active one. */
 function MenuPlace({ job, onActive }: Props) {
   return (
     <button
@@ -82,8 +89,7 @@ function MenuPlace({ job, onActive }: Props) {
   )
 }
 
-function Cells({ job, linkProps }: { job: Job; linkProps: LinkProps }) {
-  const who = job.user.username || job.user.email
+function Cells({ job, linkProps, values }: Pick<Props, 'job' | 'linkProps' | 'values'>) {
   return (
     <>
       <span role="cell" className="jobs-state">
@@ -94,11 +100,11 @@ function Cells({ job, linkProps }: { job: Job; linkProps: LinkProps }) {
         <a {...linkProps(`/jobs/${job.id}`)} className="jobs-link" title={job.name}>
           {job.name}
         </a>{' '}
-        <code>#{job.id.slice(-6)}</code>
+        <code>{shortId(job.id)}</code>
+        {values ? <ArgumentChips texts={values.texts} more={values.more} /> : null}
       </span>
       <span role="cell" className="jobs-origin clip">
-        {useJobText.now().origin[job.origin] ?? job.origin}
-        {who ? ` · ${who}` : ''}
+        {originText(job)}
       </span>
       <span role="cell" className="jobs-host clip">
         {job.hostname ?? '—'}
@@ -123,7 +129,7 @@ function Card({ job, linkProps }: { job: Job; linkProps: LinkProps }) {
         </a>
       </span>
       <span className="jobs-second clip">
-        {jobStateText(job)} · {job.hostname ? `${job.hostname} · ` : ''}
+        {jobStateText(job)} · {shortId(job.id)} · {job.hostname ? `${job.hostname} · ` : ''}
         <Ago at={job.creation_date} />
         {job.started_at ? ' · ' : ''}
         {job.started_at ? <Duration from={job.started_at} to={job.ended_at} /> : null}
@@ -132,7 +138,7 @@ function Card({ job, linkProps }: { job: Job; linkProps: LinkProps }) {
   )
 }
 
-function RowMenu({ job }: { job: Job }) {
+function RowMenu({ job, onSame }: Pick<Props, 'job' | 'onSame'>) {
   const t = useJobsText()
   const go = useAppNavigate()
   return (
@@ -145,7 +151,16 @@ function RowMenu({ job }: { job: Job }) {
       <Menu.Dropdown>
         <Menu.Item onClick={() => go(`/jobs/${job.id}`)}>{t.open}</Menu.Item>
         {job.task_id ? (
-          <Menu.Item onClick={() => go('/jobs', { task: job.task_id })}>{t.sameTask}</Menu.Item>
+          <>
+            <Menu.Item onClick={() => go(`/tasks/${job.task_id}`)}>{t.openTask}</Menu.Item>
+            <Menu.Item onClick={() => onSame(job)}>{t.sameBut(shortId(job.id))}</Menu.Item>
+            <Menu.Item onClick={() => go('/jobs', { task: job.task_id })}>{t.sameTask}</Menu.Item>
+          </>
+        ) : null}
+        {job._type === 'WorkflowJob' && job.workflow_id ? (
+          <Menu.Item onClick={() => go(`/workflows/${job.workflow_id}`)}>
+            {t.openWorkflow}
+          </Menu.Item>
         ) : null}
         {job.host_id ? (
           <Menu.Item onClick={() => go('/jobs', { host: job.host_id })}>{t.sameHost}</Menu.Item>

@@ -9,7 +9,7 @@ interface Props {
   onMore: () => void
 }
 
-/** Older jobs may fit, too; they are looked at when somebody wants to know. */
+/** Older jobs may match, too; they are searched on request. */
 export function OlderJobs({ until, isBusy, onMore }: Props) {
   const t = useJobsText()
   // Ids begin with their moment.
@@ -20,7 +20,7 @@ export function OlderJobs({ until, isBusy, onMore }: Props) {
         {t.lookedUntil(at)}
       </Text>
       <Button size="compact-xs" variant="default" loading={isBusy} onClick={onMore}>
-        {t.further}
+        {t.searchFurther}
       </Button>
     </Group>
   )

@@ -29,7 +29,7 @@ export function useLiveRows(filter: JobFilter, newest: string, box: RefObject<HT
       const fresh = new Map(
         (await readJobs(changedIds.slice(at, at + AT_ONCE))).map((job) => [job.id, job]),
       )
-      client.setQueryData<Pages>(key, (old) => old && replaced(old, fresh))
+      client.setQueryData<Pages>(key, (old) => old && replaceJobs(old, fresh))
     }
   }
 
@@ -50,7 +50,7 @@ export function useLiveRows(filter: JobFilter, newest: string, box: RefObject<HT
     box.current?.scrollTo({ top: 0 })
     void take()
   }
-  // Where it stands is asked only when it matters: the answer costs a layout.
+  // The position is read only when it matters: reading it costs a layout.
   return {
     fresh: fresh && isAtTop() ? 0 : fresh,
     show,
@@ -81,7 +81,7 @@ function useChanged(onChanged: (ids: Set<string>) => void): void {
   }, [])
 }
 
-function replaced(old: Pages, fresh: Map<string, Job>): Pages {
+function replaceJobs(old: Pages, fresh: Map<string, Job>): Pages {
   const pages = old.pages.map((page) =>
     page.rows.some((row) => fresh.has(row.id))
       ? { ...page, rows: page.rows.map((row) => fresh.get(row.id) ?? row) }

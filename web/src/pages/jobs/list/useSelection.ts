@@ -15,7 +15,7 @@ export function useSelection(rows: Job[], reset: string): Selection {
   now.current = rows
   // biome-ignore lint/correctness/useExhaustiveDependencies: other filters show other rows
   useEffect(() => setChosen((old) => (old.size ? new Set() : old)), [reset])
-  // The same one for every row, or all of them would be drawn anew when one is chosen.
+  // The same function for every row, or all of them would be rendered again when one is selected.
   const toggle = useCallback((id: string, isRange = false) => {
     const ids = now.current.map((row) => row.id)
     const from = isRange && last.current ? ids.indexOf(last.current) : -1

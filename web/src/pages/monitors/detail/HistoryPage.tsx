@@ -50,10 +50,10 @@ function Changes({ monitor }: { monitor: Monitor }) {
   const { query, from, to } = useRange(monitor.id, range)
   const turns = useQuery(monitorStateLogQuery(monitor.id, new Date(from).toISOString()))
   return (
-    <Paper withBorder component="section" aria-label={t.turns}>
+    <Paper withBorder component="section" aria-label={t.stateChanges}>
       <Group className="head" justify="space-between">
         <Title order={2} size="h6">
-          {t.turns}
+          {t.stateChanges}
         </Title>
         <RangeControl value={range} />
       </Group>
@@ -82,12 +82,12 @@ function Changes({ monitor }: { monitor: Monitor }) {
 
 type StateLog = Shape<'StateLog'>
 
-/** What the list says at its end: why it has no more. */
+/** The text at the end of the list: why there are no more rows. */
 function endOf(monitor: Monitor, log: StateLog, from: number, t: ReturnType<typeof useText>) {
   if (!log.whole) return t.turnsMore(log.turns.length)
   const keptSince = Date.parse(log.kept)
   if (from <= keptSince && Date.parse(monitor.creation_date) < keptSince) return t.turnsKept
-  return log.turns.length ? t.turnsAll : t.turnsNone
+  return log.turns.length ? t.turnsAll : t.noStateChanges
 }
 
 function Turned({ entry, severity }: { entry: Span; severity: string }) {

@@ -146,7 +146,7 @@ function MonitorActions({ monitor }: { monitor: Monitor }) {
   )
 }
 
-/** Says so when nobody is told, or nobody looks. */
+/** Says when notifications or checks are off. */
 function Quiet({ monitor }: { monitor: Monitor }) {
   const t = useText()
   const parts = [

@@ -89,8 +89,8 @@ function Facts({ monitor, history }: { monitor: Monitor; history: Shape<'Monitor
         <div className="num">{uptime(history.uptime)}</div>
       </div>
       <div className="mon-fact">
-        <Tooltip label={t.knownHelp} multiline maw={260}>
-          <div>{t.known}</div>
+        <Tooltip label={t.coverageHelp} multiline maw={260}>
+          <div>{t.coverage}</div>
         </Tooltip>
         <div className="num">{uptime(history.known)}</div>
       </div>
@@ -104,7 +104,7 @@ function Facts({ monitor, history }: { monitor: Monitor; history: Shape<'Monitor
   )
 }
 
-/** Nobody has looked yet: when somebody will. */
+/** Not checked yet: when the first check is due. */
 function Countdown({ monitor }: { monitor: Monitor }) {
   const t = useText()
   const now = useNow()

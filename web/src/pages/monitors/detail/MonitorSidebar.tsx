@@ -27,7 +27,7 @@ function Card({ title, children }: { title: string; children: ReactNode }) {
   )
 }
 
-/** What a monitor expects, says and starts. */
+/** What a monitor expects, reports and triggers. */
 export function MonitorSidebar({ monitor }: { monitor: Monitor }) {
   const t = useText()
   const k = useKindText()
@@ -36,7 +36,7 @@ export function MonitorSidebar({ monitor }: { monitor: Monitor }) {
   return (
     <Stack gap="md">
       {typeof message === 'string' && message ? (
-        <Card title={t.said}>
+        <Card title={t.lastResult}>
           <Text size="sm" p="md" className="mon-said">
             {message}
           </Text>

@@ -13,7 +13,7 @@ const LENGTH: Record<Range, number> = {
   '30d': 720 * HOUR,
 }
 
-/** The history of a range that ends now. Its beginning stands still for a minute, so that the
+/** The history of a range that ends now. Its start is fixed for a minute, so that the
  * same question keeps the same name in the cache. */
 export function useRange(id: string, range: Range) {
   const minute = Math.floor(Date.now() / 60_000) * 60_000

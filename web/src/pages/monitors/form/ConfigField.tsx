@@ -26,7 +26,7 @@ interface Props {
   self?: string
 }
 
-/** One field of a monitor's form, asked for as its kind says. */
+/** One field of a monitor's form, with the input of its kind. */
 export function ConfigField({ field, value, error, onChange, self }: Props) {
   const t = useKindText()
   const words = t.field[field.name]!
@@ -36,7 +36,7 @@ export function ConfigField({ field, value, error, onChange, self }: Props) {
     error,
     required: field.required,
     name: field.name,
-    // Help stands below, so that fields side by side stay in line.
+    // Help is below, so that fields side by side are aligned.
     inputWrapperOrder: ORDER,
   }
   if (typeof field.input !== 'string')

@@ -33,7 +33,7 @@ export function headerText(headers: unknown): string {
 export function HeadersInput({ value, onChange, ...rest }: Props) {
   const [text, setText] = useState(() => headerText(value))
   useEffect(() => {
-    // Somebody else's version came in: show it, unless it says what stands here.
+    // Someone else's version arrived: show it, unless it means the same.
     setText((now) => (headerText(headersOf(now)) === headerText(value) ? now : headerText(value)))
   }, [value])
   return (

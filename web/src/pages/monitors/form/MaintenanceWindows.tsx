@@ -24,7 +24,7 @@ export function windowText(window: MaintenanceWindow): string {
   if (window.start && window.end) return `${dateTime(window.start)} – ${dateTime(window.end)}`
   const w = useKindText.now().window
   const days = (window.days ?? []).map((day) => w.names[day]).join(', ')
-  return w.said(days, window.at ?? '', window.minutes ?? 0, window.timezone ?? 'UTC')
+  return w.text(days, window.at ?? '', window.minutes ?? 0, window.timezone ?? 'UTC')
 }
 
 function zone(): string {

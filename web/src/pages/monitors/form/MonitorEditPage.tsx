@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, Title } from '@mantine/core'
+import { Group, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -12,13 +12,16 @@ import { reportSaveError } from '../../../ui/editConflict/EditConflict'
 import { FieldsConflict } from '../../../ui/editConflict/FieldsConflict'
 import { useHeldVersion } from '../../../ui/editConflict/heldVersion'
 import { DeleteButton, FormError } from '../../../ui/form/EditForm'
+import { FormActions } from '../../../ui/formPage/FormActions'
 import { IfAllowed } from '../../../ui/IfAllowed'
 import { useMonitoringText } from '../../../ui/monitoring/text'
+import { useOwnChannels } from '../../../ui/notify/ownRule'
 import { useWords } from '../../../ui/text'
-import { showSuccess } from '../../../ui/toast'
+import { showError, showSuccess } from '../../../ui/toast'
 import { useMonitorActions } from '../actions'
 import { MonitorLayout } from '../detail/MonitorLayout'
 import { useText } from '../text'
+import { CheckNow } from './CheckNow'
 import { bodyOf, CREATABLE_KINDS, needsHost, newValues, type Values, valuesOf } from './kinds'
 import { useKindText } from './kindText'
 import { MonitorForm } from './MonitorForm'
@@ -65,21 +68,25 @@ function Choose() {
 
 function Make({ kind }: { kind: string }) {
   const t = useKindText()
-  const w = useWords()
   const go = useAppNavigate()
   const client = useQueryClient()
   const kinds = useMonitoringText().kinds
   const { host } = newMonitorRoute.useSearch()
   const { data: hosts } = useQuery(hostNamesQuery)
   const [values, setValues] = useState<Values>(() => ({ ...newValues(kind), host_id: host }))
+  const own = useOwnChannels()
   // The only host there is need not be chosen.
   const only = host ?? (hosts?.length === 1 ? hosts[0]!.id : null)
   const formValues = needsHost(kind) && !values.host_id ? { ...values, host_id: only } : values
   const make = useMutation({
-    mutationFn: () =>
-      ok(api.POST('/monitor', { body: { ...bodyOf(kind, formValues), type: kind } as Body })),
+    mutationFn: async () => {
+      const body = { ...bodyOf(kind, formValues), type: kind } as Body
+      const monitor = await ok(api.POST('/monitor', { body }))
+      await own.save(monitor.id, t.ruleName(monitor.name)).catch(showError)
+      return monitor
+    },
     onSuccess: (monitor) => {
-      showSuccess(t.made(monitor.name))
+      showSuccess(t.created(monitor.name))
       void client.invalidateQueries({ queryKey: ['monitor'] })
       go(`/monitors/${monitor.id}${kind === 'push' ? '/settings' : ''}`)
     },
@@ -101,15 +108,13 @@ function Make({ kind }: { kind: string }) {
         kind={kind}
         values={formValues}
         errors={byField(make.error)}
+        own={own}
         onChange={setValues}
         onSubmit={() => make.mutate()}
       >
-        <Button type="submit" loading={make.isPending}>
-          {t.make}
-        </Button>
-        <Button component={AppLink} to="/monitors" variant="default">
-          {w.cancel}
-        </Button>
+        <FormActions isNew busy={make.isPending} cancelTo="/monitors">
+          {needsHost(kind) ? <CheckNow kind={kind} values={formValues} /> : null}
+        </FormActions>
       </MonitorForm>
       <FormError error={make.error} />
     </Stack>
@@ -135,20 +140,25 @@ export function EditMonitorPage() {
 }
 
 function Edit({ monitor }: { monitor: Monitor }) {
+  const t = useKindText()
   const w = useWords()
+  const own = useOwnChannels(monitor.id)
   const client = useQueryClient()
   const heldVersion = useHeldVersion(monitor, valuesOf)
   const { base, values } = heldVersion
   const again = () => void client.invalidateQueries({ queryKey: ['monitor'] })
   const save = useMutation({
-    mutationFn: () =>
-      ok(
+    mutationFn: async () => {
+      const saved = await ok(
         api.PATCH('/monitor/{id}', {
           params: { path: { id: monitor.id } },
           body: bodyOf(monitor.type, values) as Body,
           headers: { 'If-Match': String(base.version) },
         }),
-      ),
+      )
+      await own.save(saved.id, t.ruleName(saved.name))
+      return saved
+    },
     onSuccess: (saved) => {
       showSuccess(w.saved)
       client.setQueryData(monitorQuery(monitor.id).queryKey, saved)
@@ -164,14 +174,14 @@ function Edit({ monitor }: { monitor: Monitor }) {
         kind={monitor.type}
         values={values}
         errors={byField(save.error)}
+        own={own}
         onChange={heldVersion.set}
         onSubmit={() => save.mutate()}
         self={monitor.id}
       >
-        <Button type="submit" loading={save.isPending}>
-          {w.save}
-        </Button>
-        {monitor.type !== 'host' ? <Delete monitor={monitor} /> : null}
+        <FormActions busy={save.isPending} cancelTo={`/monitors/${monitor.id}`}>
+          {monitor.type !== 'host' ? <Delete monitor={monitor} /> : null}
+        </FormActions>
       </MonitorForm>
       {isStale(save.error) ? null : <FormError error={save.error} />}
     </div>

@@ -1,22 +1,14 @@
-import {
-  Button,
-  Collapse,
-  Group,
-  Paper,
-  Select,
-  Stack,
-  TagsInput,
-  Textarea,
-  TextInput,
-} from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { Group, Paper, Select, Stack, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
+import { interval } from '../../../lib/format'
 import { EditForm } from '../../../ui/form/EditForm'
-import { NotifiedBy } from '../../../ui/notify/NotifiedBy'
+import { hasErrorIn, OptionGroup } from '../../../ui/formPage/OptionGroup'
+import { NotifyChoice } from '../../../ui/notify/NotifyChoice'
+import type { OwnChannels } from '../../../ui/notify/ownRule'
 import { ConfigField } from './ConfigField'
-import { COMMON, fieldsOf, needsHost, type Values } from './kinds'
+import { COMMON, type Field, fieldsOf, needsHost, type Values } from './kinds'
 import { useKindText } from './kindText'
 import { type MaintenanceWindow, MaintenanceWindows } from './MaintenanceWindows'
 
@@ -27,18 +19,17 @@ interface Props {
   onChange: (values: Values) => void
   onSubmit: () => void
   self?: string
+  own: OwnChannels
   /** Buttons at the end. */
   children: ReactNode
 }
 
-/** Everything that a monitor of a kind can be told; what is seldom wanted is folded away. */
-export function MonitorForm({ kind, values, errors, onChange, onSubmit, self, children }: Props) {
+/** All settings of a monitor kind; rarely used ones are collapsed. */
+export function MonitorForm(props: Props) {
+  const { kind, values, errors, onChange, onSubmit, self, own, children } = props
   const t = useKindText()
   const fields = fieldsOf(kind)
   const seldom = fields.filter((field) => field.seldom)
-  // A field that the server refused must be seen.
-  const isNeeded = seldom.some((field) => errors[field.name])
-  const [opened, { toggle }] = useDisclosure(false)
   const set = (name: string) => (value: unknown) => onChange({ ...values, [name]: value })
   const show = (list: typeof fields) =>
     list.map((field) => (
@@ -70,46 +61,58 @@ export function MonitorForm({ kind, values, errors, onChange, onSubmit, self, ch
             />
           ) : null}
           {show(fields.filter((field) => !field.seldom))}
-          <Group grow align="flex-start" className="mon-often">
-            {show(COMMON)}
-          </Group>
+          <OptionGroup
+            title={t.groups.checks}
+            summary={t.checksSummary(
+              interval(Number(values.looptime)),
+              Number(values.fail_threshold),
+              String(values.failure_severity),
+            )}
+            hasErrors={hasErrorIn(errors, namesOf(COMMON))}
+          >
+            <Group grow align="flex-start" className="mon-often">
+              {show(COMMON)}
+            </Group>
+          </OptionGroup>
           {seldom.length ? (
-            <>
-              <Group>
-                <Button
-                  variant="subtle"
-                  size="compact-sm"
-                  onClick={toggle}
-                  aria-expanded={opened || isNeeded}
-                >
-                  {opened || isNeeded ? t.fewer : t.more}
-                </Button>
-              </Group>
-              <Collapse expanded={opened || isNeeded}>
-                <Stack gap="sm">{show(seldom)}</Stack>
-              </Collapse>
-            </>
+            <OptionGroup
+              title={t.more[kind] ?? t.more.other!}
+              hasErrors={hasErrorIn(errors, namesOf(seldom))}
+            >
+              {show(seldom)}
+            </OptionGroup>
           ) : null}
-          <TagsInput
-            label={t.field.tags!.label}
-            description={t.field.tags!.help}
-            value={values.tags as string[]}
-            error={errors.tags}
-            onChange={set('tags')}
-          />
-          <Textarea
-            label={t.field.description!.label}
-            autosize
-            minRows={1}
-            value={String(values.description)}
-            onChange={(event) => set('description')(event.currentTarget.value)}
-          />
-          <MaintenanceWindows
-            value={values.maintenance as MaintenanceWindow[]}
-            onChange={set('maintenance')}
-            errors={errors}
-          />
-          <NotifiedBy
+          <OptionGroup
+            title={t.groups.about}
+            summary={[String(values.description), ...(values.tags as string[])]
+              .filter(Boolean)
+              .join(', ')}
+            hasErrors={hasErrorIn(errors, ['tags', 'description'])}
+          >
+            <TagsInput
+              label={t.field.tags!.label}
+              description={t.field.tags!.help}
+              value={values.tags as string[]}
+              error={errors.tags}
+              onChange={set('tags')}
+            />
+            <Textarea
+              label={t.field.description!.label}
+              autosize
+              minRows={1}
+              value={String(values.description)}
+              onChange={(event) => set('description')(event.currentTarget.value)}
+            />
+          </OptionGroup>
+          <OptionGroup title={t.groups.maintenance} hasErrors={hasErrorIn(errors, ['maintenance'])}>
+            <MaintenanceWindows
+              value={values.maintenance as MaintenanceWindow[]}
+              onChange={set('maintenance')}
+              errors={errors}
+            />
+          </OptionGroup>
+          <NotifyChoice
+            own={own}
             failure={{
               kind: 'monitor.failure',
               objectIds: [self, values.host_id].filter(
@@ -119,12 +122,14 @@ export function MonitorForm({ kind, values, errors, onChange, onSubmit, self, ch
               severity: values.failure_severity ? String(values.failure_severity) : undefined,
             }}
           />
-          <Group gap={8}>{children}</Group>
+          {children}
         </Stack>
       </Paper>
     </EditForm>
   )
 }
+
+const namesOf = (fields: Field[]) => fields.map(({ name }) => name)
 
 function HostSelect({
   value,

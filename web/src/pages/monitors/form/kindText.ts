@@ -1,4 +1,4 @@
-import { catalogue } from '../../../lib/i18n'
+import { catalogue, plural } from '../../../lib/i18n'
 
 interface Labelled {
   label: string
@@ -8,6 +8,12 @@ interface Labelled {
 /** The words of the forms: one label per field, one sentence per kind. */
 export const useKindText = catalogue(
   {
+    checkNow: 'Check now',
+    trial: {
+      good: 'The check succeeded',
+      bad: 'The check failed',
+      expired: 'The agent did not report a result in time',
+    },
     about: {
       scraper: 'A web address returns the expected response.',
       dstat: 'CPU, memory, swap and disks stay below their limits.',
@@ -78,13 +84,23 @@ export const useKindText = catalogue(
       grace: { label: 'Grace period (seconds)', help: 'How late a report may be.' },
       maintenance: { label: 'Maintenance windows' },
     } as Record<string, Labelled>,
-    more: 'More settings',
-    fewer: 'Fewer settings',
+    more: {
+      scraper: 'Request and timeout',
+      script: 'Interpreter and timeout',
+      other: 'Timeout',
+    } as Record<string, string>,
+    groups: {
+      checks: 'Checks and severity',
+      about: 'Tags and description',
+      maintenance: 'Maintenance windows',
+    },
+    checksSummary: (every: string, checks: number, severity: string) =>
+      `every ${every}, down after ${plural(checks, 'failed check', 'failed checks')}, ${severity}`,
+    ruleName: (name: string) => `Alerts of the monitor ${name}`,
     choose: 'What do you want to monitor?',
     kind: (name: string) => `Kind: ${name}`,
     otherKind: 'Another kind',
-    make: 'Create the monitor',
-    made: (name: string) => `${name} was created`,
+    created: (name: string) => `${name} was created`,
     noScripts: 'There is no script yet.',
     push: 'The URL to call is shown after the monitor is created.',
     severities: { LOW: 'Low: yellow', HIGH: 'High: red', CRITICAL: 'Critical: red' } as Record<
@@ -112,11 +128,17 @@ export const useKindText = catalogue(
         sat: 'Sat',
         sun: 'Sun',
       } as Record<string, string>,
-      said: (days: string, at: string, minutes: number, zone: string) =>
+      text: (days: string, at: string, minutes: number, zone: string) =>
         `${days} at ${at} for ${minutes} min (${zone})`,
     },
   },
   {
+    checkNow: 'Comprobar ahora',
+    trial: {
+      good: 'La comprobación tuvo éxito',
+      bad: 'La comprobación falló',
+      expired: 'El agente no informó a tiempo',
+    },
     about: {
       scraper: 'Una dirección web devuelve la respuesta esperada.',
       dstat: 'CPU, memoria, intercambio y discos quedan bajo sus límites.',
@@ -190,13 +212,23 @@ export const useKindText = catalogue(
       grace: { label: 'Margen (segundos)', help: 'Cuánto puede retrasarse un informe.' },
       maintenance: { label: 'Ventanas de mantenimiento' },
     },
-    more: 'Más ajustes',
-    fewer: 'Menos ajustes',
+    more: {
+      scraper: 'Petición y tiempo de espera',
+      script: 'Intérprete y tiempo de espera',
+      other: 'Tiempo de espera',
+    },
+    groups: {
+      checks: 'Comprobaciones y gravedad',
+      about: 'Etiquetas y descripción',
+      maintenance: 'Ventanas de mantenimiento',
+    },
+    checksSummary: (every: string, checks: number, severity: string) =>
+      `cada ${every}, caído tras ${plural(checks, 'comprobación fallida', 'comprobaciones fallidas')}, ${severity}`,
+    ruleName: (name: string) => `Alertas del monitor ${name}`,
     choose: '¿Qué quieres monitorizar?',
     kind: (name) => `Clase: ${name}`,
     otherKind: 'Otra clase',
-    make: 'Crear el monitor',
-    made: (name) => `${name} está creado`,
+    created: (name) => `${name} está creado`,
     noScripts: 'Aún no hay scripts.',
     push: 'La URL que hay que llamar se muestra al crear el monitor.',
     severities: { LOW: 'Baja: amarillo', HIGH: 'Alta: rojo', CRITICAL: 'Crítica: rojo' },
@@ -221,7 +253,7 @@ export const useKindText = catalogue(
         sat: 'sáb',
         sun: 'dom',
       },
-      said: (days, at, minutes, zone) => `${days} a las ${at}, ${minutes} min (${zone})`,
+      text: (days, at, minutes, zone) => `${days} a las ${at}, ${minutes} min (${zone})`,
     },
   },
 )

@@ -39,7 +39,7 @@ export function EmptyMonitors() {
     return (
       <Paper withBorder>
         <EmptyState icon={Activity} title={t.none}>
-          {t.nobody}
+          {t.noneForViewer}
         </EmptyState>
       </Paper>
     )

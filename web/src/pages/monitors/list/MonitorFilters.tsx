@@ -1,8 +1,8 @@
-import { Group, Select, Text, TextInput } from '@mantine/core'
+import { Button, Group, Select, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { Search } from 'lucide-react'
+import { Plus, Search } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
 import {
@@ -11,7 +11,9 @@ import {
   tagsQuery,
 } from '../../../api/queries/monitoring/monitor'
 import { useKeys } from '../../../app/keys'
+import { useCan } from '../../../app/session'
 import { monitorStateText } from '../../../lib/state'
+import { AppLink } from '../../../ui/AppLink'
 import { useMonitoringText } from '../../../ui/monitoring/text'
 import { useWords } from '../../../ui/text'
 import { useText } from '../text'
@@ -33,6 +35,7 @@ export function MonitorFilters({ filter, total }: { filter: MonitorFilter; total
   const set = useMonitorFilter()
   const { data: hosts = [] } = useQuery(hostNamesQuery)
   const tags = useTags(filter)
+  const mayCreate = useCan()('monitor.edit')
   return (
     <Group className="head mon-filters" gap={8}>
       <Find filter={filter} />
@@ -90,6 +93,11 @@ export function MonitorFilters({ filter, total }: { filter: MonitorFilter; total
       <Text size="xs" c="dimmed" ml="auto" className="num" role="status">
         {total === null ? '' : t.count(total)}
       </Text>
+      {mayCreate ? (
+        <Button component={AppLink} to="/monitors/new" leftSection={<Plus size={14} />}>
+          {t.new}
+        </Button>
+      ) : null}
     </Group>
   )
 }

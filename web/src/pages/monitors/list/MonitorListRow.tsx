@@ -3,7 +3,7 @@ import { memo } from 'react'
 import type { MonitorLine } from '../../../api/queries/monitoring/monitor'
 import { monitorLook, monitorStateText } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
-import { uptime } from '../../../ui/monitoring/display'
+import { shorterPeriod, uptime } from '../../../ui/monitoring/display'
 import {
   MonitorChecks,
   MonitorMarks,
@@ -93,8 +93,24 @@ export const MonitorListRow = memo(function MonitorListRow({
         {uptime(line.uptime_day)}
       </div>
       <div role="cell" className="mon-month num">
-        {uptime(line.uptime_month)}
+        <MonthUptime line={line} />
       </div>
     </div>
   )
 })
+
+/** A younger monitor has no 30 days: its age is shown below the figure. */
+function MonthUptime({ line }: { line: MonitorLine }) {
+  const t = useText()
+  const period = line.uptime_month === null ? null : shorterPeriod(line.creation_date)
+  return (
+    <>
+      {uptime(line.uptime_month)}
+      {period ? (
+        <Text size="xs" c="dimmed">
+          {t.inPeriod(period)}
+        </Text>
+      ) : null}
+    </>
+  )
+}

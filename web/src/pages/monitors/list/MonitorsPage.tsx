@@ -49,7 +49,7 @@ function List({ filter, total }: { filter: MonitorFilter; total: number }) {
   const { list, visible, rowAt } = useMonitorRows(filter, box, total)
   const [active, setActive] = useState(-1)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  // The same one for every row, or all of them would be drawn anew with each step of a scroll.
+  // The same function for every row, or all of them would be rendered again while scrolling.
   const toggle = useCallback((id: string) => setChosen((now) => toggled(now, id)), [])
   useRowKeys({ active, setActive, total, rowAt, toggle, scrollTo: list.scrollToIndex })
   return (

@@ -1,7 +1,7 @@
-import { Alert, Anchor, Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { Alert, Anchor, Badge, Button, Group, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { Pause, Play, Save, Trash2 } from 'lucide-react'
+import { Pause, Play } from 'lucide-react'
 import { useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
@@ -14,11 +14,11 @@ import { AppLink, useAppNavigate } from '../../../ui/AppLink'
 import { reportSaveError } from '../../../ui/editConflict/EditConflict'
 import { FieldsConflict } from '../../../ui/editConflict/FieldsConflict'
 import { useHeldVersion } from '../../../ui/editConflict/heldVersion'
-import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
+import { DeleteButton } from '../../../ui/form/EditForm'
 import { UnsavedChanges } from '../../../ui/form/UnsavedChanges'
+import { FormActions } from '../../../ui/formPage/FormActions'
 import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
-import { useWords } from '../../../ui/text'
 import { showError, showSuccess } from '../../../ui/toast'
 import { bodyOf, type Draft, draftOf } from '../form/scheduleDraft'
 import { PauseDialog } from './PauseDialog'
@@ -68,7 +68,9 @@ function Inside({ schedule }: { schedule: Schedule }) {
     },
     onError: (fault) => Object.keys(byField(fault)).length === 0 && reportSaveError(fault, again),
   })
-  const submit = () => mayEdit && isDirty && !save.isPending && save.mutate()
+  const submit = () => {
+    if (mayEdit && isDirty && !save.isPending) save.mutate()
+  }
   useKeys({ 'mod+s': submit })
   const part = {
     draft,
@@ -80,7 +82,7 @@ function Inside({ schedule }: { schedule: Schedule }) {
     <>
       <div className="sched-bar">
         <Title order={2} size="h4" className="clip">
-          {schedule.name || target?.name || t.gone}
+          {schedule.name || target?.name || t.deletedTarget}
         </Title>
         {schedule.enable ? null : <Badge>{t.off}</Badge>}
         {target ? (
@@ -89,31 +91,29 @@ function Inside({ schedule }: { schedule: Schedule }) {
           </Anchor>
         ) : null}
         <Group ml="auto" gap={8}>
-          {mayEdit ? <ScheduleActions schedule={schedule} /> : null}
-          {mayEdit ? (
-            <Button
-              leftSection={<Save size={14} />}
-              disabled={!isDirty}
-              loading={save.isPending}
-              onClick={submit}
-            >
-              {t.save}
-            </Button>
-          ) : null}
+          {mayEdit ? <PauseButton schedule={schedule} /> : null}
         </Group>
       </div>
       <FieldsConflict object="schedule" heldVersion={heldVersion} fieldsOf={draftOf} save={save} />
       <Paused schedule={schedule} />
       <div className="sched-split">
+        <Section title={t.target} padded>
+          <TargetFields {...part} target={target} onTarget={null} />
+        </Section>
         <Section title={t.when} padded>
           <TimeFields {...part} />
         </Section>
-        <Stack gap={12}>
-          <Section title={t.what} padded>
-            <TargetFields {...part} target={target} onTarget={null} />
-          </Section>
-        </Stack>
       </div>
+      {mayEdit ? (
+        <FormActions
+          busy={save.isPending}
+          disabled={!isDirty}
+          onSubmit={submit}
+          cancelTo="/schedules"
+        >
+          <RemoveSchedule schedule={schedule} />
+        </FormActions>
+      ) : null}
       <ScheduleRuns id={schedule.id} />
       <UnsavedChanges when={isDirty && mayEdit && !save.isPending} />
     </>
@@ -134,12 +134,10 @@ function Paused({ schedule }: { schedule: Schedule }) {
   )
 }
 
-function ScheduleActions({ schedule }: { schedule: Schedule }) {
+function PauseButton({ schedule }: { schedule: Schedule }) {
   const t = useText()
-  const w = useWords()
-  const go = useAppNavigate()
   const client = useQueryClient()
-  const [asking, setAsking] = useState<'pause' | 'delete' | null>(null)
+  const [isPausing, setPausing] = useState(false)
   const params = { path: { id: schedule.id } }
   const again = () => void client.invalidateQueries({ queryKey: ['schedule'] })
   const resume = useMutation({
@@ -147,55 +145,42 @@ function ScheduleActions({ schedule }: { schedule: Schedule }) {
     onSuccess: again,
     onError: showError,
   })
-  const remove = useMutation({
-    mutationFn: () => ok(api.DELETE('/schedule/{id}', { params })),
-    onSuccess: () => {
-      showSuccess(t.deleted)
-      go('/schedules')
-      again()
-    },
-    onError: showError,
-  })
-  return (
-    <>
-      {schedule.pause ? (
-        <Button
-          variant="default"
-          leftSection={<Play size={14} />}
-          loading={resume.isPending}
-          onClick={() => resume.mutate()}
-        >
-          {t.resume}
-        </Button>
-      ) : (
-        <Button
-          variant="default"
-          leftSection={<Pause size={14} />}
-          onClick={() => setAsking('pause')}
-        >
-          {t.pause}
-        </Button>
-      )}
+  if (schedule.pause)
+    return (
       <Button
         variant="default"
-        leftSection={<Trash2 size={14} />}
-        onClick={() => setAsking('delete')}
+        leftSection={<Play size={14} />}
+        loading={resume.isPending}
+        onClick={() => resume.mutate()}
       >
-        {t.delete}
+        {t.resume}
       </Button>
-      {asking === 'pause' ? (
-        <PauseDialog id={schedule.id} onClose={() => setAsking(null)} onDone={again} />
+    )
+  return (
+    <>
+      <Button variant="default" leftSection={<Pause size={14} />} onClick={() => setPausing(true)}>
+        {t.pause}
+      </Button>
+      {isPausing ? (
+        <PauseDialog id={schedule.id} onClose={() => setPausing(false)} onDone={again} />
       ) : null}
-      <ConfirmDialog
-        opened={asking === 'delete'}
-        title={w.reallyDelete(schedule.name || t.list)}
-        action={t.delete}
-        busy={remove.isPending}
-        onClose={() => setAsking(null)}
-        onConfirm={() => remove.mutate()}
-      >
-        {t.deleteBody}
-      </ConfirmDialog>
     </>
+  )
+}
+
+function RemoveSchedule({ schedule }: { schedule: Schedule }) {
+  const t = useText()
+  const go = useAppNavigate()
+  const client = useQueryClient()
+  const remove = async () => {
+    await ok(api.DELETE('/schedule/{id}', { params: { path: { id: schedule.id } } }))
+    showSuccess(t.deleted)
+    go('/schedules')
+    void client.invalidateQueries({ queryKey: ['schedule'] })
+  }
+  return (
+    <DeleteButton name={schedule.name || t.list} onDelete={remove}>
+      {t.deleteBody}
+    </DeleteButton>
   )
 }

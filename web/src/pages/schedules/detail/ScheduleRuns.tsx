@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { scheduleRunsQuery } from '../../../api/queries/automation/schedule'
 import { useRefetchOnEvents } from '../../../api/refetchOnEvents'
 import { dateTime } from '../../../lib/format'
+import { shortId } from '../../../lib/jobId'
 import { AppLink } from '../../../ui/AppLink'
 import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
@@ -40,7 +41,7 @@ export function ScheduleRuns({ id }: { id: string }) {
                     </Text>
                     {run.job_id ? (
                       <Anchor component={AppLink} to={`/jobs/${run.job_id}`} size="sm">
-                        {t.job} #{run.job_id.slice(-6)}
+                        {t.job} {shortId(run.job_id)}
                       </Anchor>
                     ) : (
                       <span />

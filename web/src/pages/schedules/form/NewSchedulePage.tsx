@@ -1,4 +1,3 @@
-import { Button, Group } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,11 +9,11 @@ import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
 import { prefs } from '../../../lib/prefs'
 import { useAppNavigate } from '../../../ui/AppLink'
+import { FormActions } from '../../../ui/formPage/FormActions'
 import { EmptyState } from '../../../ui/layout/EmptyState'
 import { Section } from '../../../ui/layout/Section'
 import type { Target } from '../../../ui/run/target'
 import { keyOf, useTargets } from '../../../ui/run/targetList'
-import { useWords } from '../../../ui/text'
 import { showError, showSuccess } from '../../../ui/toast'
 import { bodyOf, type Draft, firstDraft } from './scheduleDraft'
 import '../schedules.css'
@@ -48,7 +47,6 @@ function useTarget(): [Target | null, (target: Target) => void] {
 
 function Form() {
   const t = useText()
-  const w = useWords()
   const go = useAppNavigate()
   const client = useQueryClient()
   const [target, setTarget] = useTarget()
@@ -67,13 +65,15 @@ function Form() {
     onError: (fault) => Object.keys(byField(fault)).length === 0 && showError(fault),
   })
   const errors = byField(save.error)
-  const submit = () => target && !save.isPending && save.mutate(target)
+  const submit = () => {
+    if (target && !save.isPending) save.mutate(target)
+  }
   useKeys({ 'mod+s': submit, 'mod+Enter': submit })
   const part = { draft, set, errors, readOnly: false }
   return (
     <>
       <div className="sched-split">
-        <Section title={t.what} padded>
+        <Section title={t.target} padded>
           <TargetFields
             {...part}
             target={target}
@@ -87,14 +87,13 @@ function Form() {
           <TimeFields {...part} />
         </Section>
       </div>
-      <Group justify="flex-end" gap={8} mt="sm">
-        <Button variant="default" onClick={() => go('/schedules')}>
-          {w.cancel}
-        </Button>
-        <Button onClick={submit} loading={save.isPending} disabled={!target}>
-          {t.create}
-        </Button>
-      </Group>
+      <FormActions
+        isNew
+        busy={save.isPending}
+        disabled={!target}
+        onSubmit={submit}
+        cancelTo="/schedules"
+      />
     </>
   )
 }

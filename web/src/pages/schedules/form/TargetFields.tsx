@@ -2,7 +2,8 @@ import { Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { ArgumentForm } from '../../../ui/arguments/ArgumentForm'
-import { firstValues, placed } from '../../../ui/arguments/values'
+import { alignValues, firstValues } from '../../../ui/arguments/values'
+import { hasErrorIn, OptionGroup } from '../../../ui/formPage/OptionGroup'
 import { runnableQuery, type Target } from '../../../ui/run/target'
 import { keyOf, useTargets } from '../../../ui/run/targetList'
 import { useText } from '../text'
@@ -32,22 +33,28 @@ export function TargetFields(props: Props) {
         onChange={(event) => set({ name: event.currentTarget.value })}
       />
       {target ? <Arguments {...props} target={target} /> : null}
-      <Select
-        label={t.overlap}
-        allowDeselect={false}
-        readOnly={readOnly}
-        data={choose(t.overlaps)}
-        value={draft.overlap}
-        onChange={(overlap) => overlap && set({ overlap })}
-      />
-      <Select
-        label={t.missed}
-        allowDeselect={false}
-        readOnly={readOnly}
-        data={choose(t.misseds)}
-        value={draft.missed}
-        onChange={(missed) => missed && set({ missed })}
-      />
+      <OptionGroup
+        title={t.overlapGroup}
+        summary={`${t.overlapOptions[draft.overlap] ?? ''}, ${t.missedOptions[draft.missed] ?? ''}`}
+        hasErrors={hasErrorIn(errors, ['overlap', 'missed'])}
+      >
+        <Select
+          label={t.overlap}
+          allowDeselect={false}
+          readOnly={readOnly}
+          data={choose(t.overlapOptions)}
+          value={draft.overlap}
+          onChange={(overlap) => overlap && set({ overlap })}
+        />
+        <Select
+          label={t.missed}
+          allowDeselect={false}
+          readOnly={readOnly}
+          data={choose(t.missedOptions)}
+          value={draft.missed}
+          onChange={(missed) => missed && set({ missed })}
+        />
+      </OptionGroup>
       <Switch
         label={t.enable}
         disabled={readOnly}
@@ -104,7 +111,7 @@ function Arguments({ draft, set, errors, target, onTarget }: Props & { target: T
       </Text>
       <ArgumentForm
         arguments={definitions}
-        value={draft.values ? placed(definitions, draft.values) : firstValues(definitions)}
+        value={draft.values ? alignValues(definitions, draft.values) : firstValues(definitions)}
         onChange={(values) => set({ values })}
         errors={errors}
       />

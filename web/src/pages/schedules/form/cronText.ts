@@ -28,7 +28,7 @@ async function words(text: string, locale: string, use24HourTimeFormat: boolean)
   try {
     return cronstrue.toString(text.trim(), { locale, use24HourTimeFormat, verbose: false })
   } catch {
-    // The server knows more than the words do; it has the last word on what is right.
+    // The server accepts more expressions than this library; it decides.
     return ''
   }
 }

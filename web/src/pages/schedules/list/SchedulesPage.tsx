@@ -38,7 +38,7 @@ export function SchedulesPage() {
   )
 }
 
-/** What runs soonest stands first; what does not run comes last. */
+/** The next run comes first; schedules without a run come last. */
 function bySoon(a: Schedule, b: Schedule): number {
   return (a.nextRunAt ?? '9').localeCompare(b.nextRunAt ?? '9') || a.name.localeCompare(b.name)
 }
@@ -82,10 +82,10 @@ function Row({ schedule }: { schedule: Schedule }) {
       <StateIcon look={isOn ? 'ok' : 'stop'} title={isOn ? t.enable : t.paused} />
       <span style={{ minWidth: 0 }}>
         <Text size="sm" fw={600} className="clip">
-          {schedule.name || target?.name || t.gone}
+          {schedule.name || target?.name || t.deletedTarget}
         </Text>
         <Text size="xs" c="dimmed" className="clip">
-          {target?.name ?? t.gone}
+          {target?.name ?? t.deletedTarget}
         </Text>
       </span>
       <span className="sched-words" style={{ minWidth: 0 }}>

@@ -34,7 +34,7 @@ export function SecondFactor() {
               <Badge className={factor.enabled ? 'badge-ok' : undefined}>
                 {factor.enabled ? t.factorOn : t.factorIsOff}
               </Badge>
-              {factor.enabled ? <Text size="sm">{t.left(factor.recovery_codes)}</Text> : null}
+              {factor.enabled ? <Text size="sm">{t.codesLeft(factor.recovery_codes)}</Text> : null}
               {factor.required ? <Text size="sm">{t.required}</Text> : null}
             </Group>
             {!factor.available ? <Text size="sm">{t.factorNone}</Text> : null}

@@ -10,8 +10,14 @@ import { useWizardText } from './wizardText'
 const OTHER: Service = {
   id: 'other',
   label: '',
-  fields: [{ name: 'webhookUrl', isSecret: true, placeholder: 'signal://…, matrix://…, sns://…' }],
-  url: ({ webhookUrl = '' }) => webhookUrl.trim(),
+  fields: [
+    {
+      name: 'webhookUrl',
+      label: '',
+      isSecret: true,
+      placeholder: 'signal://…, matrix://…, sns://…',
+    },
+  ],
 }
 
 /** Sets up notifications: choose a service, fill in what it needs, test it, choose what is sent. */

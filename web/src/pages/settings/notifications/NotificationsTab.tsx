@@ -38,8 +38,8 @@ function NobodyWarning() {
   const enabled = new Set(channels.filter(({ enable }) => enable).map(({ id }) => id))
   if (rules.some((rule) => rule.enable && rule.channels.some((id) => enabled.has(id)))) return null
   return (
-    <Warning title={t.nobody}>
-      <Text size="sm">{t.nobodyBody}</Text>
+    <Warning title={t.noRecipients}>
+      <Text size="sm">{t.noRecipientsBody}</Text>
     </Warning>
   )
 }
@@ -54,7 +54,7 @@ function Messages() {
   const choices = [
     { value: '', label: t.all },
     { value: 'waiting', label: t.waiting },
-    { value: 'sent', label: t.sent },
+    { value: 'sent', label: t.sentMessages },
     { value: 'dead', label: t.dead },
   ]
   return (
@@ -100,7 +100,8 @@ function MessageRow({ message }: { message: Shape<'MessageRecord'> }) {
     onError: showError,
     onSettled: () => client.invalidateQueries({ queryKey: ['message'] }),
   })
-  const word = { sent: t.sent, dead: t.dead, waiting: t.waiting }[message.state] ?? message.state
+  const word =
+    { sent: t.sentMessages, dead: t.dead, waiting: t.waiting }[message.state] ?? message.state
   return (
     <div role="listitem" className="row settings-message">
       <StateIcon look={LOOKS[message.state] ?? 'queue'} title={word} />

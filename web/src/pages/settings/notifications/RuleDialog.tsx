@@ -74,7 +74,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
       onClose={onClose}
       title={rule?.name ?? t.newRule}
       size="lg"
-      action={w.save}
+      action={rule ? w.save : w.create}
       busy={save.isPending}
       onSubmit={() => save.mutate()}
     >

@@ -1,8 +1,18 @@
-import { Alert, Button, Group, PasswordInput, Radio, Stack, TextInput } from '@mantine/core'
+import {
+  Alert,
+  Anchor,
+  Button,
+  Group,
+  PasswordInput,
+  Radio,
+  Select,
+  Stack,
+  TextInput,
+} from '@mantine/core'
 import { useState } from 'react'
 import { byField } from '../../../api/errors'
 import { Form } from '../../../ui/form/Form'
-import { type Field, firstValues, isComplete, type Service } from './services'
+import { addressOf, type Field, firstValues, isComplete, type Service } from './services'
 import { TestResult } from './TestResult'
 import { type Scope, useWizard } from './useWizard'
 import { useWizardText } from './wizardText'
@@ -29,7 +39,7 @@ export function WizardForm({ service, label, help, onBack, onClose }: Props) {
   const submit = () =>
     isSent
       ? onClose()
-      : wizard.mutate({ name, url: service.url(values), scope, ruleName: t.ruleName(name) })
+      : wizard.mutate({ name, url: addressOf(service, values), scope, ruleName: t.ruleName(name) })
   return (
     <Form onSubmit={submit}>
       <Stack gap="sm">
@@ -37,12 +47,17 @@ export function WizardForm({ service, label, help, onBack, onClose }: Props) {
           <FieldInput
             key={field.name}
             field={field}
-            label={label ?? t.fields[field.name]}
+            label={label ?? t.fields[field.label] ?? field.label}
             help={help ?? (field.isOptional ? t.optional : undefined)}
             value={values[field.name] ?? ''}
             onChange={(value) => setValues({ ...values, [field.name]: value })}
           />
         ))}
+        {service.help ? (
+          <Anchor href={service.help} target="_blank" rel="noreferrer" size="sm">
+            {t.help(service.label)}
+          </Anchor>
+        ) : null}
         <TextInput
           required
           label={t.name}
@@ -89,6 +104,16 @@ interface FieldProps {
 }
 
 function FieldInput({ field, label, help, value, onChange }: FieldProps) {
+  if (field.choices)
+    return (
+      <Select
+        label={label}
+        allowDeselect={false}
+        data={field.choices}
+        value={value}
+        onChange={(choice) => onChange(choice ?? '')}
+      />
+    )
   const Input = field.isSecret ? PasswordInput : TextInput
   return (
     <Input

@@ -1,152 +1,93 @@
-/** What a person knows of a service, and the address that Apprise makes of it. */
+import FORMS from './services.json'
+
+/** What a person knows of a service; generated from Apprise's details by `make services`. */
 export interface Field {
-  name: FieldName
-  /** Empty: must be filled in. */
-  first?: string
+  name: string
+  /** As Apprise names it, in English. */
+  label: string
   isOptional?: boolean
   isSecret?: boolean
+  /** Goes into the query of the address. */
+  isArgument?: boolean
+  choices?: string[]
+  initial?: string
   placeholder?: string
 }
-
-export type FieldName =
-  | 'webhookUrl'
-  | 'server'
-  | 'port'
-  | 'user'
-  | 'password'
-  | 'sender'
-  | 'recipient'
-  | 'botToken'
-  | 'chatId'
-  | 'topic'
-  | 'token'
-  | 'userKey'
-  | 'integrationKey'
-  | 'source'
-  | 'apiKey'
-  | 'region'
-
-type Values = Record<string, string>
 
 export interface Service {
   id: string
   label: string
+  /** The page of Apprise that says where to find the values. */
+  help?: string
+  scheme?: string
+  /** For a server without TLS. */
+  plainScheme?: string | null
+  /** How Apprise writes the address, one for each set of fields. */
+  templates?: string[]
   fields: Field[]
-  url: (values: Values) => string
 }
 
-const part = (text: string | undefined) => encodeURIComponent((text ?? '').trim())
-/** A host that may come with its scheme, a path or a slash. */
-const host = (text: string | undefined) =>
-  (text ?? '')
-    .trim()
-    .replace(/^https?:\/\//, '')
-    .replace(/\/.*$/, '')
-const isPlain = (text: string | undefined) => (text ?? '').trim().startsWith('http://')
-const pasted = (values: Values) => (values.webhookUrl ?? '').trim()
-const WEBHOOK: Field[] = [{ name: 'webhookUrl', isSecret: true, placeholder: 'https://…' }]
+type Values = Record<string, string>
+
+const PASTED: Field = {
+  name: 'webhookUrl',
+  label: 'Webhook URL',
+  isSecret: true,
+  placeholder: 'https://…',
+}
 
 /** The services that the wizard asks about; every other Apprise address can be typed. */
-export const SERVICES: Service[] = [
-  {
-    id: 'email',
-    label: 'E-mail',
-    fields: [
-      { name: 'server', placeholder: 'smtp.example.com' },
-      { name: 'port', first: '587' },
-      { name: 'user', isOptional: true },
-      { name: 'password', isOptional: true, isSecret: true },
-      { name: 'sender', placeholder: 'belvedere@example.com' },
-      { name: 'recipient', placeholder: 'ops@example.com' },
-    ],
-    url: emailUrl,
-  },
-  { id: 'slack', label: 'Slack', fields: WEBHOOK, url: pasted },
-  { id: 'teams', label: 'Microsoft Teams', fields: WEBHOOK, url: pasted },
-  {
-    id: 'telegram',
-    label: 'Telegram',
-    fields: [{ name: 'botToken', isSecret: true }, { name: 'chatId' }],
-    url: ({ botToken = '', chatId }) => `tgram://${botToken.trim()}/${part(chatId)}/`,
-  },
-  { id: 'discord', label: 'Discord', fields: WEBHOOK, url: pasted },
-  {
-    id: 'ntfy',
-    label: 'ntfy',
-    fields: [
-      { name: 'server', first: 'https://ntfy.sh' },
-      { name: 'topic' },
-      { name: 'token', isOptional: true, isSecret: true },
-    ],
-    url: ({ server, topic, token }) =>
-      `${isPlain(server) ? 'ntfy' : 'ntfys'}://${token?.trim() ? `${part(token)}@` : ''}${host(server)}/${part(topic)}`,
-  },
-  {
-    id: 'pushover',
-    label: 'Pushover',
-    fields: [
-      { name: 'userKey', isSecret: true },
-      { name: 'token', isSecret: true },
-    ],
-    url: ({ userKey, token }) => `pover://${part(userKey)}@${part(token)}`,
-  },
-  {
-    id: 'gotify',
-    label: 'Gotify',
-    fields: [
-      { name: 'server', placeholder: 'https://push.example.com' },
-      { name: 'token', isSecret: true },
-    ],
-    url: ({ server, token }) =>
-      `${isPlain(server) ? 'gotify' : 'gotifys'}://${host(server)}/${part(token)}`,
-  },
-  {
-    id: 'mattermost',
-    label: 'Mattermost',
-    fields: [
-      { name: 'webhookUrl', isSecret: true, placeholder: 'https://chat.example.com/hooks/…' },
-    ],
-    url: mattermostUrl,
-  },
-  {
-    id: 'pagerduty',
-    label: 'PagerDuty',
-    fields: [
-      { name: 'integrationKey', isSecret: true },
-      { name: 'source', first: 'belvedere' },
-    ],
-    url: ({ integrationKey, source }) => `pagerduty://${part(integrationKey)}@${part(source)}`,
-  },
-  {
-    id: 'opsgenie',
-    label: 'Opsgenie',
-    fields: [
-      { name: 'apiKey', isSecret: true },
-      { name: 'region', first: 'us' },
-    ],
-    url: ({ apiKey, region }) => `opsgenie://${part(apiKey)}?region=${part(region)}`,
-  },
-  { id: 'webhook', label: 'Webhook', fields: WEBHOOK, url: pasted },
-]
+export const SERVICES: Service[] = (FORMS as Partial<Service>[]).map((form) => ({
+  ...(form as Service),
+  fields: form.fields ?? [PASTED],
+}))
 
-function emailUrl({ server, port = '', user, password, sender, recipient }: Values): string {
-  // Port 465 speaks TLS from the first byte; the others switch to it.
-  const mode = port.trim() === '465' ? 'ssl' : 'starttls'
-  const login = user?.trim() ? `user=${part(user)}&pass=${part(password)}&` : ''
-  return `mailtos://${host(server)}:${part(port)}/?${login}from=${part(sender)}&to=${part(recipient)}&mode=${mode}`
+const trimmed = (values: Values, name: string) => (values[name] ?? '').trim()
+
+/** The address that Apprise reads, of the values of a form. */
+export function addressOf(service: Service, values: Values): string {
+  if (!service.templates) return trimmed(values, PASTED.name)
+  const query = service.fields
+    .filter(({ name, isArgument }) => isArgument && trimmed(values, name))
+    .map(({ name }) => `${name}=${encodeURIComponent(trimmed(values, name))}`)
+  if (service.id === 'email') query.push(`mode=${encryptionOf(values)}`)
+  return fillTemplate(service, values) + (query.length ? `?${query.join('&')}` : '')
 }
 
-function mattermostUrl(values: Values): string {
-  const url = pasted(values)
-  const [, name = '', token = ''] = /^https?:\/\/(.+)\/hooks\/([^/]+)\/?$/.exec(url) ?? []
-  return name ? `${isPlain(url) ? 'mmost' : 'mmosts'}://${name}/${token}` : url
+/** Port 465 speaks TLS from the first byte; the others switch to it. */
+const encryptionOf = (values: Values) => (trimmed(values, 'port') === '465' ? 'ssl' : 'starttls')
+
+/** The template that has a place for exactly the fields that are filled in. */
+function fillTemplate({ templates = [], fields, scheme, plainScheme }: Service, values: Values) {
+  const names = fields
+    .filter(({ name, isArgument }) => !isArgument && trimmed(values, name))
+    .map(({ name }) => name)
+  const template =
+    templates.find((text) => placesOf(text).toSorted().join() === names.toSorted().join()) ??
+    templates.at(-1) ??
+    ''
+  const isPlain = trimmed(values, 'host').startsWith('http://') && plainScheme
+  return template.replace(/\{(\w+)\}/g, (_place, name: string) =>
+    name === 'schema' ? ((isPlain ? plainScheme : scheme) ?? '') : partOf(name, values),
+  )
+}
+
+const placesOf = (template: string) =>
+  [...template.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!).filter((name) => name !== 'schema')
+
+function partOf(name: string, values: Values): string {
+  const value = trimmed(values, name)
+  // A server may be typed with its scheme, a path or a slash.
+  if (name === 'host') return value.replace(/^https?:\/\//, '').replace(/\/.*$/, '')
+  // The colon of a bot token belongs to it.
+  return name === 'bot_token' ? value : encodeURIComponent(value)
 }
 
 /** What a form begins with. */
 export function firstValues(service: Service): Values {
-  return Object.fromEntries(service.fields.map((field) => [field.name, field.first ?? '']))
+  return Object.fromEntries(service.fields.map(({ name, initial }) => [name, initial ?? '']))
 }
 
 export function isComplete(service: Service, values: Values): boolean {
-  return service.fields.every((field) => field.isOptional || values[field.name]?.trim())
+  return service.fields.every(({ name, isOptional }) => isOptional || trimmed(values, name))
 }

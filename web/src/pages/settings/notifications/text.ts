@@ -1,4 +1,4 @@
-import { catalogue } from '../../../lib/i18n'
+import { catalogue, plural } from '../../../lib/i18n'
 
 export const useText = catalogue(
   {
@@ -12,8 +12,8 @@ export const useText = catalogue(
     test: 'Send a test',
     testSent: (name: string) => `Sent: the service accepted the test message for ${name}.`,
     testFailed: (name: string) => `Not sent: the test message for ${name} failed.`,
-    nobody: 'Nobody is notified',
-    nobodyBody:
+    noRecipients: 'Nobody is notified',
+    noRecipientsBody:
       'Failures appear in the console only, until an enabled rule sends them to an enabled channel. Add a channel and a rule.',
     noChannels: 'No channels yet',
     noChannelsBody: 'Add a channel, send a test message, then choose in a rule what it receives.',
@@ -42,14 +42,14 @@ export const useText = catalogue(
     messagesHelp: 'Recent messages and their delivery status.',
     dead: 'Dead',
     waiting: 'Waiting',
-    sent: 'Sent',
+    sentMessages: 'Sent',
     all: 'All',
     again: 'Retry',
     noMessages: 'No messages yet',
     noMessagesBody:
       'When an event matches a rule, its message appears here with all delivery attempts.',
     more: (n: number) => `and ${n} more`,
-    tries: (n: number) => `${n} attempts`,
+    tries: (n: number) => plural(n, 'attempt', 'attempts'),
   },
   {
     channels: 'Canales',
@@ -62,8 +62,8 @@ export const useText = catalogue(
     test: 'Enviar prueba',
     testSent: (name: string) => `Enviado: el servicio aceptó el mensaje de prueba de ${name}.`,
     testFailed: (name: string) => `No enviado: falló el mensaje de prueba de ${name}.`,
-    nobody: 'No se avisa a nadie',
-    nobodyBody:
+    noRecipients: 'No se avisa a nadie',
+    noRecipientsBody:
       'Los fallos solo aparecen en la consola mientras ninguna regla activa los envíe a un canal activo. Añade un canal y una regla.',
     noChannels: 'Aún no hay canales',
     noChannelsBody: 'Añade un canal, envía una prueba y elige en una regla qué recibe.',
@@ -92,13 +92,13 @@ export const useText = catalogue(
     messagesHelp: 'Mensajes recientes y su estado de entrega.',
     dead: 'Muertos',
     waiting: 'En espera',
-    sent: 'Enviados',
+    sentMessages: 'Enviados',
     all: 'Todos',
     again: 'Reintentar',
     noMessages: 'Aún no hay mensajes',
     noMessagesBody:
       'Cuando un evento cumple una regla, su mensaje aparece aquí con todos los intentos.',
     more: (n: number) => `y ${n} más`,
-    tries: (n: number) => `${n} intentos`,
+    tries: (n: number) => plural(n, 'intento', 'intentos'),
   },
 )

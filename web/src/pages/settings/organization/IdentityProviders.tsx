@@ -165,7 +165,7 @@ function ProviderDialog({
       onClose={onClose}
       title={provider?.name ?? t.newProvider}
       size="lg"
-      action={w.save}
+      action={provider ? w.save : w.create}
       busy={save.isPending}
       onSubmit={() => save.mutate()}
     >

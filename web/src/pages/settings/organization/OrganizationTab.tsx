@@ -11,6 +11,7 @@ import { Section } from '../../../ui/layout/Section'
 import { useWords } from '../../../ui/text'
 import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
+import { DemoSection } from './DemoSection'
 import { IdentityProviders } from './IdentityProviders'
 
 export function OrganizationTab() {
@@ -21,6 +22,7 @@ export function OrganizationTab() {
         {(data) => <Fields key={data.last_update} customer={data} />}
       </QueryResult>
       <IdentityProviders />
+      <DemoSection />
     </Stack>
   )
 }

@@ -6,7 +6,7 @@ import { definitionOf } from '../draft/taskDraft'
 import type { TaskForm } from '../draft/useTaskForm'
 import { useText } from '../text'
 
-/** Somebody else changed the definition or the script that is being edited. */
+/** Someone else changed the definition or the script that is being edited. */
 export function TaskConflict({ form }: { form: TaskForm }) {
   const t = useText()
   const { draft, script } = form

@@ -1,13 +1,12 @@
 import { ActionIcon, Anchor, Badge, Button, Menu, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Copy, Download, EllipsisVertical, Play, Power, Save, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { Copy, Download, EllipsisVertical, Play, Power } from 'lucide-react'
 import { address, api, ok } from '../../../api/client'
 import { type Task, taskJobsQuery, taskQuery } from '../../../api/queries/automation/task'
 import { useCan } from '../../../app/session'
 import { interval } from '../../../lib/format'
 import { AppLink, useAppNavigate } from '../../../ui/AppLink'
-import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
+import { DeleteButton } from '../../../ui/form/EditForm'
 import { useMayRun } from '../../../ui/run/target'
 import { useText as useRunText } from '../../../ui/run/text'
 import { Ago } from '../../../ui/state/Time'
@@ -43,17 +42,6 @@ export function TaskHead({ task, form, onRun }: Props) {
           <Text size="xs" c="dimmed" className="hide-sm">
             {t.unsaved}
           </Text>
-        ) : null}
-        {mayEdit ? (
-          <Button
-            variant="default"
-            leftSection={<Save size={14} />}
-            disabled={!form.isDirty}
-            loading={form.isBusy}
-            onClick={form.save}
-          >
-            {t.save}
-          </Button>
         ) : null}
         <Button
           leftSection={<Play size={14} />}
@@ -96,54 +84,35 @@ function Facts({ task }: { task: Task }) {
 function More({ task }: { task: Task }) {
   const t = useText()
   const w = useWords()
-  const [deleting, setDeleting] = useState(false)
   const toggle = useToggle(task)
-  const remove = useRemove(task)
   const go = useAppNavigate()
   return (
-    <>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon aria-label={w.more}>
-            <EllipsisVertical size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<Power size={14} />} onClick={() => toggle.mutate()}>
-            {task.enable ? t.disable : t.enable}
-          </Menu.Item>
-          <Menu.Item
-            leftSection={<Copy size={14} />}
-            onClick={() => go('/tasks/new', { template: task.id })}
-          >
-            {t.copy}
-          </Menu.Item>
-          <Menu.Item
-            leftSection={<Download size={14} />}
-            component="a"
-            href={address(`/task/${task.id}/serialize`)}
-            download={`${task.name}.json`}
-          >
-            {t.export}
-          </Menu.Item>
-          <Menu.Divider />
-          <Menu.Item leftSection={<Trash2 size={14} />} onClick={() => setDeleting(true)}>
-            {t.delete}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-      <ConfirmDialog
-        opened={deleting}
-        title={w.reallyDelete(task.name)}
-        word={task.name}
-        action={t.delete}
-        busy={remove.isPending}
-        onClose={() => setDeleting(false)}
-        onConfirm={() => remove.mutate()}
-      >
-        {t.deleteBody}
-      </ConfirmDialog>
-    </>
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon aria-label={w.more}>
+          <EllipsisVertical size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<Power size={14} />} onClick={() => toggle.mutate()}>
+          {task.enable ? t.disable : t.enable}
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<Copy size={14} />}
+          onClick={() => go('/tasks/new', { template: task.id })}
+        >
+          {t.copy}
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<Download size={14} />}
+          component="a"
+          href={address(`/task/${task.id}/serialize`)}
+          download={`${task.name}.json`}
+        >
+          {t.export}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   )
 }
 
@@ -156,18 +125,20 @@ function useToggle(task: Task) {
   })
 }
 
-function useRemove(task: Task) {
+export function RemoveTask({ task }: { task: Task }) {
   const t = useText()
   const go = useAppNavigate()
   const client = useQueryClient()
-  return useMutation({
-    mutationFn: () => ok(api.DELETE('/task/{id}', { params: { path: { id: task.id } } })),
-    onSuccess: () => {
-      showSuccess(t.deleted)
-      go('/tasks')
-      client.removeQueries({ queryKey: ['task', task.id] })
-      void client.invalidateQueries({ queryKey: ['task'] })
-    },
-    onError: showError,
-  })
+  const remove = async () => {
+    await ok(api.DELETE('/task/{id}', { params: { path: { id: task.id } } }))
+    showSuccess(t.deleted)
+    go('/tasks')
+    client.removeQueries({ queryKey: ['task', task.id] })
+    void client.invalidateQueries({ queryKey: ['task'] })
+  }
+  return (
+    <DeleteButton name={task.name} word={task.name} onDelete={remove}>
+      {t.deleteBody}
+    </DeleteButton>
+  )
 }

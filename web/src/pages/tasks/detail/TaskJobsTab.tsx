@@ -2,6 +2,7 @@ import { Button, Paper, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ListChecks } from 'lucide-react'
 import { type Task, taskJobsQuery } from '../../../api/queries/automation/task'
+import { shortId } from '../../../lib/jobId'
 import { jobLook, jobStateText } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
 import { EmptyState } from '../../../ui/layout/EmptyState'
@@ -37,7 +38,7 @@ export function TaskJobsTab({ task }: { task: Task }) {
                       <span className="clip">
                         {jobStateText(job)}{' '}
                         <Text span size="xs" c="dimmed" className="mono">
-                          #{job.id.slice(-6)}
+                          {shortId(job.id)}
                         </Text>
                       </span>
                       <Text size="xs" c="dimmed" span>

@@ -1,4 +1,4 @@
-import { Tabs } from '@mantine/core'
+import { Paper, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type Task, taskQuery } from '../../../api/queries/automation/task'
@@ -8,6 +8,7 @@ import { usePageTitle } from '../../../app/title'
 import { useAppNavigate } from '../../../ui/AppLink'
 import { AclPanel } from '../../../ui/acl/AclPanel'
 import { UnsavedChanges } from '../../../ui/form/UnsavedChanges'
+import { FormActions } from '../../../ui/formPage/FormActions'
 import { QueryResult } from '../../../ui/layout/QueryResult'
 import { useTabInView } from '../../../ui/layout/useTabInView'
 import { ApiPanel } from '../../../ui/run/calls/ApiPanel'
@@ -15,9 +16,10 @@ import { RunDialog } from '../../../ui/run/RunDialog'
 import { DefinitionTab } from './DefinitionTab'
 import { HistoryTab } from './HistoryTab'
 import { TaskConflict } from './TaskConflict'
-import { TaskHead } from './TaskHead'
+import { RemoveTask, TaskHead } from './TaskHead'
 import { TaskJobsTab } from './TaskJobsTab'
 import { TaskTriggersTab } from './TaskTriggersTab'
+import { ThisRun } from './ThisRun'
 import '../tasks.css'
 import { useTaskForm } from '../draft/useTaskForm'
 import { useText } from '../text'
@@ -61,6 +63,7 @@ function Inside({ task }: { task: Task }) {
         </Tabs.List>
         <Tabs.Panel value="script">
           <DefinitionTab form={form} readOnly={!mayEdit} />
+          <ThisRun />
         </Tabs.Panel>
         <Tabs.Panel value="triggers">
           <TaskTriggersTab task={task} />
@@ -68,16 +71,25 @@ function Inside({ task }: { task: Task }) {
         <Tabs.Panel value="jobs">
           <TaskJobsTab task={task} />
         </Tabs.Panel>
-        <Tabs.Panel value="access" maw={640}>
-          <AclPanel object="task" id={task.id} />
+        <Tabs.Panel value="access" maw={680}>
+          <Paper withBorder p="md">
+            <AclPanel object="task" id={task.id} />
+          </Paper>
         </Tabs.Panel>
-        <Tabs.Panel value="api" maw={900}>
-          <ApiPanel target={{ kind: 'task', id: task.id, name: task.name }} />
+        <Tabs.Panel value="api" maw={940}>
+          <Paper withBorder p="md">
+            <ApiPanel target={{ kind: 'task', id: task.id, name: task.name }} />
+          </Paper>
         </Tabs.Panel>
         <Tabs.Panel value="history">
           <HistoryTab task={task} />
         </Tabs.Panel>
       </Tabs>
+      {mayEdit && (tab === 'script' || form.isDirty) ? (
+        <FormActions busy={form.isBusy} disabled={!form.isDirty} onSubmit={form.save}>
+          <RemoveTask task={task} />
+        </FormActions>
+      ) : null}
       <UnsavedBetweenTasks when={form.isDirty} />
       <RunDialog
         target={{ kind: 'task', id: task.id, name: task.name }}
@@ -94,7 +106,7 @@ function UnsavedBetweenTasks({ when }: { when: boolean }) {
   return <UnsavedChanges when={when} within={`/tasks/${id}`} />
 }
 
-/** Whether the run dialog is open stands in the address: a link can open it. */
+/** The address contains whether the run dialog is open, so a link can open it. */
 function useRunning(): [boolean, (isRunning: boolean) => void] {
   const navigate = useNavigate()
   const { run } = useSearch({ strict: false }) as { run?: boolean }

@@ -19,7 +19,7 @@ export interface Draft {
   task: Task
   edits: Edits
   isDirty: boolean
-  /** What somebody else made of it meanwhile. */
+  /** The newer version of someone else. */
   theirs: Task | null
   set: (change: Edits) => void
   /** Go on from another version: with the edits, or without. */

@@ -17,7 +17,7 @@ export interface ScriptDraft {
   isLoading: boolean
   isDeleted: boolean
   isDirty: boolean
-  /** What somebody else saved meanwhile. */
+  /** The newer version of someone else. */
   theirs: ScriptWithText | null
   /** How many others use the same file. */
   others: number

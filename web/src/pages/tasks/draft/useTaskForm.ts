@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { byField } from '../../../api/errors'
 import { type Task, taskQuery } from '../../../api/queries/automation/task'
 import { reportSaveError } from '../../../ui/editConflict/EditConflict'
+import { type OwnChannels, useOwnChannels } from '../../../ui/notify/ownRule'
 import { showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 import { saveTask } from './saveTask'
@@ -11,12 +12,13 @@ import { type ScriptDraft, useScriptDraft } from './useScriptDraft'
 export interface TaskForm {
   draft: Draft
   script: ScriptDraft
+  own: OwnChannels
   errors: Record<string, string>
   error: Error | null
   isDirty: boolean
   isBusy: boolean
   save: () => void
-  /** Somebody else changed it too: go on from theirs, with the own edits or without. */
+  /** Someone else changed it too: continue from their version, with the edits or without. */
   settle: (keep: boolean) => void
 }
 
@@ -26,14 +28,19 @@ export function useTaskForm(record: Task): TaskForm {
   const client = useQueryClient()
   const draft = useDraft(record)
   const script = useScriptDraft(draft.task.script_id, record.id)
-  const isDirty = draft.isDirty || script.isDirty
+  const own = useOwnChannels(record.id)
+  const isDirty = draft.isDirty || script.isDirty || own.isDirty
 
   const again = () => {
     void client.invalidateQueries({ queryKey: taskQuery(record.id).queryKey })
     void client.invalidateQueries({ queryKey: ['file'] })
   }
   const mutation = useMutation({
-    mutationFn: () => saveTask(draft.base, draft.edits, script),
+    mutationFn: async () => {
+      const task = await saveTask(draft.base, draft.edits, script)
+      await own.save(task.id, t.ruleName(task.name))
+      return task
+    },
     onSuccess: (task) => {
       client.setQueryData(taskQuery(record.id).queryKey, task)
       draft.rebase(task, false)
@@ -52,6 +59,7 @@ export function useTaskForm(record: Task): TaskForm {
   return {
     draft,
     script,
+    own,
     errors: byField(mutation.error),
     error: mutation.error,
     isDirty,

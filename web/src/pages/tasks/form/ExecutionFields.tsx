@@ -1,9 +1,13 @@
 import { Group, NumberInput, Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
+import { interval } from '../../../lib/format'
+import { hasErrorIn, OptionGroup } from '../../../ui/formPage/OptionGroup'
 import type { FormProps } from '../draft/taskDraft'
 import { useText } from '../text'
 import { FormCard } from './FormCard'
+
+const USUAL_LIMIT_MS = 600_000
 
 /** Host, the way of running, and how long it may take. */
 export function ExecutionFields(props: FormProps) {
@@ -14,16 +18,22 @@ export function ExecutionFields(props: FormProps) {
     <FormCard title={t.where}>
       <HostField {...props} />
       {isScript ? (
-        <>
-          <TextInput
-            label={t.runas}
-            description={t.runasHint}
-            classNames={{ input: 'mono' }}
-            readOnly={readOnly}
-            value={task.script_runas ?? ''}
-            error={errors.script_runas}
-            onChange={(event) => set({ script_runas: event.currentTarget.value })}
-          />
+        <TextInput
+          label={t.runas}
+          description={t.runasHint}
+          classNames={{ input: 'mono' }}
+          readOnly={readOnly}
+          value={task.script_runas ?? ''}
+          error={errors.script_runas}
+          onChange={(event) => set({ script_runas: event.currentTarget.value })}
+        />
+      ) : null}
+      <OptionGroup
+        title={isScript ? t.groups.limits : t.timeout}
+        summary={`${task.os_user ? `${task.os_user}, ` : ''}${interval(task.timeout ?? USUAL_LIMIT_MS)}`}
+        hasErrors={hasErrorIn(errors, ['os_user', 'timeout'])}
+      >
+        {isScript ? (
           <TextInput
             label={t.osUser}
             description={t.osUserHint}
@@ -32,9 +42,9 @@ export function ExecutionFields(props: FormProps) {
             error={errors.os_user}
             onChange={(event) => set({ os_user: event.currentTarget.value })}
           />
-        </>
-      ) : null}
-      <Limit {...props} />
+        ) : null}
+        <Limit {...props} />
+      </OptionGroup>
     </FormCard>
   )
 }

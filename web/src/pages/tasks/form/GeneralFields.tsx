@@ -1,6 +1,7 @@
 import { Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { taskNamesQuery } from '../../../api/queries/automation/task'
+import { hasErrorIn, OptionGroup } from '../../../ui/formPage/OptionGroup'
 import type { FormProps } from '../draft/taskDraft'
 import { useText } from '../text'
 import { FormCard } from './FormCard'
@@ -32,20 +33,26 @@ export function GeneralFields({ task, set, errors, readOnly }: FormProps) {
           onChange={(event) => set({ description: event.currentTarget.value })}
         />
       )}
-      <TagsInput
-        label={t.tags}
-        readOnly={readOnly}
-        data={knownTags}
-        value={task.tags}
-        error={errors.tags}
-        onChange={(tags) => set({ tags })}
-      />
-      <Switch
-        label={t.enabled}
-        disabled={readOnly}
-        checked={task.enable}
-        onChange={(event) => set({ enable: event.currentTarget.checked })}
-      />
+      <OptionGroup
+        title={t.groups.tags}
+        summary={[...task.tags, ...(task.enable ? [] : [t.off])].join(', ')}
+        hasErrors={hasErrorIn(errors, ['tags'])}
+      >
+        <TagsInput
+          label={t.tags}
+          readOnly={readOnly}
+          data={knownTags}
+          value={task.tags}
+          error={errors.tags}
+          onChange={(tags) => set({ tags })}
+        />
+        <Switch
+          label={t.enabled}
+          disabled={readOnly}
+          checked={task.enable}
+          onChange={(event) => set({ enable: event.currentTarget.checked })}
+        />
+      </OptionGroup>
     </FormCard>
   )
 }

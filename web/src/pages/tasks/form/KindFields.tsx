@@ -167,7 +167,7 @@ function ApprovalFields({ task, set, errors, readOnly }: FormProps) {
         onChange={(event) => set({ four_eyes: event.currentTarget.checked })}
       />
       <Select
-        label={t.silence}
+        label={t.defaultAnswer}
         allowDeselect={false}
         readOnly={readOnly}
         data={choose(t.answers)}

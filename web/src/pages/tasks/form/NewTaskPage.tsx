@@ -1,10 +1,11 @@
-import { Badge, Button, Group, Stack, TextInput, Title } from '@mantine/core'
+import { Badge, Button, Stack, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { Play } from 'lucide-react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { byField } from '../../../api/errors'
 import { contentQuery, scriptQuery } from '../../../api/queries/automation/script'
-import { taskQuery } from '../../../api/queries/automation/task'
+import { type Task, taskQuery } from '../../../api/queries/automation/task'
 import { hostNamesQuery } from '../../../api/queries/monitoring/host'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
@@ -13,22 +14,21 @@ import { useAppNavigate } from '../../../ui/AppLink'
 import { mergeEdits } from '../../../ui/editConflict/heldVersion'
 import { CodeEditor } from '../../../ui/editor/CodeEditor'
 import { UnsavedChanges } from '../../../ui/form/UnsavedChanges'
+import { FormActions } from '../../../ui/formPage/FormActions'
 import { EmptyState } from '../../../ui/layout/EmptyState'
 import { QueryResult } from '../../../ui/layout/QueryResult'
-import { useWords } from '../../../ui/text'
+import { useOwnChannels } from '../../../ui/notify/ownRule'
+import { newKey, start } from '../../../ui/run/target'
 import { showError, showSuccess } from '../../../ui/toast'
 import { createTask } from '../draft/saveTask'
 import type { FormProps } from '../draft/taskDraft'
 import { Templates } from '../list/FirstTask'
-import { ArgumentList } from './arguments/ArgumentList'
-import { GeneralFields } from './GeneralFields'
 import { KindFields } from './KindFields'
-import { OptionFields } from './OptionFields'
 import '../tasks.css'
 import { Form } from '../../../ui/form/Form'
 import { type Template, templateOf } from '../draft/templates'
 import { useText } from '../text'
-import { ExecutionFields } from './ExecutionFields'
+import { TaskFields } from './TaskFields'
 
 const newTaskRoute = getRouteApi('/$customer/tasks/new')
 
@@ -70,6 +70,26 @@ function CopyOf({ id }: { id: string }) {
   )
 }
 
+const RUN = 'run'
+
+/** Whether the form was sent by "Create and run". */
+function isRunButton(event: FormEvent<HTMLFormElement>): boolean {
+  const { submitter } = event.nativeEvent as SubmitEvent
+  return submitter instanceof HTMLButtonElement && submitter.value === RUN
+}
+
+/** The task exists all the same: its page opens. */
+function reportError(error: Error): undefined {
+  showError(error)
+}
+
+/** Runs a new task at once, or opens the dialog that asks for its arguments. */
+async function runOnce(task: Task): Promise<{ run?: boolean; job?: string }> {
+  if (task.task_arguments.some(({ type }) => type !== 'fixed')) return { run: true }
+  const target = { kind: 'task' as const, id: task.id, name: task.name }
+  return { job: (await start(target, null, newKey())).id }
+}
+
 interface Props {
   first: Template
   /** A stored script instead of a new one. */
@@ -93,10 +113,15 @@ function useNewTask(first: Template, scriptId: string | undefined) {
     ...(scriptId ? { script_id: scriptId } : {}),
   }
   const task = { ...base, ...edits }
+  const own = useOwnChannels()
   const isInline = task.type === 'script' && !scriptId
   const mutation = useMutation({
-    mutationFn: () => createTask(task, isInline ? { filename, source } : undefined),
-    onSuccess: (task) => {
+    mutationFn: async ({ isRun }: { isRun: boolean }) => {
+      const created = await createTask(task, isInline ? { filename, source } : undefined)
+      await own.save(created.id, t.ruleName(created.name)).catch(showError)
+      return { created, search: isRun ? await runOnce(created).catch(reportError) : undefined }
+    },
+    onSuccess: ({ created: task }) => {
       client.setQueryData(taskQuery(task.id).queryKey, task)
       void client.invalidateQueries({ queryKey: ['task'] })
       showSuccess(t.created)
@@ -104,9 +129,9 @@ function useNewTask(first: Template, scriptId: string | undefined) {
     onError: (fault) => Object.keys(byField(fault)).length === 0 && showError(fault),
   })
   // Once the page knows that all is saved, it lets its reader go.
-  const taskId = mutation.data?.id
+  const { data } = mutation
   useEffect(() => {
-    if (taskId) go(`/tasks/${taskId}`)
+    if (data) go(`/tasks/${data.created.id}`, data.search)
   })
   return {
     task,
@@ -116,6 +141,7 @@ function useNewTask(first: Template, scriptId: string | undefined) {
     filename,
     setFilename,
     isInline,
+    own,
     mutation,
     isDirty: Object.keys(edits).length > 0 || source !== first.source,
   }
@@ -123,12 +149,13 @@ function useNewTask(first: Template, scriptId: string | undefined) {
 
 function NewTaskForm({ first, scriptId }: Props) {
   const t = useText()
-  const w = useWords()
-  const go = useAppNavigate()
   const form = useNewTask(first, scriptId)
   const { task, mutation } = form
-  const submit = () => !mutation.isPending && mutation.mutate()
-  useKeys({ 'mod+s': submit, 'mod+Enter': submit })
+  const submit = (isRun: boolean) => {
+    if (!mutation.isPending) mutation.mutate({ isRun })
+  }
+  const create = () => submit(false)
+  useKeys({ 'mod+s': create, 'mod+Enter': create })
   const props: FormProps = {
     task,
     set: form.set,
@@ -137,32 +164,23 @@ function NewTaskForm({ first, scriptId }: Props) {
   }
   const isScript = task.type === 'script'
   return (
-    <Form onSubmit={() => submit()}>
+    <Form onSubmit={(event) => submit(isRunButton(event))}>
       <div className="task-head">
         <Title order={2} size="h4">
           {task.name || t.newTask}
         </Title>
         <Badge size="sm">{t.types[task.type]}</Badge>
-        <Group ml="auto" gap={8}>
-          <Button variant="default" onClick={() => go('/tasks')}>
-            {w.cancel}
-          </Button>
-          <Button type="submit" loading={mutation.isPending}>
-            {t.create}
-          </Button>
-        </Group>
       </div>
-      <div className="task-split">
-        <Stack gap={12}>
-          <GeneralFields {...props} />
-          {isScript ? <NewScript form={form} scriptId={scriptId} /> : <KindFields {...props} />}
-        </Stack>
-        <Stack gap={12}>
-          {isScript || task.type === 'scraper' ? <ExecutionFields {...props} /> : null}
-          {task.type === 'notification' ? null : <ArgumentList {...props} />}
-          <OptionFields {...props} />
-        </Stack>
-      </div>
+      <TaskFields
+        {...props}
+        own={form.own}
+        main={isScript ? <NewScript form={form} scriptId={scriptId} /> : <KindFields {...props} />}
+      />
+      <FormActions isNew busy={mutation.isPending} cancelTo="/tasks">
+        <Button type="submit" variant="default" value={RUN} leftSection={<Play size={14} />}>
+          {t.createAndRun}
+        </Button>
+      </FormActions>
       <UnsavedChanges when={form.isDirty && !mutation.isSuccess} />
     </Form>
   )

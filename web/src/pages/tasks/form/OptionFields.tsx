@@ -1,5 +1,7 @@
 import { Group, NumberInput, Select, Switch } from '@mantine/core'
-import { NotifiedBy } from '../../../ui/notify/NotifiedBy'
+import { hasErrorIn, OptionGroup } from '../../../ui/formPage/OptionGroup'
+import { NotifyChoice } from '../../../ui/notify/NotifyChoice'
+import type { OwnChannels } from '../../../ui/notify/ownRule'
 import type { FormProps } from '../draft/taskDraft'
 import { useText } from '../text'
 import { FormCard } from './FormCard'
@@ -8,27 +10,83 @@ import { PairsField } from './PairsField'
 
 const HOUR = 3_600_000
 
-/** What a task can do beyond being run; all have a usual value. */
+/** What a task can do beyond being run; all have a usual value, so they are collapsed. */
 export function OptionFields(props: FormProps) {
   const t = useText()
-  const { task, set, errors, readOnly } = props
+  const { task, errors } = props
   const isScript = task.type === 'script'
   const hasRun = isScript || task.type === 'scraper'
-  const toggle = (
-    name: 'cancellable' | 'daemonize' | 'ignore_exit_code' | 'notify',
-    label: string,
-  ) => (
-    <Switch
-      label={label}
-      disabled={readOnly}
-      checked={!!task[name]}
-      onChange={(event) => set({ [name]: event.currentTarget.checked })}
-    />
-  )
   return (
     <FormCard title={t.options}>
-      {hasRun ? <Running {...props} /> : null}
-      <HistoryFields {...props} />
+      {hasRun ? (
+        <OptionGroup
+          title={t.groups.repeat}
+          summary={task.retry ? t.retry : undefined}
+          hasErrors={hasErrorIn(errors, ['concurrency', 'retry'])}
+        >
+          <Running {...props} />
+        </OptionGroup>
+      ) : null}
+      <OptionGroup
+        title={t.groups.waiting}
+        hasErrors={hasErrorIn(errors, ['expires', 'grace_time'])}
+      >
+        <Waiting {...props} />
+      </OptionGroup>
+      <OptionGroup title={t.groups.history} hasErrors={hasErrorIn(errors, ['history'])}>
+        <HistoryFields {...props} />
+      </OptionGroup>
+      {isScript ? (
+        <OptionGroup
+          title={t.groups.result}
+          hasErrors={hasErrorIn(errors, ['default_state_evaluation'])}
+        >
+          <ResultFields {...props} />
+        </OptionGroup>
+      ) : null}
+      {isScript ? (
+        <OptionGroup
+          title={t.env}
+          summary={Object.keys(task.env ?? {}).join(', ')}
+          hasErrors={hasErrorIn(errors, ['env'])}
+        >
+          <EnvironmentField {...props} />
+        </OptionGroup>
+      ) : null}
+    </FormCard>
+  )
+}
+
+/** Whether people are notified of a failure, and which channels get it. */
+export function NotifyFields({ task, set, readOnly, own }: FormProps & { own: OwnChannels }) {
+  const t = useText()
+  return (
+    <FormCard title={t.groups.notify}>
+      <Switch
+        label={t.notify}
+        disabled={readOnly}
+        checked={task.notify}
+        onChange={(event) => set({ notify: event.currentTarget.checked })}
+      />
+      {task.notify ? (
+        <NotifyChoice
+          own={own}
+          readOnly={readOnly}
+          failure={{
+            kind: 'job.finished',
+            objectIds: [task.id, task.host_id ?? ''].filter(Boolean),
+            tags: task.tags,
+          }}
+        />
+      ) : null}
+    </FormCard>
+  )
+}
+
+function Waiting({ task, set, errors, readOnly }: FormProps) {
+  const t = useText()
+  return (
+    <>
       <NumberInput
         label={t.expires}
         min={0}
@@ -45,21 +103,13 @@ export function OptionFields(props: FormProps) {
         error={errors.grace_time}
         onChange={(next) => set({ grace_time: Number(next) })}
       />
-      {toggle('cancellable', t.cancellable)}
-      {isScript ? toggle('daemonize', t.daemonize) : null}
-      {isScript ? toggle('ignore_exit_code', t.ignoreExit) : null}
-      {toggle('notify', t.notify)}
-      {task.notify ? (
-        <NotifiedBy
-          failure={{
-            kind: 'job.finished',
-            objectIds: [task.id, task.host_id ?? ''].filter(Boolean),
-            tags: task.tags,
-          }}
-        />
-      ) : null}
-      {isScript ? <ScriptOptions {...props} /> : null}
-    </FormCard>
+      <Switch
+        label={t.cancellable}
+        disabled={readOnly}
+        checked={!!task.cancellable}
+        onChange={(event) => set({ cancellable: event.currentTarget.checked })}
+      />
+    </>
   )
 }
 
@@ -138,10 +188,20 @@ function Retry({ task, set, errors, readOnly }: FormProps) {
   )
 }
 
-function ScriptOptions({ task, set, errors, readOnly }: FormProps) {
+function ResultFields({ task, set, errors, readOnly }: FormProps) {
   const t = useText()
+  const toggle = (name: 'daemonize' | 'ignore_exit_code', label: string) => (
+    <Switch
+      label={label}
+      disabled={readOnly}
+      checked={!!task[name]}
+      onChange={(event) => set({ [name]: event.currentTarget.checked })}
+    />
+  )
   return (
     <>
+      {toggle('daemonize', t.daemonize)}
+      {toggle('ignore_exit_code', t.ignoreExit)}
       <Select
         label={t.stateDefault}
         readOnly={readOnly}
@@ -151,17 +211,23 @@ function ScriptOptions({ task, set, errors, readOnly }: FormProps) {
         error={errors.default_state_evaluation}
         onChange={(next) => set({ default_state_evaluation: next === 'none' ? '' : next })}
       />
-      <PairsField
-        label={t.env}
-        hint={t.envHint}
-        bad={t.envBad}
-        sign="="
-        value={task.env ?? {}}
-        error={errors.env ?? faultsBelow(errors, 'env.')}
-        readOnly={readOnly}
-        onChange={(env) => set({ env })}
-      />
     </>
+  )
+}
+
+function EnvironmentField({ task, set, errors, readOnly }: FormProps) {
+  const t = useText()
+  return (
+    <PairsField
+      label={t.env}
+      hint={t.envHint}
+      bad={t.envBad}
+      sign="="
+      value={task.env ?? {}}
+      error={errors.env ?? faultsBelow(errors, 'env.')}
+      readOnly={readOnly}
+      onChange={(env) => set({ env })}
+    />
   )
 }
 

@@ -5,7 +5,7 @@ import { type Pairs, pairsText, parsePairs } from './pairs'
 interface Props {
   label: string
   hint: string
-  /** What to say of a line that cannot be read. */
+  /** The error for a line that cannot be parsed. */
   bad: string
   sign: '=' | ':'
   value: Pairs
@@ -19,7 +19,7 @@ export function PairsField({ label, hint, bad, sign, value, error, readOnly, onC
   const [text, setText] = useState(() => pairsText(value, sign))
   const pairs = parsePairs(text, sign)
   useEffect(() => {
-    // Somebody else's version came in: show it, unless it says what stands here, or a line is
+    // Someone else's version arrived: show it, unless it means the same, or a line is
     // only half written.
     setText((now) => {
       const here = parsePairs(now, sign)

@@ -45,7 +45,7 @@ export function TaskFilters({ filter, total }: { filter: TasksSearch; total: num
         label={t.last}
         value={filter.last}
         onChange={(last) => set({ last: last as TasksSearch['last'] })}
-        data={Object.entries(t.lasts).map(([value, label]) => ({ value, label }))}
+        data={Object.entries(t.lastResults).map(([value, label]) => ({ value, label }))}
       />
       <Text size="xs" c="dimmed" ml="auto" className="num">
         {total === null ? '' : t.count(total)}

@@ -81,7 +81,7 @@ function TaskRow({ line, name, isInner, onRun }: RowProps) {
       </div>
       <div className="tasks-beats">
         {line.beats ? (
-          <CheckStrip data={looksOf(line.beats)} label={runsLabel(t.beats(line.name), line)} />
+          <CheckStrip data={looksOf(line.beats)} label={runsLabel(t.lastRuns(line.name), line)} />
         ) : null}
       </div>
       <Text size="xs" c="dimmed" className="tasks-last" component="div">

@@ -74,7 +74,7 @@ function Groups({ lines, onRun }: { lines: TaskLine[]; onRun: (line: TaskLine) =
   const groups = useMemo(() => groupTasks(lines), [lines])
   if (groups.length === 0)
     return (
-      <EmptyState icon={ListFilter} title={t.noneFit}>
+      <EmptyState icon={ListFilter} title={t.noMatches}>
         <Button component={AppLink} to="/tasks" variant="default">
           {t.clear}
         </Button>

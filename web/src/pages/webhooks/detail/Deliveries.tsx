@@ -9,6 +9,7 @@ import {
   deliveryQuery,
 } from '../../../api/queries/automation/webhook'
 import { bytes } from '../../../lib/format'
+import { shortId } from '../../../lib/jobId'
 import { AppLink } from '../../../ui/AppLink'
 import { QueryResult } from '../../../ui/layout/QueryResult'
 import { StateIcon } from '../../../ui/state/StateIcon'
@@ -51,8 +52,8 @@ function Row({ delivery }: { delivery: Delivery }) {
             {t.verdicts[delivery.verdict] ?? delivery.verdict}
           </Text>{' '}
           <Text span size="xs" c="dimmed">
-            {t.doors[delivery.door] ?? delivery.door} · {delivery.user || delivery.address} ·{' '}
-            {bytes(delivery.size)}
+            {t.accessMethods[delivery.door] ?? delivery.door} · {delivery.user || delivery.address}{' '}
+            · {bytes(delivery.size)}
           </Text>
         </span>
         {delivery.replay_of ? <Badge size="xs">{t.replayOf}</Badge> : <span />}
@@ -77,7 +78,7 @@ function Opened({ delivery }: { delivery: Delivery }) {
         {delivery.jobs.length ? null : <Text size="sm">{t.noJobs}</Text>}
         {delivery.jobs.map((job) => (
           <Anchor key={job.id} component={AppLink} to={`/jobs/${job.id}`} size="sm">
-            {t.job} #{job.id.slice(-6)}
+            {t.job} {shortId(job.id)}
           </Anchor>
         ))}
         <Replay delivery={delivery} />

@@ -61,7 +61,7 @@ export function TestCall({ hook }: { hook: Webhook }) {
             <Mapping key={target.id} target={target} elements={parsed.elements} />
           ))
         : null}
-      {send.data ? <Alert color="teal">{t.sent(send.data.jobs.length)}</Alert> : null}
+      {send.data ? <Alert color="teal">{t.accepted(send.data.jobs.length)}</Alert> : null}
       {send.error ? (
         <Alert color="red" role="alert">
           {send.error.message}

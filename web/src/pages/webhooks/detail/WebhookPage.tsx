@@ -1,7 +1,6 @@
-import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { Badge, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { Save } from 'lucide-react'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import { type Webhook, webhookQuery } from '../../../api/queries/automation/webhook'
@@ -14,10 +13,10 @@ import { FieldsConflict } from '../../../ui/editConflict/FieldsConflict'
 import { useHeldVersion } from '../../../ui/editConflict/heldVersion'
 import { DeleteButton } from '../../../ui/form/EditForm'
 import { UnsavedChanges } from '../../../ui/form/UnsavedChanges'
+import { FormActions } from '../../../ui/formPage/FormActions'
 import { QueryResult } from '../../../ui/layout/QueryResult'
 import { Section } from '../../../ui/layout/Section'
 import { Ago } from '../../../ui/state/Time'
-import { useWords } from '../../../ui/text'
 import { showSuccess } from '../../../ui/toast'
 import { WebhookAddress } from '../form/WebhookAddress'
 import { type WebhookDraft, WebhookFields } from '../form/WebhookFields'
@@ -61,7 +60,9 @@ function useSave(hook: Webhook) {
     isBusy: save.isPending,
     errors: byField(save.error),
     set: heldVersion.set,
-    submit: () => isDirty && !save.isPending && save.mutate(),
+    submit: () => {
+      if (isDirty && !save.isPending) save.mutate()
+    },
     notice,
   }
 }
@@ -81,7 +82,6 @@ function change(hook: Webhook, body: Partial<WebhookDraft>): Promise<Webhook> {
 
 function Inside({ hook }: { hook: Webhook }) {
   const t = useText()
-  const w = useWords()
   const mayEdit = useCan()('webhook.edit')
   const form = useSave(hook)
   useKeys(mayEdit ? { 'mod+s': form.submit } : {})
@@ -102,19 +102,6 @@ function Inside({ hook }: { hook: Webhook }) {
             t.neverCalled
           )}
         </Text>
-        {mayEdit ? (
-          <Group ml="auto" gap={8}>
-            <Remove hook={hook} />
-            <Button
-              leftSection={<Save size={14} />}
-              disabled={!form.isDirty}
-              loading={form.isBusy}
-              onClick={form.submit}
-            >
-              {w.save}
-            </Button>
-          </Group>
-        ) : null}
       </div>
       {form.notice}
       <div className="hooks-split">
@@ -142,6 +129,16 @@ function Inside({ hook }: { hook: Webhook }) {
           </Section>
         </Stack>
       </div>
+      {mayEdit ? (
+        <FormActions
+          busy={form.isBusy}
+          disabled={!form.isDirty}
+          onSubmit={form.submit}
+          cancelTo="/webhooks"
+        >
+          <Remove hook={hook} />
+        </FormActions>
+      ) : null}
       <UnsavedChanges when={form.isDirty && mayEdit} />
     </>
   )

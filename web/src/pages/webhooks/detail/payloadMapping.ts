@@ -26,7 +26,7 @@ export function mapPayload(definitions: Argument[], elements: unknown[]): Argume
       const text = argument.masked ? '***' : asText(elements[n])
       return { kind: 'given', element: n, text }
     }
-    return { kind: argument.required ? 'missing' : 'blank' }
+    return { kind: argument.required === false ? 'blank' : 'missing' }
   })
 }
 

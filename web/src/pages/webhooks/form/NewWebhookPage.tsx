@@ -1,4 +1,3 @@
-import { Button, Group } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ok } from '../../../api/client'
@@ -8,9 +7,9 @@ import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
 import { useAppNavigate } from '../../../ui/AppLink'
+import { FormActions } from '../../../ui/formPage/FormActions'
 import { EmptyState } from '../../../ui/layout/EmptyState'
 import { Section } from '../../../ui/layout/Section'
-import { useWords } from '../../../ui/text'
 import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 import { type WebhookDraft, WebhookFields } from './WebhookFields'
@@ -28,7 +27,6 @@ export function NewWebhookPage() {
 
 function NewWebhookForm() {
   const t = useText()
-  const w = useWords()
   const go = useAppNavigate()
   const client = useQueryClient()
   const [draft, setDraft] = useState(FIRST)
@@ -52,15 +50,8 @@ function NewWebhookForm() {
           errors={byField(create.error)}
           readOnly={false}
         />
-        <Group justify="flex-end" gap={8} mt="md">
-          <Button variant="default" onClick={() => go('/webhooks')}>
-            {w.cancel}
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            {t.create}
-          </Button>
-        </Group>
       </Section>
+      <FormActions isNew busy={create.isPending} cancelTo="/webhooks" />
     </Form>
   )
 }

@@ -5,16 +5,17 @@ import { runsQuery, type Workflow } from '../../../api/queries/automation/workfl
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { dateTime } from '../../../lib/format'
-import { isOver, jobStateText } from '../../../lib/state'
+import { shortId } from '../../../lib/jobId'
+import { jobStateText } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
 import { FlowTable } from '../../../ui/graph/FlowTable'
-import { FlowView } from '../../../ui/graph/FlowView'
-import { draftOf, tasksOf, useSteps } from '../../../ui/graph/RunGraph'
+import { draftOf, RunPicture, tasksOf, useSteps } from '../../../ui/graph/RunGraph'
 import { WorkflowEditor } from '../editor/WorkflowEditor'
+import { NO_RUN } from '../search'
 import { useText } from '../text'
 import { useAddress } from './useAddress'
 
-/** The graph: to look at, with a run drawn over it, or to edit. */
+/** The graph with its newest run or another one, or the editor. */
 export function WorkflowGraphTab({ workflow }: { workflow: Workflow }) {
   const t = useText()
   const { search, go } = useAddress()
@@ -24,6 +25,7 @@ export function WorkflowGraphTab({ workflow }: { workflow: Workflow }) {
     const next = { ...search, ...change }
     go(home, Object.fromEntries(Object.entries(next).filter(([, value]) => value)))
   }
+  const runId = useRunId(workflow.id, search.job)
   useKeys(mayEdit ? { e: () => set({ edit: !search.edit }) } : {})
   if (search.edit && mayEdit)
     return (
@@ -37,7 +39,7 @@ export function WorkflowGraphTab({ workflow }: { workflow: Workflow }) {
   return (
     <Paper withBorder className="flow-board">
       <Group className="head" wrap="wrap">
-        <RunPicker workflow={workflow} job={search.job} onPick={(job) => set({ job })} />
+        <RunPicker workflow={workflow} runId={runId} onPick={(job) => set({ job })} />
         <Group ml="auto" gap={8}>
           <SegmentedControl
             size="xs"
@@ -53,13 +55,22 @@ export function WorkflowGraphTab({ workflow }: { workflow: Workflow }) {
             variant="default"
             leftSection={<Pencil size={14} />}
             disabled={!mayEdit}
-            onClick={() => set({ edit: true, job: undefined })}
+            onClick={() => set({ edit: true, job: undefined, step: undefined })}
           >
             {t.edit}
           </Button>
         </Group>
       </Group>
-      <Picture workflow={workflow} job={search.job} isTable={!!search.table} />
+      {search.table ? (
+        <StepTable workflow={workflow} runId={runId} />
+      ) : (
+        <RunPicture
+          workflow={workflow}
+          jobId={runId}
+          step={search.step ?? null}
+          onStep={(step) => set({ step: step ?? undefined })}
+        />
+      )}
     </Paper>
   )
 }
@@ -72,14 +83,20 @@ function useRuns(id: string) {
   return { runs: data?.pages.flatMap((page) => page.rows) ?? [], hasOlder: hasNextPage }
 }
 
+/** The run that the address names, or the newest. */
+function useRunId(id: string, job: string | undefined): string | null {
+  const { runs } = useRuns(id)
+  return job === NO_RUN ? null : (job ?? runs[0]?.id ?? null)
+}
+
 function RunPicker({
   workflow,
-  job,
+  runId,
   onPick,
 }: {
   workflow: Workflow
-  job?: string
-  onPick: (job: string | undefined) => void
+  runId: string | null
+  onPick: (job: string) => void
 }) {
   const t = useText()
   const { go } = useAddress()
@@ -88,8 +105,8 @@ function RunPicker({
     value: run.id,
     label: `${dateTime(run.creation_date)} · ${jobStateText(run)}`,
   }))
-  if (job && !runs.some((run) => run.id === job))
-    options.push({ value: job, label: `#${job.slice(-6)}` })
+  if (runId && !runs.some((run) => run.id === runId))
+    options.push({ value: runId, label: shortId(runId) })
   if (hasOlder) options.push({ value: OLDER, label: t.olderRuns })
   return (
     <Select
@@ -99,54 +116,26 @@ function RunPicker({
       placeholder={t.latest}
       clearable
       data={options}
-      value={job ?? runs.find((run) => !isOver(run))?.id ?? null}
+      value={runId}
       onChange={(value) =>
-        value === OLDER ? go(`/workflows/${workflow.id}/jobs`) : onPick(value ?? undefined)
+        value === OLDER ? go(`/workflows/${workflow.id}/jobs`) : onPick(value ?? NO_RUN)
       }
     />
   )
 }
 
-function Picture({
-  workflow,
-  job,
-  isTable,
-}: {
-  workflow: Workflow
-  job?: string
-  isTable: boolean
-}) {
+function StepTable({ workflow, runId }: { workflow: Workflow; runId: string | null }) {
   const t = useText()
-  const { go } = useAddress()
-  const { runs } = useRuns(workflow.id)
-  // A run that is under way shows itself.
-  const runId = job ?? runs.find((run) => !isOver(run))?.id ?? null
   const { states, jobsOf } = useSteps(workflow.id, runId)
-  const common = {
-    draft: draftOf(workflow),
-    tasks: tasksOf(workflow),
-    steps: runId ? states : undefined,
-  }
-  const pageOf = new Map(
-    workflow.graph.nodes?.map((node) => [
-      node.id,
-      node.workflow_id ? `/workflows/${node.workflow_id}` : `/tasks/${node.task_id}`,
-    ]),
-  )
-  const open = (node: string | null) => {
-    if (!node) return
-    const run = jobsOf.get(node)?.at(-1)
-    if (runId && !run) return
-    go(run ? `/jobs/${run}` : (pageOf.get(node) ?? ''))
-  }
-  if (!isTable) return <FlowView {...common} onSelect={open} />
   return (
     <FlowTable
-      {...common}
+      draft={draftOf(workflow)}
+      tasks={tasksOf(workflow)}
+      steps={runId ? states : undefined}
       actions={(node) => {
-        const runs = jobsOf.get(node) ?? []
-        if (runs.length > 1) return <Visits jobs={runs} />
-        if (runs.length) return <AppLink to={`/jobs/${runs[0]}`}>{t.openJob}</AppLink>
+        const jobs = jobsOf.get(node) ?? []
+        if (jobs.length > 1) return <Visits jobs={jobs} />
+        if (jobs.length) return <AppLink to={`/jobs/${jobs[0]}`}>{t.openJob}</AppLink>
         return runId ? <Text size="xs">{t.notRun}</Text> : null
       }}
     />

@@ -4,6 +4,7 @@ import { Ban, ListChecks, RotateCcw, StepForward } from 'lucide-react'
 import { api, ok, type Shape } from '../../../api/client'
 import { runsQuery, type Workflow } from '../../../api/queries/automation/workflow'
 import { movesOf, restartWorkflowJob } from '../../../api/queries/job'
+import { shortId } from '../../../lib/jobId'
 import { isOver, jobLook, jobStateText } from '../../../lib/state'
 import { AppLink } from '../../../ui/AppLink'
 import { EmptyState } from '../../../ui/layout/EmptyState'
@@ -72,7 +73,7 @@ function RunRow({ workflow, run }: { workflow: Workflow; run: Shape<'JobRecord'>
           {jobStateText(run)} · {run.user.username || run.origin}
         </AppLink>
         <Text size="xs" c="dimmed" component="div">
-          <Ago at={run.creation_date} /> · <code>{run.id.slice(-6)}</code>
+          <Ago at={run.creation_date} /> · <code>{shortId(run.id)}</code>
         </Text>
       </div>
       <Duration from={run.creation_date} to={run.ended_at} />

@@ -1,17 +1,15 @@
-import { Button, Group, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import type { Workflow } from '../../../api/queries/automation/workflow'
 import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { useAppNavigate } from '../../../ui/AppLink'
-import { ConfirmDialog } from '../../../ui/form/ConfirmDialog'
+import { DeleteButton } from '../../../ui/form/EditForm'
 import { Form } from '../../../ui/form/Form'
+import { FormActions } from '../../../ui/formPage/FormActions'
 import { Section } from '../../../ui/layout/Section'
-import { useWords } from '../../../ui/text'
-import { showError } from '../../../ui/toast'
 import { useText } from '../text'
 import { useWorkflowForm } from './useWorkflowForm'
 
@@ -25,7 +23,6 @@ const settingsOf = ({ name, description, tags, enable, multitasking }: Workflow)
 
 export function WorkflowSettingsTab({ workflow }: { workflow: Workflow }) {
   const t = useText()
-  const w = useWords()
   const mayEdit = useCan()('workflow.edit')
   const form = useWorkflowForm(workflow, settingsOf)
   const { values, set } = form
@@ -72,12 +69,9 @@ export function WorkflowSettingsTab({ workflow }: { workflow: Workflow }) {
             checked={values.multitasking}
             onChange={(event) => set({ multitasking: event.currentTarget.checked })}
           />
-          <Group>
-            <Button type="submit" disabled={!mayEdit} loading={form.isBusy}>
-              {w.save}
-            </Button>
+          <FormActions busy={form.isBusy} disabled={!mayEdit} cancelTo="/workflows">
             {mayEdit ? <Remove workflow={workflow} /> : null}
-          </Group>
+          </FormActions>
         </Stack>
       </Form>
     </Section>
@@ -86,33 +80,16 @@ export function WorkflowSettingsTab({ workflow }: { workflow: Workflow }) {
 
 function Remove({ workflow }: { workflow: Workflow }) {
   const t = useText()
-  const w = useWords()
   const go = useAppNavigate()
   const client = useQueryClient()
-  const [isAsking, setAsking] = useState(false)
-  const remove = useMutation({
-    mutationFn: () => ok(api.DELETE('/workflows/{id}', { params: { path: { id: workflow.id } } })),
-    onError: showError,
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: ['workflow', 'list'] })
-      go('/workflows')
-    },
-  })
+  const remove = async () => {
+    await ok(api.DELETE('/workflows/{id}', { params: { path: { id: workflow.id } } }))
+    void client.invalidateQueries({ queryKey: ['workflow', 'list'] })
+    go('/workflows')
+  }
   return (
-    <>
-      <Button variant="default" c="var(--mantine-color-error)" onClick={() => setAsking(true)}>
-        {t.deleteIt}
-      </Button>
-      <ConfirmDialog
-        opened={isAsking}
-        title={w.reallyDelete(workflow.name)}
-        action={t.deleteIt}
-        busy={remove.isPending}
-        onClose={() => setAsking(false)}
-        onConfirm={remove.mutate}
-      >
-        {t.deleteBody}
-      </ConfirmDialog>
-    </>
+    <DeleteButton name={workflow.name} onDelete={remove}>
+      {t.deleteBody}
+    </DeleteButton>
   )
 }

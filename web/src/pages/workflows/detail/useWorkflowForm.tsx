@@ -31,7 +31,7 @@ export function useSaveWorkflow() {
   })
 }
 
-/** Some fields of a workflow being edited, and a notice when somebody else changes them too. */
+/** Some fields of a workflow being edited, and a notice when someone else changes them too. */
 export function useWorkflowForm<V extends Body>(
   workflow: Workflow,
   fieldsOf: (workflow: Workflow) => V,

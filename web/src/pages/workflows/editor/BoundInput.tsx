@@ -11,7 +11,7 @@ interface Props {
 /** How often a connection may be followed in one run. */
 export function VisitLimitInput({ value, onChange, size }: Props) {
   const t = useText()
-  // While somebody types the field may be empty; what was meant shows when it is left.
+  // While a person types the field may be empty; the value is applied when the field is left.
   const [text, setText] = useState<number | string>(value ?? '')
   useEffect(() => setText(value ?? ''), [value])
   return (

@@ -7,6 +7,7 @@ import {
   Text,
   Title,
 } from '@mantine/core'
+import { Plus } from 'lucide-react'
 import {
   type Draft,
   type Edge,
@@ -22,19 +23,24 @@ import {
 import { edgeText, useText as useGraphText } from '../../../ui/graph/text'
 import { showError } from '../../../ui/toast'
 import { useText } from '../text'
+import { ArgumentSources } from './arguments/ArgumentSources'
 import { VisitLimitInput } from './BoundInput'
 import { EVENTS } from './ConnectDialog'
 
 interface StepProps {
+  workflowId: string
   node: Node
   draft: Draft
   onChange: (draft: Draft) => void
   onRemove: () => void
   onEdge: (edge: Edge) => void
+  /** Adds a step that follows this one. */
+  onNext: () => void
 }
 
 /** What can be changed of one step. */
-export function StepPanel({ node, draft, onChange, onRemove, onEdge }: StepProps) {
+export function StepPanel(props: StepProps) {
+  const { workflowId, node, draft, onChange, onRemove, onEdge, onNext } = props
   const t = useText()
   const words = useGraphText()
   const out = draft.edges.filter((edge) => edge.source === node.id)
@@ -49,6 +55,10 @@ export function StepPanel({ node, draft, onChange, onRemove, onEdge }: StepProps
       <Title order={3} size="h6">
         {t.step}: {node.id}
       </Title>
+      <Button variant="default" leftSection={<Plus size={14} />} onClick={onNext}>
+        {t.addNext}
+      </Button>
+      <ArgumentSources workflowId={workflowId} node={node} draft={draft} onChange={onChange} />
       <Button
         variant="default"
         disabled={draft.start === node.id}

@@ -1,4 +1,5 @@
-import { Select } from '@mantine/core'
+import { Button, Group, Select } from '@mantine/core'
+import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { FormDialog } from '../../../ui/form/FormDialog'
 import type { Runs } from '../../../ui/graph/graphDraft'
@@ -10,10 +11,12 @@ interface Props {
   workflows: { id: string; name: string }[]
   onClose: () => void
   onPick: (runs: Runs) => void
+  /** Creates a task instead; none: the reader may not. */
+  onCreate?: () => void
 }
 
 /** What a new step runs: a task, or another workflow. */
-export function StepPicker({ opened, tasks, workflows, onClose, onPick }: Props) {
+export function StepPicker({ opened, tasks, workflows, onClose, onPick, onCreate }: Props) {
   const t = useText()
   const [id, setId] = useState<string | null>(null)
   const task = tasks.find((candidate) => candidate.id === id)
@@ -33,6 +36,18 @@ export function StepPicker({ opened, tasks, workflows, onClose, onPick }: Props)
         onClose()
       }}
     >
+      {onCreate ? (
+        <Group>
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            leftSection={<Plus size={14} />}
+            onClick={onCreate}
+          >
+            {t.newTask}
+          </Button>
+        </Group>
+      ) : null}
       <Select
         data-autofocus
         searchable

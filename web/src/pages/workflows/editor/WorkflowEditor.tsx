@@ -16,6 +16,7 @@ import { taskNamesQuery } from '../../../api/queries/automation/task'
 import type { Workflow } from '../../../api/queries/automation/workflow'
 import { workflowNamesQuery } from '../../../api/queries/automation/workflowNames'
 import { useKeys } from '../../../app/keys'
+import { useCan } from '../../../app/session'
 import { EditConflict } from '../../../ui/editConflict/EditConflict'
 import { DiffView } from '../../../ui/editor/DiffView'
 import { UnsavedChanges } from '../../../ui/form/UnsavedChanges'
@@ -27,15 +28,18 @@ import {
   faultOf,
   isEndless,
   ROUNDS,
+  type Runs,
+  sameEdge,
   textOf,
   unreachableNodes,
   withBound,
-  withChange,
   withEdge,
   withNode,
   withoutEdge,
   withoutNode,
+  withPlaces,
 } from '../../../ui/graph/graphDraft'
+import { freePlace } from '../../../ui/graph/layout'
 import { draftOf } from '../../../ui/graph/RunGraph'
 import { useUndo } from '../../../ui/graph/undo'
 import { useWords } from '../../../ui/text'
@@ -43,6 +47,7 @@ import { showError } from '../../../ui/toast'
 import { useSaveWorkflow } from '../detail/useWorkflowForm'
 import { useText } from '../text'
 import { ConnectDialog } from './ConnectDialog'
+import { NewTaskDialog } from './NewTaskDialog'
 import { EdgePanel, StepPanel } from './SelectionPanels'
 import { StepPicker } from './StepPicker'
 
@@ -61,10 +66,13 @@ export function WorkflowEditor({ workflow, isTable, onTable, onLeave }: Props) {
   const [began, setBegan] = useState({ workflow, graph: draft.now })
   const [step, setStep] = useState<string | null>(null)
   const [edge, setEdge] = useState<Edge | null>(null)
-  const [adding, setAdding] = useState(false)
+  const [adding, setAdding] = useState<'task' | 'new' | null>(null)
+  // The step that the new one follows.
+  const [after, setAfter] = useState<string | null>(null)
   const [connecting, setConnecting] = useState(false)
   const { data: tasks = [] } = useQuery(taskNamesQuery)
   const { data: all = [] } = useQuery(workflowNamesQuery)
+  const mayCreate = useCan()('task.edit')
   // A workflow cannot run itself; longer circles are refused when it is saved.
   const workflows = all.filter((other) => other.id !== workflow.id)
   const isChanged = draft.now !== began.graph
@@ -103,6 +111,18 @@ export function WorkflowEditor({ workflow, isTable, onTable, onLeave }: Props) {
     else draft.set(withEdge(draft.now, next))
     return fault === null
   }
+  const openPicker = (previous: string | null) => {
+    setAfter(previous)
+    setAdding('task')
+  }
+  const addStep = (runs: Runs) => {
+    const place = freePlace(draft.now, after ?? step)
+    const grown = withNode(draft.now, runs, place)
+    const id = grown.nodes.at(-1)!.id
+    draft.set(after ? withEdge(grown, { source: after, target: id, on: 'success' }) : grown)
+    setAdding(null)
+    pick(id)
+  }
   const lonely = unreachableNodes(draft.now)
   const maySave = isChanged && draft.now.nodes.length > 0 && lonely.length === 0
   useKeys({
@@ -115,6 +135,8 @@ export function WorkflowEditor({ workflow, isTable, onTable, onLeave }: Props) {
     ...workflows.map((other) => [other.id, { name: other.name, detail: '' }] as const),
   ])
   const chosen = draft.now.nodes.find((node) => node.id === step)
+  // Undo or the Delete key may have removed it.
+  const chosenEdge = edge && draft.now.edges.find((other) => sameEdge(other, edge))
   const pick = (node: string | null) => {
     setStep(node)
     setEdge(null)
@@ -127,7 +149,7 @@ export function WorkflowEditor({ workflow, isTable, onTable, onLeave }: Props) {
     <Paper withBorder className="flow-board">
       <UnsavedChanges when={isChanged} />
       <Group className="head" wrap="wrap">
-        <Button variant="default" leftSection={<Plus size={14} />} onClick={() => setAdding(true)}>
+        <Button variant="default" leftSection={<Plus size={14} />} onClick={() => openPicker(null)}>
           {t.addStep}
         </Button>
         <Button
@@ -209,6 +231,7 @@ export function WorkflowEditor({ workflow, isTable, onTable, onLeave }: Props) {
             draft={draft.now}
             tasks={names}
             selected={step}
+            selectedEdge={edge}
             onSelect={pick}
             onEdge={choose}
             onConnect={(source, target) => {
@@ -217,7 +240,7 @@ export function WorkflowEditor({ workflow, isTable, onTable, onLeave }: Props) {
               // One that leads back needs a number: show where it is changed.
               if (connect(bound) && bound.max_visits) choose(bound)
             }}
-            onMove={(node, position) => draft.set(withChange(draft.now, node, { position }))}
+            onMove={(places) => draft.set(withPlaces(draft.now, places))}
             onDelete={(nodes, edges) =>
               draft.set(nodes.reduce(withoutNode, edges.reduce(withoutEdge, draft.now)))
             }
@@ -227,16 +250,18 @@ export function WorkflowEditor({ workflow, isTable, onTable, onLeave }: Props) {
           {chosen ? (
             <StepPanel
               key={chosen.id}
+              workflowId={workflow.id}
               node={chosen}
               draft={draft.now}
               onChange={draft.set}
               onRemove={() => pick(null)}
               onEdge={choose}
+              onNext={() => openPicker(chosen.id)}
             />
           ) : null}
-          {edge ? (
+          {chosenEdge ? (
             <EdgePanel
-              edge={edge}
+              edge={chosenEdge}
               draft={draft.now}
               onChange={(next, now) => {
                 draft.set(next)
@@ -244,7 +269,7 @@ export function WorkflowEditor({ workflow, isTable, onTable, onLeave }: Props) {
               }}
             />
           ) : null}
-          {!chosen && !edge ? (
+          {!chosen && !chosenEdge ? (
             <Text size="sm" c="dimmed">
               {draft.now.nodes.length ? t.choose : t.empty}
             </Text>
@@ -252,12 +277,16 @@ export function WorkflowEditor({ workflow, isTable, onTable, onLeave }: Props) {
         </aside>
       </div>
       <StepPicker
-        opened={adding}
+        opened={adding === 'task'}
         tasks={tasks}
         workflows={workflows}
-        onClose={() => setAdding(false)}
-        onPick={(runs) => draft.set(withNode(draft.now, runs))}
+        onClose={() => setAdding(null)}
+        onPick={addStep}
+        onCreate={mayCreate ? () => setAdding('new') : undefined}
       />
+      {adding === 'new' ? (
+        <NewTaskDialog onClose={() => setAdding(null)} onCreated={addStep} />
+      ) : null}
       <ConnectDialog
         opened={connecting}
         draft={draft.now}

@@ -5,7 +5,7 @@ import { miniLayout, STEP } from './miniLayout'
 const DOT = STEP / 2
 const TALLEST = 3 * STEP
 
-/** A workflow in little, to know it again by. What it says, the number of steps says in words. */
+/** A small picture of a workflow. Screen readers read the number of steps. */
 export function MiniGraph({ workflow }: { workflow: Workflow }) {
   const { start, graph } = workflow
   const { dots, lines, width, height, hidden } = useMemo(

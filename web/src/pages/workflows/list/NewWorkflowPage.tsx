@@ -1,4 +1,4 @@
-import { Alert, Button, Group, MultiSelect, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, MultiSelect, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ok, type Shape } from '../../../api/client'
@@ -7,6 +7,7 @@ import { taskNamesQuery } from '../../../api/queries/automation/task'
 import { usePageTitle } from '../../../app/title'
 import { useAppNavigate } from '../../../ui/AppLink'
 import { Form } from '../../../ui/form/Form'
+import { FormActions } from '../../../ui/formPage/FormActions'
 import { type Draft, withEdge, withNode } from '../../../ui/graph/graphDraft'
 import { IfAllowed } from '../../../ui/IfAllowed'
 import { Section } from '../../../ui/layout/Section'
@@ -83,11 +84,12 @@ function NewWorkflowForm() {
             value={chosen}
             onChange={setChosen}
           />
-          <Group>
-            <Button type="submit" loading={make.isPending} disabled={!chosen.length}>
-              {t.makeIt}
-            </Button>
-          </Group>
+          <FormActions
+            isNew
+            busy={make.isPending}
+            disabled={!chosen.length}
+            cancelTo="/workflows"
+          />
         </Stack>
       </Form>
     </Section>

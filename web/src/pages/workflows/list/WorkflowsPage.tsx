@@ -61,7 +61,7 @@ export function WorkflowsPage() {
     if (isShort) void lines.fetchNextPage()
   }, [isShort, lines.fetchNextPage])
   const fitting = rows.filter((line) => isIn([line.name, ...line.tags].join(' ')))
-  // Before all of them are here nobody knows that none fits.
+  // Before all rows are loaded it is unknown whether one matches.
   const isNone = fitting.length === 0 && !lines.hasNextPage
   return (
     <Section
@@ -139,7 +139,7 @@ function Row({ line, workflow, onRun }: RowProps) {
       <Box className="hide-sm">
         <CheckStrip
           data={[...line.beats].map((letter) => BEATS[letter] ?? 'stop')}
-          label={t.beats(line.name)}
+          label={t.lastRuns(line.name)}
         />
       </Box>
       <Text size="xs" c="dimmed" className="hide-sm" component="div">

@@ -6,7 +6,7 @@ interface Dot {
   y: number
 }
 
-/** A graph in little: where its steps stand, which are connected, how many are left out. */
+/** A small graph: the positions of its steps, which are connected, how many are left out. */
 export interface MiniLayout {
   dots: Dot[]
   lines: [Dot, Dot][]

@@ -9,7 +9,7 @@ interface Mark {
 
 const AGAIN_MS = 1_000
 
-/** When lines were written, in the reader's zone; asked for as far as somebody looks. */
+/** When lines were written, in the reader's zone; requested as far as lines are viewed. */
 export class LineTimes {
   private marks: Mark[] = []
   /** Lines up to this one have their mark. */

@@ -18,7 +18,7 @@ export interface LogEnd {
 }
 
 /**
- * The lines of one attempt's output, outside of React: whoever looks is told once per frame,
+ * The lines of one attempt's output, outside of React: listeners are notified once per frame,
  * however many lines arrive. Rows count from 0; they are lines, and one row for each gap.
  */
 export class LogStore implements RowLines {
@@ -26,7 +26,7 @@ export class LogStore implements RowLines {
   ending: LogEnd | null = null
   attempt = 0
   gaps: Gap[] = []
-  /** Goes up with every change, for whoever compares. */
+  /** Increases with every change. */
   version = 0
   private blocks = new Map<number, string[]>()
   /** Colours that are open where a block begins. */
@@ -126,7 +126,7 @@ export class LogStore implements RowLines {
     return Math.min(Math.max(0, row), Math.max(0, this.rows - 1))
   }
 
-  /** Rows that somebody looks at: the blocks around them stay, and come back if they went. */
+  /** Rows in view: their blocks are not dropped, and loaded again if they were. */
   want(first: number, last: number): void {
     for (let n = Math.floor(first / BLOCK); n <= Math.floor(last / BLOCK); n++) {
       const block = this.blocks.get(n)
@@ -209,7 +209,7 @@ export class LogStore implements RowLines {
       this.blocks.set(n, await readBack(this, this.fetch, place))
       this.evict(n)
     } catch {
-      // Asked for again when somebody looks again.
+      // Requested again when the rows are viewed again.
     } finally {
       this.coming.delete(n)
       this.changed()

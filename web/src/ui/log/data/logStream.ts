@@ -2,7 +2,7 @@ import { address, api, ok, untypedQuery } from '../../../api/client'
 import { type Message, readEvents, StreamRefused } from '../../../lib/sse'
 import type { LogEnd, LogStore } from './logStore'
 
-// The server says a word every 15 s even when the script says none.
+// The server sends a heartbeat every 15 s even when the script writes nothing.
 const FIRST_WORD_MS = 20_000
 const SILENCE_MS = 40_000
 const POLL_MS = 3_000
@@ -146,7 +146,7 @@ export class LogStream {
     else this.wake()
   }
 
-  /** Browsers open only six connections to a server: a page that nobody sees gives its own back. */
+  /** Browsers open only six connections to a server: a hidden page closes its own. */
   private hide(): void {
     if (this.isOver) return
     this.store.setStatus({ status: 'paused' })

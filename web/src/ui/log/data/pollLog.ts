@@ -8,7 +8,7 @@ export async function pollLog(
   lastId: string,
   store: LogStore,
 ): Promise<string | null> {
-  const [number, offset] = placed(lastId)
+  const [number, offset] = parseEventId(lastId)
   const url = address(`/job/${jobId}/log`, { attempt: attempt ?? number })
   const headers = { range: `bytes=${offset}-` }
   const answer = await fetch(url, { headers, cache: 'no-store' })
@@ -23,7 +23,7 @@ export async function pollLog(
 }
 
 /** Attempt and byte that an event's id names. */
-function placed(id: string): [number | undefined, number] {
+function parseEventId(id: string): [number | undefined, number] {
   const [a, b] = id.split('/')
   return b === undefined ? [undefined, Number(a) || 0] : [Number(a), Number(b)]
 }

@@ -50,7 +50,7 @@ export function spans(line: string): Span[] {
   const style = new StyleParser()
   const result: Span[] = []
   for (const [i, part] of line.replace(OTHER, '').split(COLOUR).entries()) {
-    // Between two texts stand the numbers of the code that parts them.
+    // Every second part holds the numbers of the code between two texts.
     if (i % 2) style.obey(part)
     else if (part) result.push({ text: pictured(part), ...style.look() })
   }

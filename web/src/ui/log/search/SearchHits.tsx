@@ -33,5 +33,5 @@ function hitText(
 ): string {
   if (matches === null) return '…'
   if (matches === 0) return t.none
-  return at === null ? t.found(matches) : t.matches(at, matches)
+  return at === null ? t.matchingLines(matches) : t.matches(at, matches)
 }

@@ -50,7 +50,7 @@ export async function lastPage(
 
 /**
  * The hits right before a byte, and how many there are from the first of them on. Looks at more
- * and more of what lies in front of it until there is one: logs are long, and so are their ends.
+ * and more of the log before it until there is a match: logs can be long.
  */
 async function endingAt(query: HitQuery, end: number): Promise<{ lines: Hit[]; behind: number }> {
   for (let size = LOOK_BACK; ; size *= 4) {

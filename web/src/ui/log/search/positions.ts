@@ -1,4 +1,4 @@
-/** Where a text stands in another, whatever its case. */
+/** The positions of a text in another, whatever its case. */
 export function positions(text: string, part: string): number[] {
   const places: number[] = []
   if (!part) return places

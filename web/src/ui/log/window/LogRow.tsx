@@ -5,7 +5,7 @@ import { markHits, plainText, type Span, sliceSpans, spans } from '../lines/ansi
 import { useLogText } from '../text'
 import { MAX_DRAWN } from './layout'
 
-// Rows are made many times a second: each asks for its words once, without listening for more.
+// Rows are rendered many times a second: each reads its texts once, without a subscription.
 const words = useLogText.now
 
 export const LINE_PX = 20

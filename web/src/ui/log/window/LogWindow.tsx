@@ -51,8 +51,8 @@ interface Props {
 }
 
 /**
- * A window onto the lines: each is LINE_PX high, so where a line stands is a multiplication, and
- * only those in sight are drawn. A virtualiser that measures would rebuild its table per append.
+ * A window onto the lines: each is LINE_PX high, so the position of a line is a multiplication, and
+ * only visible lines are drawn. A virtualiser that measures would rebuild its table per append.
  */
 export function LogWindow(props: Props) {
   const { store, wrap, isFollowing, onFollow, ref } = props
@@ -67,7 +67,7 @@ export function LogWindow(props: Props) {
   const total = layout.total
   const height = total * LINE_PX
   const drawn = Math.min(height, HIGHEST_PX)
-  // One pixel of the scroll bar may stand for several of the log.
+  // One pixel of the scroll bar may represent several of the log.
   const scale = height > drawn ? (height - size.height) / (drawn - size.height) : 1
   const firstVisible = Math.floor((top * scale) / LINE_PX)
   const first = Math.max(0, firstVisible - AROUND)

@@ -8,7 +8,7 @@ export interface Piece {
   to: number
 }
 
-/** Where rows stand on the screen. */
+/** The positions of rows on the screen. */
 export interface RowLayout {
   readonly total: number
   /** The piece at a line of the screen. */

@@ -23,7 +23,7 @@ let coming: Promise<typeof import('./wrappedRows')> | undefined
 
 /** So many characters fit beside the numbers; 0: lines are not wrapped. */
 export function useLayout(store: LogStore, columns: number): RowLayout {
-  // Whoever does not wrap lines does not load what breaks them.
+  // The code that wraps lines is loaded only when lines are wrapped.
   if (columns) coming ??= import('./wrappedRows')
   const LayoutClass = columns ? use(coming!).WrappedRows : Plain
   return useMemo(() => new LayoutClass(store, columns), [store, columns, LayoutClass])

@@ -6,7 +6,7 @@ export interface Place {
   at: number
 }
 
-/** Where an end of the browser's selection stands in the log; null: outside of it. */
+/** The place of an end of the browser's selection in the log; null: outside of it. */
 export function placeOf(box: HTMLElement, node: Node | null, offset: number): Place | null {
   if (!node || !box.contains(node)) return null
   const element = node instanceof HTMLElement ? node : node.parentElement

@@ -10,7 +10,7 @@ interface Heights {
   version: number
 }
 
-/** Where rows stand that may be several lines of the screen high. */
+/** The positions of rows that may be several lines of the screen high. */
 export class WrappedRows implements RowLayout {
   private measured = new Map<number, Heights>()
 

@@ -29,7 +29,7 @@ interface Props {
   chosenBy?: string | undefined
 }
 
-/** The secret key of a record: hidden until somebody who may asks for it, and changed here. */
+/** The secret key of a record: hidden until a permitted person requests it; it is changed here. */
 export function SecretKey({ kind, id, secret, onSecret, chosenBy }: Props) {
   const t = useText()
   const may = useCan()('task.secret')

@@ -54,17 +54,15 @@ const escaped = (text: string) =>
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
 
-/** A page's form; only a secret key can stand in one. */
+/** An HTML form; it can contain only a secret key, not a token. */
 export function htmlForm(target: Target, secret: string, definitions: Argument[]): string {
   const free = definitions
-    .map((argument, n) => ({ one: argument, label: nameOf(argument, n) }))
-    .filter(({ one: argument }) => argument.type !== 'fixed')
-  const hasFile = free.some(({ one: argument }) => argument.type === 'file')
+    .map((argument, n) => ({ argument, label: nameOf(argument, n) }))
+    .filter(({ argument }) => argument.type !== 'fixed')
+  const hasFile = free.some(({ argument }) => argument.type === 'file')
   return [
     `<form method="post" action="${escaped(runUrl(target, { secret }))}"${hasFile ? ' enctype="multipart/form-data"' : ''}>`,
-    ...free.map(
-      ({ one: argument, label }) => `  <label>${escaped(label)} ${input(argument)}</label>`,
-    ),
+    ...free.map(({ argument, label }) => `  <label>${escaped(label)} ${input(argument)}</label>`),
     '  <button>Run</button>',
     '</form>',
   ].join('\n')

@@ -1,14 +1,14 @@
 import { Text } from '@mantine/core'
 import type { Shape } from '../../../../api/client'
+import { valueText } from '../../../../lib/valueText'
 import { AppLink } from '../../../../ui/AppLink'
 import { Section } from '../../../../ui/layout/Section'
 import { useJobText } from '../../jobText'
 import { type Fact, Facts } from './Facts'
-import { valueText } from './valueText'
 
 type Planned = Shape<'PlannedTask'>
 
-/** Exactly what runs when somebody says yes. */
+/** Exactly what runs after an approval. */
 export function ApprovalPreview({ planned }: { planned: Planned[] }) {
   const t = useJobText()
   return (

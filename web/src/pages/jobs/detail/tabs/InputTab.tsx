@@ -1,9 +1,9 @@
 import { Table, Text } from '@mantine/core'
 import type { Job } from '../../../../api/queries/job'
+import { valueBlock, valueText } from '../../../../lib/valueText'
 import { type Argument, nameOf } from '../../../../ui/arguments/values'
 import { Section } from '../../../../ui/layout/Section'
 import { useJobText } from '../../jobText'
-import { valueBlock, valueText } from './valueText'
 
 /** The values that the job was given. */
 export function InputTab({ job }: { job: Job }) {

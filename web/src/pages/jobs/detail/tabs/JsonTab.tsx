@@ -7,7 +7,7 @@ import { Section } from '../../../../ui/layout/Section'
 import { useWords } from '../../../../ui/text'
 import { useJobText } from '../../jobText'
 
-/** The record itself; its log stands on its own page. */
+/** The record itself; its log is on its own page. */
 export function JsonTab({ job }: { job: Job }) {
   const t = useJobText()
   const w = useWords()

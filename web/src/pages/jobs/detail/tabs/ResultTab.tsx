@@ -3,6 +3,7 @@ import { Flag } from 'lucide-react'
 import type { Job } from '../../../../api/queries/job'
 import { dateTime, duration } from '../../../../lib/format'
 import { isOver, jobStateText } from '../../../../lib/state'
+import { valueBlock, valueText } from '../../../../lib/valueText'
 import { EmptyState } from '../../../../ui/layout/EmptyState'
 import { Section } from '../../../../ui/layout/Section'
 import { plainText } from '../../../../ui/log/lines/ansi'
@@ -11,7 +12,6 @@ import { useJobText } from '../../jobText'
 import { type Fact, Facts } from './Facts'
 import { JobFiles } from './JobFiles'
 import { ScriptDiff } from './ScriptDiff'
-import { valueBlock, valueText } from './valueText'
 
 interface Result {
   code?: number | null

@@ -1,20 +1,8 @@
-import {
-  Button,
-  Group,
-  Modal,
-  NumberInput,
-  Select,
-  Stack,
-  Switch,
-  Textarea,
-  TextInput,
-} from '@mantine/core'
+import { Group, NumberInput, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { useKeys } from '../../../../app/keys'
 import { ArgumentField } from '../../../../ui/arguments/ArgumentField'
 import type { Argument } from '../../../../ui/arguments/values'
-import { Form } from '../../../../ui/form/Form'
-import { useWords } from '../../../../ui/text'
+import { FormDialog } from '../../../../ui/form/FormDialog'
 import { useText } from '../../text'
 import { optionsIn, optionsText } from './argumentOrder'
 
@@ -30,33 +18,23 @@ interface Props {
 /** The definition of one argument. */
 export function ArgumentEditor({ value, index, readOnly, errors, onChange, onClose }: Props) {
   const t = useText().argument
-  const w = useWords()
   const [draft, setDraft] = useState(value)
   const set = (change: Partial<Argument>) => setDraft((now) => ({ ...now, ...change }))
   const take = () => {
     if (!readOnly) onChange(draft)
     onClose()
   }
-  useKeys({ 'mod+Enter': take })
   return (
-    <Modal opened onClose={onClose} title={t.title} closeButtonProps={{ 'aria-label': w.close }}>
-      <Form onSubmit={() => take()}>
-        <fieldset className="task-plain" disabled={readOnly}>
-          <Stack gap={10}>
-            <Common draft={draft} set={set} />
-            <Special draft={draft} set={set} errors={errors} index={index} />
-            <Proposal draft={draft} set={set} />
-            <Switches draft={draft} set={set} />
-            <Group justify="flex-end" gap={8}>
-              <Button variant="default" onClick={onClose}>
-                {w.cancel}
-              </Button>
-              <Button type="submit">{t.ok}</Button>
-            </Group>
-          </Stack>
-        </fieldset>
-      </Form>
-    </Modal>
+    <FormDialog title={t.title} action={t.ok} onClose={onClose} onSubmit={take}>
+      <fieldset className="task-plain" disabled={readOnly}>
+        <Stack gap={10}>
+          <Common draft={draft} set={set} />
+          <Special draft={draft} set={set} errors={errors} index={index} />
+          <Proposal draft={draft} set={set} />
+          <Switches draft={draft} set={set} />
+        </Stack>
+      </fieldset>
+    </FormDialog>
   )
 }
 

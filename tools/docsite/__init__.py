@@ -1,0 +1,1 @@
+"""The documentation site: the Markdown of docs/ as HTML, with navigation and a search index."""

@@ -1,0 +1,112 @@
+import { ActionIcon, Button, Checkbox, Group, Modal, SegmentedControl, Stack } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { ArrowDown, ArrowUp } from 'lucide-react'
+import { useState } from 'react'
+import { api, ok } from '../../../api/client'
+import { useHasLevel } from '../../../app/session'
+import { useWords } from '../../../ui/text'
+import { showError, showSuccess } from '../../../ui/toast'
+import { layoutQuery } from '../queries'
+import { useText } from '../text'
+import { moveCard, type PlacedCard } from './layout'
+
+interface Props {
+  layout: PlacedCard[]
+  onClose: () => void
+}
+
+/** Order, width and visibility of the cards, for oneself or for everyone. */
+export function ArrangeDialog({ layout, onClose }: Props) {
+  const t = useText()
+  const w = useWords()
+  const isManager = useHasLevel('manager')
+  const [cards, setCards] = useState(layout)
+  const save = useSave(onClose)
+  const change = (row: PlacedCard, part: Partial<PlacedCard>) =>
+    setCards(cards.map((other) => (other === row ? { ...row, ...part } : other)))
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t.arrangeTitle}
+      size="lg"
+      closeButtonProps={{ 'aria-label': w.close }}
+    >
+      <Stack gap="sm">
+        <ol className="dash-arrange">
+          {cards.map((row) => (
+            <li key={row.card}>
+              <Checkbox
+                label={t.cards[row.card]}
+                checked={!row.hidden}
+                onChange={(event) => change(row, { hidden: !event.currentTarget.checked })}
+              />
+              <SegmentedControl
+                size="xs"
+                aria-label={t.width(t.cards[row.card])}
+                value={row.size}
+                onChange={(size) => change(row, { size: size as PlacedCard['size'] })}
+                data={[
+                  { value: 'half', label: t.half },
+                  { value: 'full', label: t.full },
+                ]}
+              />
+              <Group gap={4} wrap="nowrap">
+                <ActionIcon
+                  variant="default"
+                  aria-label={t.moveUp(t.cards[row.card])}
+                  onClick={() => setCards(moveCard(cards, row.card, -1))}
+                >
+                  <ArrowUp size={14} />
+                </ActionIcon>
+                <ActionIcon
+                  variant="default"
+                  aria-label={t.moveDown(t.cards[row.card])}
+                  onClick={() => setCards(moveCard(cards, row.card, 1))}
+                >
+                  <ArrowDown size={14} />
+                </ActionIcon>
+              </Group>
+            </li>
+          ))}
+        </ol>
+        <Group justify="flex-end" gap={8}>
+          <Button variant="subtle" mr="auto" onClick={() => save.mutate({ cards: null })}>
+            {t.resetLayout}
+          </Button>
+          {isManager ? (
+            <Button variant="default" onClick={() => save.mutate({ cards, shared: true })}>
+              {t.saveShared}
+            </Button>
+          ) : null}
+          <Button loading={save.isPending} onClick={() => save.mutate({ cards })}>
+            {t.saveOwn}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}
+
+interface Change {
+  /** Null: back to the shared layout, or to the default. */
+  cards: PlacedCard[] | null
+  shared?: boolean
+}
+
+function useSave(onDone: () => void) {
+  const t = useText()
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: ({ cards, shared = false }: Change) =>
+      cards
+        ? ok(api.PUT('/view/layout/dashboard', { body: { cards, shared } }))
+        : ok(api.DELETE('/view/layout/dashboard')),
+    onSuccess: (record, { shared }) => {
+      client.setQueryData(layoutQuery.queryKey, record)
+      showSuccess(shared ? t.sharedSaved : t.layoutSaved)
+      onDone()
+    },
+    onError: showError,
+  })
+}

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until, World } from './world'
+
+/** More records than the demo has, and a small screen. */
+let world: World
+
+beforeAll(async () => {
+  world = await World.start()
+})
+afterAll(() => world?.stop())
+
+const sideways = () => document.documentElement.scrollWidth - document.documentElement.clientWidth
+
+test('many healthy tiles do not hide a failing one', async () => {
+  for (let i = 0; i < 30; i++)
+    await world.api('POST', '/indicator', { title: `Well ${i}`, type: 'counter', value: i })
+  await world.api('POST', '/indicator', {
+    title: 'Rows',
+    type: 'counter',
+    value: 5_230_501_123,
+    state: 'failure',
+  })
+  const { id: host_id } = await world.host()
+  const watched = { host_id, looptime: 1000, fail_threshold: 1 }
+  await world.api('POST', '/monitor', {
+    ...watched,
+    name: 'Checkout',
+    type: 'tcp',
+    target: '127.0.0.1',
+    port: 1,
+  })
+  const page = await world.page('/')
+  const tiles = page.getByRole('region', { name: 'Indicators' })
+  await tiles.getByRole('button', { name: '10 more indicators' }).click()
+  await tiles.getByRole('article', { name: /^Well 9:/ }).waitFor()
+  await tiles.getByRole('button', { name: 'Fewer indicators' }).click()
+  await tiles.getByRole('article', { name: /^Rows:/ }).waitFor()
+
+  await page.goto(world.at('/wall'))
+  const bad = page.getByRole('region', { name: 'Failing monitors' })
+  await until(async () => ((await bad.boundingBox())?.y ?? 900) < 450, 'the trouble on top')
+  expect(await page.evaluate(sideways)).toBe(0)
+  const number = page.getByRole('article', { name: /^Rows:/ }).locator('.tile-value')
+  expect(await number.evaluate((element) => element.scrollWidth <= element.clientWidth)).toBe(true)
+})
+
+test('a job that has not started says so, and a finished one shows its last line as plain text', async () => {
+  const host = await world.host()
+  const task = await world.script('Colours', String.raw`printf '\033[31mERROR\033[0m no\n'; exit 3`)
+  await world.api('PUT', `/host/${host.id}/disable`)
+  const queued = await world.api('POST', `/task/${task.id}/job`, {})
+  const page = await world.page(`/jobs/${queued.id}`)
+  await page.locator('[data-mark="notYet"]').waitFor()
+  await page.getByText('No output yet.').waitFor()
+  await world.api('PUT', `/host/${host.id}/enable`)
+  await page.locator('[data-mark="complete"]').waitFor()
+  await page.getByRole('tab', { name: 'Result' }).click()
+  await page.getByText('ERROR no', { exact: true }).waitFor()
+  await page.getByText(/^0 ms$/).waitFor({ state: 'detached' })
+})
+
+test('on a phone the open tab is visible, and the minimap is hidden', async () => {
+  const task = await world.script('Step', 'true')
+  const ids = Array.from({ length: 13 }, (_, i) => `n${i}`)
+  const flow = await world.api('POST', '/workflows', {
+    name: 'Long',
+    start: 'n0',
+    graph: {
+      nodes: ids.map((id) => ({ id, task_id: task.id })),
+      edges: ids.slice(1).map((target, i) => ({ source: ids[i], target })),
+    },
+  })
+  const page = await world.page('/settings/about', { width: 390 })
+  const tab = page.getByRole('tab', { name: 'About' })
+  await until(async () => {
+    const box = await tab.boundingBox()
+    return box && box.x >= 0 && box.x + box.width <= 390
+  }, 'the open tab')
+  expect(await page.evaluate(sideways)).toBe(0)
+  await page.goto(world.at(`/workflows/${flow.id}`))
+  await page.locator('.react-flow__node').first().waitFor()
+  expect(await page.locator('.react-flow__minimap').count()).toBe(0)
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await page.locator('.react-flow__minimap-node').nth(12).waitFor()
+})
+
+test('a workflow shows who changed it, and the audit names and links what was changed', async () => {
+  const task = await world.script('Only', 'true')
+  const graph = { nodes: [{ id: 'one', task_id: task.id }], edges: [] }
+  const { id } = await world.api('POST', '/workflows', { name: 'Chain', start: 'one', graph })
+  await world.api('PATCH', `/workflows/${id}`, { name: 'Longer chain' })
+  const page = await world.page(`/workflows/${id}`)
+  await page.getByRole('tab', { name: 'History' }).click()
+  await page.getByText('workflow.change').click()
+  await page.locator('[data-side="after"]', { hasText: 'Longer chain' }).waitFor()
+  await page.setViewportSize({ width: 390, height: 900 })
+  await page.goto(world.at(`/audit?object_id=${id}&action=workflow.change`))
+  await page.getByRole('button', { name: /workflow\.change.*workflow Longer chain/ }).click()
+  await page.getByRole('link', { name: `workflow ${id}` }).click()
+  await page.getByRole('heading', { name: 'Longer chain' }).waitFor()
+})
+
+test('no page logged an error or called another host', () => {
+  expect(world.pageErrors).toEqual([])
+})

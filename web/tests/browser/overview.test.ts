@@ -1,0 +1,223 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { idle, picture, press, until, World } from './world'
+
+/** Dashboard, jobs, palette and inbox of one organization with problems. */
+let world: World
+let deploy: { id: string; name: string }
+let failedJob: { id: string }
+beforeAll(async () => {
+  world = await World.start()
+  deploy = await world.script(
+    'Deploy shop',
+    'echo "to $1"; test "$1" = prod || { echo "fatal: no $1"; exit 3; }',
+    {
+      task_arguments: [
+        { type: 'input', label: 'Target', order: 0, required: true },
+        { type: 'input', label: 'Key', order: 1, required: false, masked: true },
+      ],
+    },
+  )
+  await waitForEnd(await start(['prod', 'k1']))
+  failedJob = await waitForEnd(await start(['moon', 'SECRET-9']))
+  const { id: host_id } = await world.host()
+  await world.api('POST', '/monitor', {
+    host_id,
+    looptime: 1000,
+    fail_threshold: 1,
+    name: 'Checkout',
+    type: 'tcp',
+    target: '127.0.0.1',
+    port: 1,
+  })
+})
+afterAll(() => world.stop())
+
+const start = (values: unknown[]) =>
+  world.api<{ id: string }>('POST', '/job', { task: deploy.id, task_arguments: values })
+
+async function waitForEnd(job: { id: string }): Promise<{ id: string }> {
+  const isOver = async () => (await world.api('GET', `/job/${job.id}`)).lifecycle === 'finished'
+  await until(isOver, 'the end of the job')
+  return job
+}
+
+const short = (id: string) => `#${id.slice(-6)}`
+
+async function shoot(page: Page, name: string): Promise<void> {
+  if (!process.env.SCREENS) return
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: scheme })
+    for (const width of [390, 900, 1440]) {
+      await page.setViewportSize({ width, height: 900 })
+      await idle(page)
+      await picture(page, `${name}-${width}-${scheme}`)
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 1440, height: 900 })
+}
+
+test('the dashboard shows problems first and does not move while it loads', async () => {
+  const page = await world.page('/tasks')
+  await page.addInitScript(() => {
+    const shifts = { sum: 0 }
+    Object.assign(window, { shifts })
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as (PerformanceEntry & { value: number })[])
+        shifts.sum += entry.value
+    }).observe({ type: 'layout-shift', buffered: true })
+  })
+  await page.goto(world.at('/'))
+  const problems = page.getByRole('region', { name: 'Problems' })
+  await problems
+    .getByRole('link', { name: new RegExp(`Deploy shop ${short(failedJob.id)}`) })
+    .waitFor()
+  await problems.getByRole('link', { name: /Checkout/ }).waitFor()
+  await page.getByRole('region', { name: 'Recent jobs' }).waitFor()
+  await idle(page)
+  const box = (region: string) => page.getByRole('region', { name: region }).boundingBox()
+  expect((await box('Problems'))!.y).toBeLessThan((await box('Indicators'))!.y)
+  const shift = await page.evaluate(
+    () => (window as never as { shifts: { sum: number } }).shifts.sum,
+  )
+  expect(shift).toBeLessThan(0.05)
+  const faces = await page
+    .locator('.tile-value, .tile-text, .tile-title')
+    .evaluateAll((all) => [...new Set(all.map((node) => getComputedStyle(node).fontFamily))])
+  expect(faces).toHaveLength(1)
+  await shoot(page, 'dashboard')
+})
+
+test('the cards are arranged by keys, for oneself and for everyone', async () => {
+  const page = await world.page('/')
+  await page.getByRole('button', { name: 'Arrange cards' }).focus()
+  await press(page, 'Enter')
+  const dialog = page.getByRole('dialog', { name: 'Arrange the dashboard' })
+  await dialog.getByRole('button', { name: 'Move Recent jobs up' }).focus()
+  for (let n = 0; n < 4; n++) {
+    await press(page, 'Enter')
+    await idle(page)
+  }
+  await dialog.getByRole('checkbox', { name: 'Hosts' }).focus()
+  await press(page, 'Space')
+  await shoot(page, 'arrange')
+  await dialog.getByRole('button', { name: 'Save for everyone' }).click()
+  await page.getByText('Layout saved for everyone').waitFor()
+  const first = (page: Page) =>
+    page
+      .locator('main section[aria-label]:not(.dash-problems, .first-steps)')
+      .first()
+      .getAttribute('aria-label')
+  await expect.poll(() => first(page)).toBe('Recent jobs')
+  expect(await page.getByRole('region', { name: 'Hosts', exact: true }).count()).toBe(0)
+  const viewer = await world.member('viewer')
+  const other = await world.page('/', { as: viewer })
+  await expect.poll(() => first(other)).not.toBe('Indicators')
+  expect(await other.getByRole('region', { name: 'Hosts', exact: true }).count()).toBe(0)
+  await world.api('DELETE', '/view/layout/dashboard?shared=true')
+})
+
+test('a failed job says why, and its values can be changed for another run', async () => {
+  const page = await world.page(`/jobs/${failedJob.id.slice(-6)}`)
+  await page.waitForURL(world.at(`/jobs/${failedJob.id}`))
+  const why = page.getByRole('region', { name: 'Why did this fail?' })
+  await why.getByText('Exit code 3').waitFor()
+  expect(await why.getByRole('link', { name: 'fatal: no moon' }).getAttribute('href')).toContain(
+    '#L2',
+  )
+  await why.getByRole('listitem').filter({ hasText: 'Target: prod → moon' }).waitFor()
+  await page.locator('.jobs-facts').getByRole('link', { name: 'Task' }).waitFor()
+  expect(await page.content()).not.toContain('SECRET-9')
+  await shoot(page, 'why')
+  await page.getByRole('button', { name: 'More restart options' }).click()
+  await page.getByRole('menuitem', { name: `Same as ${short(failedJob.id)}, but…` }).click()
+  const dialog = page.getByRole('dialog')
+  await expect.poll(() => dialog.getByLabel('Target').inputValue()).toBe('moon')
+  await dialog.getByLabel('Target').fill('prod')
+  await dialog.getByRole('button', { name: /^Run/ }).click()
+  await dialog.getByRole('link', { name: /Open/ }).click()
+  await page.getByRole('link', { name: `Run again from ${short(failedJob.id)}` }).waitFor()
+})
+
+test('the list of jobs shows arguments and origins, and filters by search with counts', async () => {
+  const hook = await world.api('POST', '/webhook', { name: 'crm-export', tasks: [deploy.id] })
+  await world.api('POST', `/webhook/${hook.id}/trigger`, ['prod', 'SECRET-8'])
+  const page = await world.page('/jobs')
+  const row = page.locator('[data-job]').filter({ hasText: 'webhook crm-export' })
+  await row.locator('.chip', { hasText: 'prod' }).waitFor()
+  const { hostname } = await world.host()
+  const row2 = page.locator(`[data-job="${failedJob.id}"]`)
+  await row2.locator('.chip', { hasText: 'moon' }).waitFor()
+  expect(await page.content()).not.toContain('SECRET-')
+  await page
+    .locator('.jobs-states')
+    .getByRole('button', { name: /Failed\s*\d/ })
+    .waitFor()
+  await shoot(page, 'jobs')
+  await page.getByRole('button', { name: /More filters/ }).click()
+  await page.getByRole('combobox', { name: 'Task' }).fill('deploy')
+  await page.getByRole('option', { name: `Deploy shop · ${hostname}` }).click()
+  await page.waitForURL(new RegExp(`task=${deploy.id}`))
+})
+
+test('the palette selects the first result, knows actions, job ids and what was opened', async () => {
+  const page = await world.page(`/tasks/${deploy.id}`)
+  await page.getByRole('heading', { name: 'Deploy shop' }).first().waitFor()
+  await press(page, 'g', 'h')
+  await page.waitForURL(world.at('/hosts'))
+  await press(page, 'Control+k')
+  const field = page.getByRole('combobox', { name: /Search/ })
+  await field.waitFor()
+  const first = page.getByRole('option').first()
+  await expect.poll(() => first.getAttribute('aria-selected')).toBe('true')
+  expect(await first.textContent()).toContain('Deploy shop')
+  const list = page.locator('.palette-list')
+  const height = (await list.boundingBox())!.height
+  await shoot(page, 'palette')
+  await field.fill('dark')
+  await press(page, 'Enter')
+  await page.locator('html[data-mantine-color-scheme="dark"]').waitFor()
+  await press(page, 'Control+k')
+  await field.fill(short(failedJob.id))
+  await page
+    .getByRole('option', { name: new RegExp(`Deploy shop.*${short(failedJob.id)}`) })
+    .waitFor()
+  expect((await list.boundingBox())!.height).toBe(height)
+  await press(page, 'Enter')
+  await page.waitForURL(world.at(`/jobs/${failedJob.id}`))
+})
+
+test('the inbox groups alerts, and an approval shows what it runs before it can be given', async () => {
+  const gate = await world.api('POST', '/task', {
+    name: 'Release gate',
+    type: 'approval',
+    approvers: ['ada@example.org'],
+    four_eyes: false,
+  })
+  await world.api('PATCH', `/task/${deploy.id}`, { triggers: [`task:${gate.id}:success`] })
+  await world.api('POST', '/job', { task: gate.id })
+  const page = await world.page('/')
+  const card = page.getByRole('region', { name: 'Needs your attention' })
+  await card.getByText('Deploy-shop.sh').waitFor()
+  await page.getByRole('link', { name: /Inbox: \d+ new/ }).click()
+  const need = page.locator('[data-row]').filter({ hasText: 'Release gate' })
+  const { hostname } = await world.host()
+  await need.getByText('Deploy-shop.sh').waitFor()
+  await need
+    .getByRole('listitem')
+    .filter({ hasText: `on ${hostname}` })
+    .waitFor()
+  await need.getByRole('button', { name: 'Approve' }).waitFor()
+  await shoot(page, 'inbox')
+  for (let n = 0; n < 2; n++) await waitForEnd(await start(['moon', 'k']))
+  await page.goto(world.at('/inbox?all=true'))
+  await page.locator('.inbox-group').first().waitFor()
+  await page.getByRole('button', { name: 'Mark all as read' }).click()
+  const unread = async () => (await world.api('GET', '/-/counts')).unread
+  await expect.poll(unread).toBe(0)
+})
+
+test('no page had an error', () => {
+  expect(world.pageErrors).toEqual([])
+})
