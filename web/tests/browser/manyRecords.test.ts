@@ -55,7 +55,8 @@ test('a job that has not started says so, and a finished one shows its last line
   await world.api('PUT', `/host/${host.id}/enable`)
   await page.locator('[data-mark="complete"]').waitFor()
   await page.getByRole('tab', { name: 'Result' }).click()
-  await page.getByText('ERROR no', { exact: true }).waitFor()
+  const result = page.getByRole('region', { name: 'Result' })
+  await result.getByText('ERROR no', { exact: true }).waitFor()
   await page.getByText(/^0 ms$/).waitFor({ state: 'detached' })
 })
 

@@ -14,9 +14,12 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
+/** Waits for the response: the message of an earlier save can still be visible. */
 async function saved(page: Page): Promise<void> {
+  const response = page.waitForResponse((each) => each.request().method() === 'PATCH')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Saved', { exact: true }).waitFor()
+  expect((await response).ok()).toBe(true)
+  await page.getByText('Saved', { exact: true }).last().waitFor()
 }
 
 /** Whether the locator appears; the caller repeats a drag that missed. */
