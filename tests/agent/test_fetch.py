@@ -108,6 +108,6 @@ def test_a_broken_connection_leaves_no_half_file(tmp_path: Path) -> None:
     cache = FileCache(str(tmp_path))
     cache.expect(DIGEST)
     cache.feed(DIGEST, SCRIPT[:4], last=False)
-    cache.give_up_all()
+    cache.abandon_all()
     assert not cache.is_downloading(DIGEST)
     assert list(tmp_path.iterdir()) == []

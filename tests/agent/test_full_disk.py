@@ -170,7 +170,7 @@ def test_a_disk_that_fills_in_the_middle_of_a_line_leaves_one_gap(
     made.close()
     streams = OutputUpload(str(tmp_path))
     streams.credit = 1000
-    streams.hold(7, unpack(made.held.news()))
+    streams.hold(7, unpack(made.held.new_pieces()))
     streams.end(7, Report("exit", bytes_total=28))
     frames = []
     while not isinstance(thing := streams.next(), AttemptEnded):

@@ -89,7 +89,7 @@ def test_orders_of_another_session_are_dropped() -> None:
 
 def test_between_hello_and_welcome_nothing_is_accepted() -> None:
     made = ledger()
-    rules.greet(made, "host", "new")
+    rules.prepare_hello(made, "host", "new")
     assert plain(rules.order(made, order(1))) == [("tell", "gone", 1)]
     assert plain(rules.order(made, order(1, session=0)))[-1] != ("spawn", 1)
     rules.welcome(made, 8)
@@ -99,14 +99,14 @@ def test_between_hello_and_welcome_nothing_is_accepted() -> None:
 
 def test_the_first_owner_is_written_down() -> None:
     journal_state = JournalState("journal")
-    assert plain(rules.greet(journal_state, "host", "new")) == [("renew",)]
+    assert plain(rules.prepare_hello(journal_state, "host", "new")) == [("renew",)]
     assert (journal_state.owner, journal_state.journal_id) == ("host", "journal")
 
 
 def test_another_owner_begins_another_journal() -> None:
     made = running(1, 2)
     rules.ended(made, 2, EXIT)
-    steps = plain(rules.greet(made, "other", "new"))
+    steps = plain(rules.prepare_hello(made, "other", "new"))
     assert steps[0] == ("renew",)
     assert ("end", 1, "stopped") in steps
     assert ("clear", 2) in steps
@@ -262,9 +262,11 @@ def test_a_damaged_journal_without_boot_id_counts_as_this_boot() -> None:
 
 def test_every_hello_has_a_higher_number_and_it_is_durable_first() -> None:
     made = ledger()
-    assert plain(rules.greet(made, "host", "new")) == [("write", "greeted", 1, "sync")]
-    assert plain(rules.greet(made, "host", "new")) == [("write", "greeted", 2, "sync")]
+    assert plain(rules.prepare_hello(made, "host", "new")) == [("write", "greeted", 1, "sync")]
+    assert plain(rules.prepare_hello(made, "host", "new")) == [("write", "greeted", 2, "sync")]
     journal_state = JournalState("journal", owner="host")
     for record in records(made):
         replay(journal_state, record)
-    assert plain(rules.greet(journal_state, "host", "new")) == [("write", "greeted", 3, "sync")]
+    assert plain(rules.prepare_hello(journal_state, "host", "new")) == [
+        ("write", "greeted", 3, "sync")
+    ]

@@ -20,22 +20,22 @@ def noted(tx: Tx) -> str | None:
 
 def test_it_works(db: Database, database_url: str) -> None:
     with peek(database_url) as found:
-        assert found.look(noted) is None
+        assert found.read(noted) is None
         db.write_blocking(note, "hello")
-        assert found.look(noted) == "hello"
+        assert found.read(noted) == "hello"
 
 
 def test_it_cannot_write(db: Database, database_url: str) -> None:
     with peek(database_url) as found, pytest.raises(Unavailable, match="reports"):
-        found.look(note, "hello")
+        found.read(note, "hello")
     assert db.write_blocking(noted) is None
 
 
 def test_it_goes_on_after_a_refusal(db: Database, database_url: str) -> None:
     with peek(database_url) as found:
         with pytest.raises(Unavailable):
-            found.look(note, "hello")
-        assert found.look(noted) is None
+            found.read(note, "hello")
+        assert found.read(noted) is None
 
 
 def test_it_does_not_make_a_database(tmp_path: Path) -> None:

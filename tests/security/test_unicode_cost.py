@@ -14,13 +14,13 @@ import pytest
 from belvedere.access.crypto import password_hash
 from belvedere.access.people import naming
 from belvedere.base.errors import Invalid
-from belvedere.base.text.normalization import MAX_MARKS, TooManyMarks, normalize
 from belvedere.egress import http_calls
 from belvedere.monitors.config import kinds as monitors
 from belvedere.monitors.config.kinds import ScraperConfig
 from belvedere.providers import model as providers
 from belvedere.rest import text_fields
 from belvedere.rest.bodies.multipart import clean_name
+from belvedere.rest.text_fields import MAX_MARKS, TooManyMarks, normalize
 from belvedere.tasks.definition import validation
 from contract.client import Client
 

@@ -255,7 +255,7 @@ def test_a_damaged_page_is_a_problem(tmp_path: Path) -> None:
 def _damage(path: Path, table: str) -> None:
     """Overwrite the first page of a table."""
     with peek(str(path)) as found:
-        page, size = found.look(
+        page, size = found.read(
             lambda tx: (
                 tx.value("select rootpage from sqlite_schema where name = ?", table),
                 tx.value("pragma page_size"),

@@ -263,8 +263,8 @@ class SimCache:
             self._host.cache[digest] = self._coming.pop(digest)
         return last or None
 
-    def give_up(self, digest: str) -> None:
+    def abandon(self, digest: str) -> None:
         self._coming.pop(digest, None)
 
-    def give_up_all(self) -> None:
+    def abandon_all(self) -> None:
         self._coming.clear()

@@ -118,7 +118,7 @@ class FileCache:
                 return True
         except OSError as fault:
             self.fault = fault
-        self.give_up(digest)
+        self.abandon(digest)
         return False
 
     def _store(self, digest: str, download: Download) -> None:
@@ -151,7 +151,7 @@ class FileCache:
         with contextlib.suppress(OSError):
             removal.remove(f"{self._folder}/{digest}")
 
-    def give_up(self, digest: str) -> None:
+    def abandon(self, digest: str) -> None:
         """Abandon a download: refused, or the connection is lost."""
         download = self._downloads.pop(digest, None)
         if download is not None:
@@ -160,6 +160,6 @@ class FileCache:
             with contextlib.suppress(OSError):
                 os.unlink(self._root / f"{digest}.part")
 
-    def give_up_all(self) -> None:
+    def abandon_all(self) -> None:
         for digest in list(self._downloads):
-            self.give_up(digest)
+            self.abandon(digest)

@@ -19,7 +19,7 @@ class ReadOnlyDatabase(Protocol):
 
     engine: str
 
-    def look(self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R: ...
+    def read(self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R: ...
 
 
 class _ReadOnlySqlite:
@@ -32,7 +32,7 @@ class _ReadOnlySqlite:
             raise NotFound(f"No database at {path}; set its folder with --data.")
         self.connection = connect(path, readonly=True)
 
-    def look(self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+    def read(self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         from belvedere.db.sqlite.database import BROKEN
         from belvedere.db.sqlite.transaction import SqliteTx
 
@@ -61,7 +61,7 @@ class _ReadOnlyPostgres:
         chosen = conninfo_to_dict(url).get("target_session_attrs")
         self.db = Postgres(make_conninfo(url, target_session_attrs=chosen or "any"))
 
-    def look(self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
+    def read(self, operation: Callable[Concatenate[Tx, P], R], *a: P.args, **k: P.kwargs) -> R:
         def read_only(tx: Tx) -> R:
             tx.execute("set transaction isolation level repeatable read, read only")
             return operation(tx, *a, **k)

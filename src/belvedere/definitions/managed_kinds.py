@@ -95,8 +95,8 @@ class ManagedTasks:
             )
             body = {**body, "task_arguments": msgspec.to_builtins(fields["task_arguments"])}
         if old is not None:
-            given_body, body = body, request_masking.restore(body, old)
-            request_masking.check_address(body, old, given_body)
+            raw_body, body = body, request_masking.restore(body, old)
+            request_masking.check_address(body, old, raw_body)
             fields = {**fields, **{name: body[name] for name in FIELDS if body.get(name)}}
         if fields["type"] is Type.SCRAPER:
             request_masking.refuse_masks(fields)
@@ -177,10 +177,10 @@ class ManagedMonitors:
     def prepare(self, tx: Tx, actor: Actor, body: Body, old: Body | None) -> Body:
         _reject_host(body)
         if old is not None:
-            given_body, body = body, restore_redacted(body, old)
-            inner = [part.get("config") or {} for part in (body, old, given_body)]
+            raw_body, body = body, restore_redacted(body, old)
+            inner = [part.get("config") or {} for part in (body, old, raw_body)]
             request_masking.check_address(
-                {**inner[0], **body}, {**inner[1], **old}, inner[2], given_body
+                {**inner[0], **body}, {**inner[1], **old}, inner[2], raw_body
             )
         monitor = convert(body, MonitorBody)
         type_ = monitor_given.type_of(monitor)

@@ -28,13 +28,13 @@ def roll_out(tx: Tx, keys: Keyring, actor: Actor, row: DefinitionRow) -> None:
 def _apply(
     tx: Tx, keys: Keyring, actor: Actor, row: DefinitionRow, host_id: str, instance: Instance | None
 ) -> None:
-    maker = MANAGED_KINDS[row.kind]
+    kind = MANAGED_KINDS[row.kind]
     if instance is None:
-        object_id = maker.create(tx, keys, actor, row.definition, host_id)
+        object_id = kind.create(tx, keys, actor, row.definition, host_id)
         created = Instance(row.id, host_id, row.kind, object_id, row.version)
         managed_objects.insert(tx, created)
     elif instance.version != row.version:
-        maker.change(tx, actor, instance.object_id, row.definition)
+        kind.change(tx, actor, instance.object_id, row.definition)
         managed_objects.set_version(tx, instance, row.version)
 
 

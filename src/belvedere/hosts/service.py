@@ -49,11 +49,11 @@ def enrol(
     """Exchange an enrolment token for the credential of one host's agent."""
     name = model.hostname(hostname)
     fingerprint = text_fields.line("fingerprint", fingerprint, most=256, least=1)
-    leave = redeem_enrolment(tx, keys, token_text, name, fingerprint)
-    host = _host_of(tx, leave, name)
-    host = take_in(tx, _agent(leave), leave, host, name, fingerprint, address)
-    _, text = tokens.create_agent_token(tx, keys, leave.customer_id, host.id, host.hostname)
-    return Enrolment(text, host.id, host.hostname, leave.customer_name)
+    grant = redeem_enrolment(tx, keys, token_text, name, fingerprint)
+    host = _host_of(tx, grant, name)
+    host = enrol_host(tx, _agent(grant), grant, host, name, fingerprint, address)
+    _, text = tokens.create_agent_token(tx, keys, grant.customer_id, host.id, host.hostname)
+    return Enrolment(text, host.id, host.hostname, grant.customer_name)
 
 
 def create_host_enrolment(
@@ -65,17 +65,17 @@ def create_host_enrolment(
     return create_enrolment(tx, keys, actor, host.hostname, life_s=life_s, host_id=host.id)
 
 
-def _host_of(tx: Tx, leave: EnrolmentGrant, name: str) -> HostRow | None:
+def _host_of(tx: Tx, grant: EnrolmentGrant, name: str) -> HostRow | None:
     """The host that the token was created for, whatever the name of the machine is."""
-    if leave.host_id is not None:
-        return store.find(tx, leave.customer_id, leave.host_id, lock=True)
-    return store.find_by_name(tx, leave.customer_id, name, lock=True)
+    if grant.host_id is not None:
+        return store.find(tx, grant.customer_id, grant.host_id, lock=True)
+    return store.find_by_name(tx, grant.customer_id, name, lock=True)
 
 
-def take_in(
+def enrol_host(
     tx: Tx,
     agent: Actor,
-    leave: EnrolmentGrant,
+    grant: EnrolmentGrant,
     host: HostRow | None,
     name: str,
     fingerprint: str,
@@ -84,13 +84,13 @@ def take_in(
     """A new host under this name, or the existing host that the token was created for."""
     if host is None:
         host = store.insert(tx, agent.customer_id, name, fingerprint, address)
-        _record_change(tx, _speaking(agent, host, address), host, "created", None)
+        _record_change(tx, _as_host(agent, host, address), host, "created", None)
         return host
     _check_not_connected(host)
-    _check_rebinding(leave, host)
+    _check_rebinding(grant, host)
     store.rebind(tx, host, fingerprint)
     tokens.revoke_agent_tokens(tx, agent.customer_id, host.id)
-    _record_change(tx, _speaking(agent, host, address), host, "rebound", _audit_fields(host))
+    _record_change(tx, _as_host(agent, host, address), host, "rebound", _audit_fields(host))
     return host
 
 
@@ -109,10 +109,10 @@ def _check_not_connected(host: HostRow) -> None:
     )
 
 
-def _check_rebinding(leave: EnrolmentGrant, host: HostRow) -> None:
+def _check_rebinding(grant: EnrolmentGrant, host: HostRow) -> None:
     """An existing host brings its id, its waiting jobs and the secrets of its tasks. A
     token for new hosts must not give these to a machine that claims the host's name."""
-    if leave.host_id == host.id:
+    if grant.host_id == host.id:
         return
     raise Conflict(
         f"The host {host.hostname!r} exists already, and this enrolment token was not created for"
@@ -123,17 +123,17 @@ def _check_rebinding(leave: EnrolmentGrant, host: HostRow) -> None:
     )
 
 
-def _agent(leave: EnrolmentGrant) -> Actor:
+def _agent(grant: EnrolmentGrant) -> Actor:
     return Actor(
-        leave.customer_id,
-        leave.customer_name,
+        grant.customer_id,
+        grant.customer_name,
         Level.AGENT,
         "agent",
-        credential_id=leave.token_id,
+        credential_id=grant.token_id,
     )
 
 
-def _speaking(agent: Actor, host: HostRow, address: str) -> Actor:
+def _as_host(agent: Actor, host: HostRow, address: str) -> Actor:
     return msgspec.structs.replace(agent, username=host.hostname, host_id=host.id, address=address)
 
 

@@ -61,13 +61,13 @@ def list_points(
     return [ValuePoint(at, state, msgspec.json.decode(value)) for at, state, value in rows]
 
 
-def thin(tx: Tx) -> bool:
+def downsample(tx: Tx) -> bool:
     """Thin one batch of old values; True if there may be more."""
-    has_more = [_thin(tx, tx.now - age, span) for age, span in THINNING]
+    has_more = [_downsample(tx, tx.now - age, span) for age, span in THINNING]
     return any([*has_more, _purge(tx, tx.now - RETENTION)])
 
 
-def _thin(tx: Tx, before: Millis, span: Millis) -> bool:
+def _downsample(tx: Tx, before: Millis, span: Millis) -> bool:
     """Keep the last value of each span. `meta` has the end of what was already thinned."""
     name = f"indicators thinned to {span}"
     done = int(installation.read(tx, name) or 0)

@@ -188,7 +188,7 @@ def publish_stale(tx: Tx) -> bool:
 
 def purge_old(tx: Tx) -> bool:
     """Thin old values, and purge what was deleted a day ago; True if there may be more."""
-    has_more = history.thin(tx)
+    has_more = history.downsample(tx)
     indicators = store.deleted_before(tx, tx.now - DAY, BATCH_SIZE)
     for indicator_id, customer_id in indicators:
         delete_acl(tx, customer_id, "indicator", indicator_id)

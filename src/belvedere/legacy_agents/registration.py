@@ -127,7 +127,7 @@ def _enrol(
     enrolment = legacy_clients.redeem(tx, client, name, mark)
     if enrolment.host_id is not None and (host is None or host.id != enrolment.host_id):
         raise Forbidden("This client was created for another host.", code="other_host")
-    return service.take_in(tx, actor, enrolment, host, name, mark, address)
+    return service.enrol_host(tx, actor, enrolment, host, name, mark, address)
 
 
 def _connect(

@@ -136,7 +136,7 @@ def _check_owner(tx: Tx, actor: Actor) -> None:
 def _require_other_sign_in(tx: Tx, row: ProviderRow) -> None:
     """While passwords are off, at least one owner must be able to use another provider."""
     is_needed = customers.find(tx, row.customer_id).providers_only
-    if is_needed and not store.has_owner_with_provider(tx, row.customer_id, but=row.id):
+    if is_needed and not store.has_owner_with_provider(tx, row.customer_id, except_id=row.id):
         raise Conflict(
             "Passwords are off, and no owner could sign in without this provider. Allow passwords"
             " again first.",

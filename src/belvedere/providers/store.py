@@ -97,7 +97,7 @@ def has_identity(tx: Tx, user_id: str) -> bool:
     return tx.row("select 1 from identities where user_id = ? limit 1", user_id) is not None
 
 
-def has_owner_with_provider(tx: Tx, customer_id: str, but: str = "") -> bool:
+def has_owner_with_provider(tx: Tx, customer_id: str, except_id: str = "") -> bool:
     """Whether an owner has signed in through an enabled provider other than this one: only then is
     it certain that the organization can be administered without a password."""
     row = tx.value(
@@ -107,7 +107,7 @@ def has_owner_with_provider(tx: Tx, customer_id: str, but: str = "") -> bool:
         " where c.id = ? and p.id <> ? and p.enabled = 1 and m.level = ?"
         f" and {sessions.ACTIVE} limit 1",
         customer_id,
-        but,
+        except_id,
         Level.OWNER,
     )
     return row is not None

@@ -1,9 +1,10 @@
 """Texts in bodies: names, descriptions, tags. Errors name the field."""
 
+import unicodedata
 from collections.abc import Sequence
+from typing import Literal
 
 from belvedere.base.errors import Fault, Invalid
-from belvedere.base.text.normalization import TooManyMarks, normalize
 
 MAX_LINE = 256
 MAX_PROSE = 64 * 1024
@@ -11,6 +12,28 @@ MAX_TAGS = 64
 MAX_TAG = 64
 # Characters that normalization can combine into one.
 COMPOSED = 4
+# Marks in a row. No language needs as many (Unicode Standard Annex 15, Stream-Safe Text Format).
+MAX_MARKS = 30
+
+Form = Literal["NFC", "NFKC"]
+
+
+class TooManyMarks(ValueError):
+    """More marks on one letter than any language has."""
+
+
+def normalize(form: Form, text: str) -> str:
+    """The normal form of a text, in time that grows with the text; TooManyMarks for more than
+    MAX_MARKS in a row. `unicodedata.normalize` sorts the marks after a letter in quadratic time:
+    100,000 marks take a minute, during which no other thread runs."""
+    if text.isascii():
+        return text
+    run = 0
+    for letter in text:
+        run = run + 1 if unicodedata.combining(letter) else 0
+        if run > MAX_MARKS:
+            raise TooManyMarks(f"more than {MAX_MARKS} marks on one letter")
+    return unicodedata.normalize(form, text)
 
 
 def invalid_field(field: str, message: str) -> Invalid:

@@ -11,7 +11,7 @@ from belvedere.webhooks.records import WebhookRecord, webhook
 from belvedere.webhooks.service import WebhookBody, WebhookView
 
 
-class GivenSecretBody(RotateSecretBody, forbid_unknown_fields=True):
+class ChosenSecretBody(RotateSecretBody, forbid_unknown_fields=True):
     """The same, or a secret that the sender chose, as Stripe and Slack do."""
 
     secret: str | None = None
@@ -121,7 +121,7 @@ ROUTES: tuple[Route, ...] = (
         "/webhook/{id}/credentials",
         service.reveal,
         service.rotate,
-        body=GivenSecretBody,
+        body=ChosenSecretBody,
         from_interface=False,
     ),
 )

@@ -5494,6 +5494,16 @@ export interface components {
             faults: components["schemas"]["ScriptFault"][];
             language: string;
         };
+        /**
+         * ChosenSecretBody
+         * @description The same, or a secret that the sender chose, as Stripe and Slack do.
+         */
+        ChosenSecretBody: {
+            /** @default 0 */
+            overlap?: number;
+            /** @default null */
+            secret?: string | null;
+        };
         /** CodeBody */
         CodeBody: {
             code: string;
@@ -5838,16 +5848,6 @@ export interface components {
             customer?: string | null;
             /** @default null */
             task_arguments?: unknown[] | null;
-        };
-        /**
-         * GivenSecretBody
-         * @description The same, or a secret that the sender chose, as Stripe and Slack do.
-         */
-        GivenSecretBody: {
-            /** @default 0 */
-            overlap?: number;
-            /** @default null */
-            secret?: string | null;
         };
         /** Graph */
         Graph: {
@@ -20040,7 +20040,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["GivenSecretBody"];
+                "application/json": components["schemas"]["ChosenSecretBody"];
             };
         };
         responses: {

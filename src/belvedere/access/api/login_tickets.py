@@ -28,7 +28,7 @@ async def exchange_ticket(request: Request[TicketAndCode]) -> Reply:
     services, body, address = request.services, request.body, request.actor.address
     limits, browser = services.passwords.limits, anonymous_requests.browser_of(request)
     limits.check(address, AttemptKind.CODE)
-    entered = await services.db.write(
+    result = await services.db.write(
         login.exchange_ticket,
         services.keyring,
         body.ticket,
@@ -37,14 +37,14 @@ async def exchange_ticket(request: Request[TicketAndCode]) -> Reply:
         agent_of(request),
         browser.digest,
     )
-    if entered is None:
+    if result is None:
         # In addition to the tries of the ticket and of the person, which all servers share.
         user_id = await services.db.read(login_tickets.owner, services.keyring, body.ticket)
         limits.record_failure(address, kind=AttemptKind.CODE, user_ids=[user_id])
         raise Unauthenticated(
             "The code is wrong, or was used before. Wait for the next one.", code="wrong_code"
         )
-    return login_reply(request, entered)
+    return login_reply(request, result)
 
 
 async def set_up_second_factor(request: Request[TicketOnly]) -> TotpSecretRecord:

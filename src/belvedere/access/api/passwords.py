@@ -122,7 +122,7 @@ async def accept(request: Request[InvitationAcceptance]) -> Reply:
         address, details.email, current_hash, body.password, user_id=details.user_id
     ):
         raise sessions.bad_login()
-    entered = await services.db.write(
+    result = await services.db.write(
         invitations.accept,
         services.keyring,
         body.token,
@@ -131,17 +131,17 @@ async def accept(request: Request[InvitationAcceptance]) -> Reply:
         address,
         agent_of(request),
     )
-    return login_reply(request, entered)
+    return login_reply(request, result)
 
 
 async def change(request: Request[PasswordChange]) -> Reply:
     sessions.require_session(request.actor)
     services, actor, body = request.services, request.actor, request.body
     user = await services.db.read(users.require, actor.user_id)
-    whose = (actor.address, user.id, user.password_hash)
+    stored = (actor.address, user.id, user.password_hash)
     current_hash = user.password_hash
     if (
-        not await services.passwords.verify(*whose, body.current, user_id=user.id)
+        not await services.passwords.verify(*stored, body.current, user_id=user.id)
         or current_hash is None
     ):
         # Not 401: the session is valid, and a client would discard it after a 401.

@@ -118,8 +118,8 @@ def link_details(tx: Tx, keys: Keyring, token: str) -> LinkDetails | None:
     # All organizations of an account share its password: a new one is useful if any of them accepts
     # passwords.
     places = sessions.list_memberships(tx, details.user_id)
-    shut = bool(places) and all(place.providers_only for place in places)
-    return msgspec.structs.replace(details, passwords_off=int(shut))
+    all_refuse = bool(places) and all(place.providers_only for place in places)
+    return msgspec.structs.replace(details, passwords_off=int(all_refuse))
 
 
 def account_password(tx: Tx, email: str) -> str | None:

@@ -60,17 +60,17 @@ def change(
     before = memberships.lock_member(tx, actor, member_id)
     if version is not None and version != before.version:
         raise Stale("Somebody changed this member meanwhile. Read it again.")
-    wanted_level = before.level if level is None else level.value
-    wanted_tags = before.tags if tags is None else memberships.tags_text(tags)
-    wanted_enabled = before.enabled if enabled is None else int(enabled)
-    memberships.check_grant(actor, Level(wanted_level))
+    new_level = before.level if level is None else level.value
+    new_tags = before.tags if tags is None else memberships.tags_text(tags)
+    new_enabled = before.enabled if enabled is None else int(enabled)
+    memberships.check_grant(actor, Level(new_level))
     if tags is not None:
         approver_tags.check_change(tx, actor, before.tag_list, tags)
-    if wanted_level != Level.OWNER or not wanted_enabled:
+    if new_level != Level.OWNER or not new_enabled:
         _require_other_owner(tx, before)
-    if (wanted_level, wanted_tags, wanted_enabled) == (before.level, before.tags, before.enabled):
+    if (new_level, new_tags, new_enabled) == (before.level, before.tags, before.enabled):
         return before
-    _save(tx, actor, before, wanted_level, wanted_tags, wanted_enabled)
+    _save(tx, actor, before, new_level, new_tags, new_enabled)
     after = memberships.find(tx, actor.customer_id, member_id)
     memberships.record_change(
         tx,

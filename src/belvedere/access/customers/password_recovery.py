@@ -59,7 +59,7 @@ def change_password(tx: Tx, actor: Actor, current_hash: str, password_hash: str)
     sessions.require_session(actor)
     if not users.exchange_password(tx, actor.user_id, current_hash, password_hash):
         raise Unauthenticated("The password has just changed. Sign in again.")
-    sessions.revoke_for_user(tx, actor.user_id, but=actor.credential_id)
+    sessions.revoke_for_user(tx, actor.user_id, except_id=actor.credential_id)
     known_browsers.forget_browsers(tx, actor.user_id, actor.credential_id)
     login_tickets.delete_for_user(tx, actor.user_id)
     one_time_links.delete_resets(tx, actor.user_id)
@@ -91,8 +91,8 @@ def _report_for_user(tx: Tx, user: User) -> None:
 def reset_password(tx: Tx, keys: Keyring, identifier: str) -> tuple[User, str]:
     """For the operator: a reset link for any account."""
     user, member = find_account(tx, identifier)
-    whose = (one_time_links.RESET, user.id, member.customer_id, "operator")
-    _, token = one_time_links.create(tx, keys, *whose, proof=one_time_links.OPERATOR)
+    account = (one_time_links.RESET, user.id, member.customer_id, "operator")
+    _, token = one_time_links.create(tx, keys, *account, proof=one_time_links.OPERATOR)
     _record_change(tx, operator_of(tx, member), member.id, "link")
     return user, token
 

@@ -44,7 +44,7 @@ def confirm(tx: Tx, keys: Keyring, actor: Actor, code: str) -> list[str] | None:
     codes = second_factors.confirm(tx, keys, actor.user_id, code)
     if codes is None:
         return None
-    sessions.revoke_for_user(tx, actor.user_id, but=actor.credential_id)
+    sessions.revoke_for_user(tx, actor.user_id, except_id=actor.credential_id)
     login_tickets.delete_for_user(tx, actor.user_id)
     method, session_id = second_factors.TOTP, actor.credential_id
     tx.execute("update sessions set method = ? where id = ?", method, session_id)

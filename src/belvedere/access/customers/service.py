@@ -99,8 +99,8 @@ def create_customer(
     if not is_invited and (user is None or user.password_hash is not None):
         return NewCustomer(customer, owner, None)
     kind = one_time_links.INVITATION if is_invited else one_time_links.RESET
-    whose = (kind, owner.user_id, customer.id, "operator")
-    _, token = one_time_links.create(tx, keys, *whose, proof=one_time_links.OPERATOR)
+    account = (kind, owner.user_id, customer.id, "operator")
+    _, token = one_time_links.create(tx, keys, *account, proof=one_time_links.OPERATOR)
     return NewCustomer(customer, owner, token)
 
 
@@ -236,19 +236,19 @@ def enable(tx: Tx, name: str) -> Customer:
 def hand_over(tx: Tx, actor: Actor, member_id: str) -> memberships.Member:
     """Owner only: another member becomes the owner, and the owner an admin."""
     require(actor, Level.OWNER)
-    heir = memberships.lock_member(tx, actor, member_id)
-    if heir.id == actor.member_id:
+    new_owner = memberships.lock_member(tx, actor, member_id)
+    if new_owner.id == actor.member_id:
         raise Conflict("You are already the owner of this organization.", code="already_owner")
-    if heir.invited_at is not None or not heir.enabled:
+    if new_owner.invited_at is not None or not new_owner.enabled:
         raise Conflict("Only an active member can become the owner.", code="not_active")
-    member_changes.set_level(tx, actor, heir, Level.OWNER)
+    member_changes.set_level(tx, actor, new_owner, Level.OWNER)
     if actor.member_id:
-        giver = memberships.find(tx, actor.customer_id, actor.member_id)
-        member_changes.set_level(tx, actor, giver, Level.ADMIN)
+        former_owner = memberships.find(tx, actor.customer_id, actor.member_id)
+        member_changes.set_level(tx, actor, former_owner, Level.ADMIN)
     record_change(
-        tx, actor, "hand_over", "handed_over", {"owner": actor.email}, {"owner": heir.email}
+        tx, actor, "hand_over", "handed_over", {"owner": actor.email}, {"owner": new_owner.email}
     )
-    return memberships.find(tx, actor.customer_id, heir.id)
+    return memberships.find(tx, actor.customer_id, new_owner.id)
 
 
 def _set_enabled(tx: Tx, customer_id: str, enabled: int) -> None:

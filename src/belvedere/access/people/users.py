@@ -121,12 +121,12 @@ def _free_username(tx: Tx, proposal: str, scope: str) -> str:
     return next(f"{proposal}{n}" for n in numbers if not _is_taken(tx, f"{proposal}{n}", scope))
 
 
-def _is_taken(tx: Tx, username: str, scope: str, but: str = "") -> bool:
+def _is_taken(tx: Tx, username: str, scope: str, except_id: str = "") -> bool:
     row = tx.row(
         "select 1 from users where username = ? and id <> ? and (scope = ? or exists"
         " (select 1 from members m where m.user_id = users.id and m.customer_id = ?))",
         username,
-        but,
+        except_id,
         scope,
         scope,
     )
@@ -140,7 +140,7 @@ def set_scope(tx: Tx, user: User, scope: str, proof: str = "") -> None:
         scope,
         proof,
         _free_username(tx, user.username, scope)
-        if _is_taken(tx, user.username, scope, but=user.id)
+        if _is_taken(tx, user.username, scope, except_id=user.id)
         else user.username,
         tx.now,
         user.id,

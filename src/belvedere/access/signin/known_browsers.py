@@ -83,7 +83,7 @@ def is_familiar(
     )
     if not rows:
         return tx.value("select login_at from users where id = ?", user_id) is None
-    places = {(client_network(there), other): at for there, other, at in reversed(rows)}
+    places = {(client_network(source), program): at for source, program, at in reversed(rows)}
     # Counts networks and programs, not sign-ins: a program that signs in often must not hide a
     # stranger.
     if sum(tx.now - HOUR < at <= tx.now for at in places.values()) >= MAX_NOTICES_PER_HOUR:

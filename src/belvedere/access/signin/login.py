@@ -42,10 +42,10 @@ def sign_in(
     )
     if not unchanged:
         raise sessions.bad_login()
-    entered = open_session(tx, keys, user.id, customer_name, address, agent, browser)
+    result = open_session(tx, keys, user.id, customer_name, address, agent, browser)
     # Last: opening a session checks whether there was an earlier sign-in.
     tx.execute("update users set login_at = ? where id = ?", tx.now, user.id)
-    return entered
+    return result
 
 
 def open_session(

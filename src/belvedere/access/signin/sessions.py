@@ -91,14 +91,14 @@ def begin(
     is_familiar = known_browsers.is_familiar(
         tx, user_id, browser, address, agent, provider_id or ""
     )
-    life = (tx.now, tx.now, tx.now + LIFE)
+    times = (tx.now, tx.now, tx.now + LIFE)
     session = Session(
         new_id(),
         user_id,
         place.customer_id,
         address,
         agent,
-        *life,
+        *times,
         method,
         provider_id,
         browser,
@@ -233,21 +233,25 @@ def revoke_others(tx: Tx, actor: Actor) -> list[Session]:
     """End all of the actor's own sessions except the current one, and unfinished sign-ins."""
     require_session(actor)
     ended = [session for session in list_active(tx, actor) if session.id != actor.credential_id]
-    revoke_for_user(tx, actor.user_id, _customer_scope(actor)[0] or None, but=actor.credential_id)
+    revoke_for_user(
+        tx, actor.user_id, _customer_scope(actor)[0] or None, except_id=actor.credential_id
+    )
     login_tickets.delete_for_user(tx, actor.user_id, _customer_scope(actor)[0])
     details = {"ended": len(ended)}
     audit.record(tx, actor, "session.end_others", "session", actor.credential_id, None, details)
     return ended
 
 
-def revoke_for_user(tx: Tx, user_id: str, customer_id: str | None = None, but: str = "") -> None:
+def revoke_for_user(
+    tx: Tx, user_id: str, customer_id: str | None = None, except_id: str = ""
+) -> None:
     """End a user's sessions, in one organization or in all."""
     tx.execute(
         "update sessions set revoked_at = ? where user_id = ? and revoked_at is null"
         " and id <> ? and (? = '' or customer_id = ?)",
         tx.now,
         user_id,
-        but,
+        except_id,
         customer_id or "",
         customer_id or "",
     )
@@ -322,10 +326,10 @@ def choose_membership(
     if not candidates:
         raise not_a_member()
     if method != PROVIDER:
-        shut = candidates[0].customer_name
+        first_customer = candidates[0].customer_name
         candidates = [membership for membership in candidates if not membership.providers_only]
         if not candidates:
-            raise passwords_off(shut)
+            raise passwords_off(first_customer)
     last = tx.value(
         "select customer_id from sessions where user_id = ? order by id desc limit 1", user_id
     )

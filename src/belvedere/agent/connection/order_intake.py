@@ -111,7 +111,7 @@ class OrderIntake:
             self.fail(digest, f"The file cannot be stored: {fault}.")
             return
         self._space.fail(f"A script cannot be stored: {fault.strerror}.")
-        self._cache.give_up(digest)
+        self._cache.abandon(digest)
         for order in self._waiting_for(digest):
             del self._waiting[order.fence]
             self._refuse_for_disk(order)
@@ -126,7 +126,7 @@ class OrderIntake:
 
     def fail(self, digest: str, reason: str) -> None:
         """This file is not available: refuse all orders that need it."""
-        self._cache.give_up(digest)
+        self._cache.abandon(digest)
         for order in self._waiting_for(digest):
             del self._waiting[order.fence]
             text = f"{order.filename or 'The script'} ({digest[:12]}) is not available. {reason}"
@@ -151,7 +151,7 @@ class OrderIntake:
         self._keeper.send({**message, "job_id": order.job_id, "report": report})
 
     def close(self) -> None:
-        self._cache.give_up_all()
+        self._cache.abandon_all()
 
 
 def _digests(order: Order) -> list[str]:

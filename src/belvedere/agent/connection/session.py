@@ -103,30 +103,30 @@ class ServerSession:
 
     def receive_from_keeper(self, message: dict[str, Any]) -> None:
         """Messages before the keeper's state belong to an earlier session."""
-        send_messages = message["say"]
-        if send_messages == "state":
+        kind = message["say"]
+        if kind == "state":
             # A second one answers an earlier Hello that timed out.
             if not self.state.done():
                 self.state.set_result(message)
         elif self._number:
-            self._handle_keeper_message(send_messages, message)
+            self._handle_keeper_message(kind, message)
         elif self.state.done():
             self._early.append(message)
 
-    def _handle_keeper_message(self, send_messages: str, message: dict[str, Any]) -> None:
+    def _handle_keeper_message(self, kind: str, message: dict[str, Any]) -> None:
         fence = message["fence"]
-        if send_messages == "ended":
+        if kind == "ended":
             self._live.discard(fence)
             if message["report"].get("reason") == DISK_FULL:
                 self._space.fail(message["report"]["message"])
                 self._report_disk()
             self._streams.end(fence, messages_codec.report(message["report"]))
-        elif send_messages == "output":
+        elif kind == "output":
             self._hold(message)
             self._streams.grow(fence, message["total"])
-        elif send_messages == "started":
+        elif kind == "started":
             self._outbox.append(AttemptStarted(fence, message["age_ms"]))
-        elif send_messages == "gone":
+        elif kind == "gone":
             self._live.discard(fence)
             self._streams.drop(fence)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from belvedere.agent.journal.state import Message, Report
 
 
-def greet(state: JournalState, owner: str, new_id: str) -> Effects:
+def prepare_hello(state: JournalState, owner: str, new_id: str) -> Effects:
     """An agent is about to send Hello. Until `welcome`, orders are refused: the server treats what
     this state does not have as never accepted, so nothing may be added afterwards. The number of
     the greeting is durable first: after any crash the next Hello has a higher one."""

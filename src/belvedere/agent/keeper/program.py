@@ -153,7 +153,7 @@ class Keeper:
                 rules.welcome(state, message["session"])
             case "hello":
                 self._scripts.inline = message["inline"]
-                effects = rules.greet(state, message["owner"], os.urandom(12).hex())
+                effects = rules.prepare_hello(state, message["owner"], os.urandom(12).hex())
                 return [*effects, SendState()]
             case "renew":
                 return rules.renew(state, os.urandom(12).hex())

@@ -86,7 +86,7 @@ class ScriptRunner:
             pid, pipe = self._spawner.start(order, account, place, script, mark)
         except (CannotStart, OSError, ValueError, LookupError) as fault:
             if place is not None:
-                self._workdirs.leave(place)
+                self._workdirs.release(place)
             self._spawner.release(mark)
             reason = fault.reason if isinstance(fault, CannotStart) else _reason(fault)
             return self._report_end(fence, rules.failure(reason, str(fault)))
@@ -178,7 +178,7 @@ class ScriptRunner:
         if self._groups.is_clear():
             return self._finish(script)
         if script.daemonize:
-            self._groups.spare(script)
+            self._groups.keep_background(script)
             return self._finish(script)
         if not self._groups.members(script):
             return self._finish(script)
@@ -238,8 +238,8 @@ class ScriptRunner:
     def _output_message(self, script: RunningScript) -> SendMessage:
         """The message about new output, with the bytes that could not be written to disk."""
         message: Message = {"say": "output", "fence": script.fence, "total": script.shown}
-        if script.output.spool is not None and (news := script.output.spool.held.news()):
-            message["held"] = news
+        if script.output.spool is not None and (pieces := script.output.spool.held.new_pieces()):
+            message["held"] = pieces
         return SendMessage(message)
 
     def _finish(self, script: RunningScript) -> Effects:
@@ -287,7 +287,7 @@ class ScriptRunner:
         while self._finished:
             script = self._finished.pop()
             self._pipes.close(script)
-            self._workdirs.leave(script.place)
+            self._workdirs.release(script.place)
             self._spawner.release(script.mark)
             self._spawner.prepare()
 

@@ -76,11 +76,11 @@ class CheckerProcess:
         while self._monitors:
             began = monotonic()
             try:
-                is_well = await self._run()
+                is_healthy = await self._run()
             except Exception:
                 log.exception("checker process failed")
-                is_well = False
-            if self._monitors and not is_well:
+                is_healthy = False
+            if self._monitors and not is_healthy:
                 log.warning("checker process ended; starting another")
                 tries = 0 if monotonic() - began > STABLE_AFTER_S else tries
                 await self._back_off(BACK_OFF_S[min(tries, len(BACK_OFF_S) - 1)])
@@ -103,14 +103,14 @@ class CheckerProcess:
                 self._changed_event.clear()
                 self._send_config(child)
                 await self._wait(child)
-            is_well = not child.over.done()
+            is_healthy = not child.over.done()
             await child.end()
         finally:
             # Also kills the process if it is still running.
             transport.close()
-        if not is_well:
+        if not is_healthy:
             child.over.result()
-        return is_well
+        return is_healthy
 
     def _send_config(self, child: "CheckerChild") -> None:
         changed, self._changed = self._changed, {}

@@ -46,7 +46,7 @@ class OutputCapture:
         "_hash",
         "_held",
         "_inline",
-        "_is_quick",
+        "_has_fast_digest",
         "_last",
         "_newlines",
         "_partial",
@@ -73,7 +73,7 @@ class OutputCapture:
         self._held = bytearray()
         # Of either SHA-256; the type of hash objects has no public name.
         self._hash: Any = None
-        self._is_quick = False
+        self._has_fast_digest = False
         self._last = b""
         self._partial = bytearray()
         self._newlines = 0
@@ -101,8 +101,8 @@ class OutputCapture:
             return
         self._hash.update(data)
         self.spool.write(data, line)
-        if self.total > FAST_DIGEST_FROM and not self._is_quick:
-            self._quicken(root, fence)
+        if self.total > FAST_DIGEST_FROM and not self._has_fast_digest:
+            self._use_fast_digest(root, fence)
 
     def spill(self, root: str, fence: int) -> None:
         """From now on write everything to disk, where the agent reads it; if that fails, a limited
@@ -113,11 +113,11 @@ class OutputCapture:
         self.spool.write(bytes(self._held), 0)
         self._held = bytearray()
 
-    def _quicken(self, root: str, fence: int) -> None:
+    def _use_fast_digest(self, root: str, fence: int) -> None:
         """Continue with the faster digest, read again from disk; if that fails, with the slower."""
         from hashlib import sha256
 
-        self._is_quick = True
+        self._has_fast_digest = True
         quick, position = sha256(), spool.SpoolPosition(0, 0)
         while data := spool.read(root, fence, position, self.total, PIECE):
             quick.update(data)

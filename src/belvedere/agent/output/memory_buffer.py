@@ -70,7 +70,7 @@ class MemoryBuffer:
         self._size += size
         self._room.available -= size
 
-    def news(self) -> list[list[Any]]:
+    def new_pieces(self) -> list[list[Any]]:
         """Pieces that were not sent to the connected agent yet."""
         fresh = [piece for piece in self.pieces if piece.at >= self._sent_end]
         return self._packed(fresh)

@@ -63,7 +63,7 @@ class ProcessGroups:
     def ask_to_end(self, script: RunningScript, members: dict[int, int]) -> None:
         self.send(members, signal.SIGTERM)
 
-    def spare(self, script: RunningScript) -> None:
+    def keep_background(self, script: RunningScript) -> None:
         """Background processes of the script may stay."""
 
 
@@ -79,12 +79,12 @@ class TreeTracking(ProcessGroups):
         # Orphans with a known fence: marks can be removed later, so the first match counts.
         self._adopted: dict[int, int] = {}
         # Fences whose background children were allowed to stay.
-        self._spared: dict[int, ProcessMarks] = {}
+        self._background: dict[int, ProcessMarks] = {}
 
     def _release(self, pid: int) -> None:
         fence = self._adopted.pop(pid, 0)
-        if fence in self._spared and fence not in self._adopted.values():
-            del self._spared[fence]
+        if fence in self._background and fence not in self._adopted.values():
+            del self._background[fence]
 
     def is_clear(self) -> bool:
         # Without a child there is no descendant, and only the keeper can start one.
@@ -115,11 +115,11 @@ class TreeTracking(ProcessGroups):
         for script in [caller, *others]:
             if discovery.has_mark(pid, self._marks_of(script)):
                 return script.fence
-        for fence, marks in self._spared.items():
+        for fence, marks in self._background.items():
             if discovery.has_mark(pid, marks):
                 return fence
         # It removed every mark. If only one script is left, the process belongs to it.
-        return 0 if others or self._spared else caller.fence
+        return 0 if others or self._background else caller.fence
 
     def _marks_of(self, script: RunningScript) -> ProcessMarks:
         cookie = self._spawner.cookie(script.fence)
@@ -145,9 +145,9 @@ class TreeTracking(ProcessGroups):
                 return
         self.send(members, signal.SIGTERM)
 
-    def spare(self, script: RunningScript) -> None:
+    def keep_background(self, script: RunningScript) -> None:
         if self.members(script):
-            self._spared[script.fence] = self._marks_of(script)
+            self._background[script.fence] = self._marks_of(script)
 
 
 class GroupTracking(ProcessGroups):

@@ -46,7 +46,7 @@ class Workdir:
         parent = open_directory(self.private)
         try:
             for name in PARTS:
-                self.files_ns = _give(name, parent, uid, gid)
+                self.files_ns = _change_owner(name, parent, uid, gid)
             self.owner = uid
             os.fchmod(parent, 0o711)
         finally:
@@ -98,7 +98,7 @@ class Workdirs:
             os.close(parent)
         return Workdir(f"{private}/here", f"{private}/files", private)
 
-    def leave(self, place: Workdir) -> None:
+    def release(self, place: Workdir) -> None:
         """Reuse or remove the folder; all processes of its job have ended."""
         try:
             if place.private:
@@ -158,7 +158,7 @@ class Workdirs:
             return
 
 
-def _give(name: str, parent: int, uid: int, gid: int) -> int:
+def _change_owner(name: str, parent: int, uid: int, gid: int) -> int:
     """Change the owner by descriptor; returns the new change time."""
     fd = open_directory(name, parent)
     try:

@@ -56,7 +56,7 @@ def run(args: Args) -> object:
     # The key makes it safe to send the request again if the connection breaks.
     headers = {"Idempotency-Key": new_id()}
     job = client.request("POST", f"{_path(client, args)}/job", body, headers=headers).body
-    return follow.to_the_end(client, job, is_live=False, is_json=args.json) if args.wait else job
+    return follow.follow_to_end(client, job, is_live=False, is_json=args.json) if args.wait else job
 
 
 def status(args: Args, job: Record) -> int:

@@ -19,7 +19,7 @@ UNKNOWN_TIME = "-" * 24
 RETRY_WAITS_S = (0.2, 0.5, 1, 2, 5, 10, 10, 10)
 
 
-def to_the_end(client: Client, job: Record, *, is_live: bool, is_json: bool = False) -> Record:
+def follow_to_end(client: Client, job: Record, *, is_live: bool, is_json: bool = False) -> Record:
     """The finished job. Its output goes to stdout, or to stderr if stdout is for JSON."""
     out = terminal_text.protected(sys.stderr if is_json else sys.stdout) if is_live else None
     try:

@@ -65,7 +65,7 @@ def log(args: Args) -> object:
     if args.follow and args.timestamps:
         raise CommandError("--timestamps cannot be combined with --follow", 2)
     if args.follow:
-        return follow.to_the_end(client, {"id": args.job}, is_live=True, is_json=args.json)
+        return follow.follow_to_end(client, {"id": args.job}, is_live=True, is_json=args.json)
     if args.json:
         return client.get(f"/job/{args.job}/log")
     if args.timestamps:

@@ -23,7 +23,7 @@ def run(args: Args) -> object:
         if outcome.is_over(job):
             rendering.note(outcome.summary(job))
         return job
-    return follow.to_the_end(client, job, is_live=args.follow, is_json=args.json)
+    return follow.follow_to_end(client, job, is_live=args.follow, is_json=args.json)
 
 
 def argument_values(definitions: list[Record], words: list[str]) -> list[str]:

@@ -170,5 +170,7 @@ def orphaned_logs(tx: Tx, job_ids: Sequence[str]) -> list[str]:
     rows = tx.rows(
         f"select id from jobs where id in {tx.dialect.in_texts}", store.json_array(job_ids)
     )
-    there = {job_id for (job_id,) in rows}
-    return [f"Job {job_id} is gone, its log is not." for job_id in job_ids if job_id not in there]
+    existing = {job_id for (job_id,) in rows}
+    return [
+        f"Job {job_id} is gone, its log is not." for job_id in job_ids if job_id not in existing
+    ]

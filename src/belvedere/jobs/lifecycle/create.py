@@ -359,10 +359,10 @@ def job_row(request: JobRequest, task: Runnable, lifecycle: Lifecycle, now: int)
 def _scoped_key(request: JobRequest) -> ScopedKey:
     """A key belongs to the principal, or to the task if the request has only its secret."""
     assert request.idempotency_key is not None
-    who = request.actor.principal if request.secret is None else f"secret:{request.task_id}"
+    caller = request.actor.principal if request.secret is None else f"secret:{request.task_id}"
     return (
         request.actor.customer_id,
-        who,
+        caller,
         request.idempotency_key.route,
         request.idempotency_key.key,
     )

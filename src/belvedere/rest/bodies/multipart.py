@@ -7,7 +7,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
 from belvedere.base.errors import BadMediaType, Fault, Invalid, TooLarge
-from belvedere.base.text.normalization import TooManyMarks, normalize
+from belvedere.rest.text_fields import TooManyMarks, normalize
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks

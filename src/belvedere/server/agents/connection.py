@@ -223,7 +223,7 @@ class AgentConnection:
                 self.monitor_sync.compare(message.watch)
                 self._record_disk(message.disk)
             case BlobRequest():
-                self._downloads.want(message.sha256)
+                self._downloads.request(message.sha256)
             case Samples():
                 self.monitor_sync.take(message, limits.check_samples(message))
             case MonitorConfigRequest():

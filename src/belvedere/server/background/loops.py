@@ -183,7 +183,7 @@ async def mark_stale(runtime: ServerRuntime) -> None:
         await asyncio.sleep(0)
 
 
-async def thin_values(runtime: ServerRuntime) -> None:
+async def downsample_values(runtime: ServerRuntime) -> None:
     while await runtime.db.write(indicators.purge_old):
         await asyncio.sleep(0)
 
@@ -327,7 +327,7 @@ LOOPS = (
     Loop("delete old history", 30.0, purge_history, 10.0),
     Loop("check all history again", 86_400.0, recheck_history, 3_600.0),
     Loop("mark stale indicators", 5.0, mark_stale, TERM_S),
-    Loop("thin values of indicators", 300.0, thin_values, 60.0),
+    Loop("thin values of indicators", 300.0, downsample_values, 60.0),
     Loop("delete old deliveries", 60.0, purge_deliveries, 30.0),
     Loop("send messages", 2.0, send_messages),
     Loop("queue mails about incidents", 5.0, queue_status_mails),

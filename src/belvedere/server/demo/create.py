@@ -113,11 +113,11 @@ def _can_be_reached(settings: Settings, ip: str) -> bool:
     if settings.url:
         return True
     try:
-        is_here = ip_address(ip).is_loopback
+        is_local = ip_address(ip).is_loopback
     except ValueError:
-        is_here = False
+        is_local = False
     # A certificate seldom covers the loopback address.
-    return is_here and not settings.tls_cert
+    return is_local and not settings.tls_cert
 
 
 def _starters(

@@ -23,8 +23,8 @@ MAX_LISTED = 5
 
 
 def schema(installation: Installation) -> Iterable[Finding]:
-    main = installation.db.look(compare, "migrations")
-    logs = installation.logs.look(compare, "logs")
+    main = installation.db.read(compare, "migrations")
+    logs = installation.logs.read(compare, "logs")
     missing, extra = main[0] | logs[0], main[1] | logs[1]
     if missing:
         names = ", ".join(sorted(missing))
@@ -40,7 +40,7 @@ def schema(installation: Installation) -> Iterable[Finding]:
 
 def pages(installation: Installation) -> Iterable[Finding]:
     for name, database in (("the database", installation.db), ("the log store", installation.logs)):
-        results = database.look(
+        results = database.read(
             lambda tx: [str(row[0]) for row in tx.rows("pragma quick_check(10)")]
         )
         if results == ["ok"]:
@@ -53,10 +53,10 @@ def pages(installation: Installation) -> Iterable[Finding]:
 
 def jobs(installation: Installation) -> Iterable[Finding]:
     """The events of every job result in its row, and its attempts match."""
-    total = installation.db.look(lambda tx: int(tx.value("select count(*) from jobs")))
+    total = installation.db.read(lambda tx: int(tx.value("select count(*) from jobs")))
     faults: list[str] = []
     after, done = "", 0
-    while (batch := installation.db.look(_job_batch, after)) is not None:
+    while (batch := installation.db.read(_job_batch, after)) is not None:
         after, done = batch[0], done + BATCH
         faults += batch[1]
         installation.report("jobs", min(done, total), total)
@@ -77,7 +77,7 @@ def _job_batch(tx: Tx, after: str) -> tuple[str, list[str]] | None:
 
 
 def attempts(installation: Installation) -> Iterable[Finding]:
-    orphans = installation.db.look(
+    orphans = installation.db.read(
         lambda tx: tx.rows(
             "select fence, job_id from attempts a"
             " where not exists (select 1 from jobs j where j.id = a.job_id) limit 100"
@@ -89,14 +89,14 @@ def attempts(installation: Installation) -> Iterable[Finding]:
     ]
     yield from problems("attempts", faults, REPORT)
     if not faults:
-        live = installation.db.look(
+        live = installation.db.read(
             lambda tx: tx.value("select count(*) from attempts where state = 'live'")
         )
         yield ok("attempts", f"Every attempt belongs to a job; {live} are running.")
 
 
 def parked(installation: Installation) -> Iterable[Finding]:
-    rows = installation.db.look(
+    rows = installation.db.read(
         lambda tx: tx.rows("select reaction, event_id, at, fault from parked order by at")
     )
     advice = (
@@ -114,8 +114,8 @@ def parked(installation: Installation) -> Iterable[Finding]:
 
 def restores(installation: Installation) -> Iterable[Finding]:
     """Jobs that are held because they may have run after the backup."""
-    count = installation.db.look(hold.count)
-    last = installation.db.look(restore.last_restore)
+    count = installation.db.read(hold.count)
+    last = installation.db.read(restore.last_restore)
     when = "" if last is None else f" It was restored at {iso(last.at)}."
     if count:
         yield notice(
@@ -129,7 +129,7 @@ def restores(installation: Installation) -> Iterable[Finding]:
 
 def journals(installation: Installation) -> Iterable[Finding]:
     """Agents that are refused because of their journal, and journals that went back."""
-    for host in installation.db.look(journal_warnings.problems):
+    for host in installation.db.read(journal_warnings.problems):
         name = f"host {host.hostname} ({host.customer_name})"
         if host.journal_refused_at is not None:
             yield problem(
@@ -148,10 +148,10 @@ def journals(installation: Installation) -> Iterable[Finding]:
 
 
 def logs(installation: Installation) -> Iterable[Finding]:
-    total = installation.logs.look(lambda tx: int(tx.value("select count(*) from logs")))
+    total = installation.logs.read(lambda tx: int(tx.value("select count(*) from logs")))
     faults: list[str] = []
     after, done = -1, 0
-    while batch := installation.logs.look(_log_batch, after):
+    while batch := installation.logs.read(_log_batch, after):
         faults += [
             f"Log {fence}: {recorded} bytes are recorded, {stored} are stored."
             for fence, recorded, stored in batch
@@ -159,7 +159,7 @@ def logs(installation: Installation) -> Iterable[Finding]:
         ]
         after, done = batch[-1][0], done + len(batch)
         installation.report("logs", done, total)
-    faults += installation.logs.look(_orphaned_chunks)
+    faults += installation.logs.read(_orphaned_chunks)
     yield from problems("logs", faults, REPORT)
     if not faults:
         yield ok("logs", f"{total} logs have all bytes that were recorded.")
@@ -167,7 +167,7 @@ def logs(installation: Installation) -> Iterable[Finding]:
 
 def gaps(installation: Installation) -> Iterable[Finding]:
     """Logs with missing output although they are not long enough to be cut."""
-    count, newest = installation.logs.look(_with_gaps)
+    count, newest = installation.logs.read(_with_gaps)
     if count:
         jobs = ", ".join(newest)
         yield notice(
@@ -235,7 +235,7 @@ def find_orphaned_logs(
 def _orphaned_logs(db: ReadOnlyDatabase, logs: ReadOnlyDatabase) -> list[str]:
     orphans: list[str] = []
     after = ""
-    while job_ids := logs.look(consistency.jobs_with_logs, after, BATCH):
-        orphans += db.look(consistency.orphaned_logs, job_ids)
+    while job_ids := logs.read(consistency.jobs_with_logs, after, BATCH):
+        orphans += db.read(consistency.orphaned_logs, job_ids)
         after = job_ids[-1]
     return orphans

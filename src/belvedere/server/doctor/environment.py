@@ -81,7 +81,7 @@ def _is_open(path: Path) -> bool:
 
 
 def scripts(installation: Installation) -> Iterable[Finding]:
-    shares, count = installation.db.look(
+    shares, count = installation.db.read(
         lambda tx: (scripts_user.shares(tx), scripts_user.organizations(tx))
     )
     if not shares:
@@ -106,7 +106,7 @@ def key(installation: Installation) -> Iterable[Finding]:
     except Refused as refusal:
         yield problem("key", refusal.message, restore)
         return
-    stored_proof = installation.db.look(_stored_proof)
+    stored_proof = installation.db.read(_stored_proof)
     if stored_proof is None:
         yield notice("key", "No server has used this database yet.", "Start the server once.")
     elif hmac.compare_digest(stored_proof, proof):
@@ -136,7 +136,7 @@ def disk(installation: Installation) -> Iterable[Finding]:
 
 def clock(installation: Installation) -> Iterable[Finding]:
     advice = "Set the clock, and keep it right with NTP."
-    newest = installation.db.look(
+    newest = installation.db.read(
         lambda tx: tx.value("select at from events order by id desc limit 1")
     )
     if installation.now < EPOCH_START:
@@ -150,7 +150,7 @@ def clock(installation: Installation) -> Iterable[Finding]:
 
 
 def postgres_clock(installation: Installation) -> Iterable[Finding]:
-    postgres_now = installation.db.look(
+    postgres_now = installation.db.read(
         lambda tx: tx.value("select (extract(epoch from clock_timestamp()) * 1000)::bigint")
     )
     difference = abs(postgres_now - installation.now)
@@ -164,7 +164,7 @@ def postgres_clock(installation: Installation) -> Iterable[Finding]:
 
 
 def sqlite_library(installation: Installation) -> Iterable[Finding]:
-    version = str(installation.db.look(lambda tx: tx.value("select sqlite_version()")))
+    version = str(installation.db.read(lambda tx: tx.value("select sqlite_version()")))
     if tuple(map(int, version.split("."))) >= OLDEST_SQLITE:
         yield ok("library", f"SQLite is {version}.")
     else:
@@ -177,11 +177,11 @@ def sqlite_library(installation: Installation) -> Iterable[Finding]:
 
 
 def postgres_durability(installation: Installation) -> Iterable[Finding]:
-    version = installation.db.look(_setting, "server_version")
+    version = installation.db.read(_setting, "server_version")
     off = [
         name
         for name in ("fsync", "full_page_writes")
-        if installation.db.look(_setting, name) == "off"
+        if installation.db.read(_setting, name) == "off"
     ]
     for name in off:
         yield problem(
@@ -198,7 +198,7 @@ def _setting(tx: Tx, name: str) -> str:
 
 
 def hosts(installation: Installation) -> Iterable[Finding]:
-    rows = installation.db.look(_silent_hosts)
+    rows = installation.db.read(_silent_hosts)
     for hostname, customer, seen_at in rows:
         since = f"last seen {iso(seen_at)}" if seen_at is not None else "and never was"
         yield notice(
@@ -224,7 +224,7 @@ def _silent_hosts(tx: Tx) -> list[tuple[str, str, int | None]]:
 
 def undeclared_proxies(installation: Installation) -> Iterable[Finding]:
     """Behind an undeclared proxy, all clients share one address and one rate limit."""
-    peers = installation.db.look(
+    peers = installation.db.read(
         proxies.undeclared_peers, proxies.networks(installation.settings.proxies)
     )
     for peer in peers:

@@ -88,8 +88,8 @@ def _json(definition: Argument, as_text: str, value: object) -> str:
 def _select(definition: Argument, as_text: str, raw_value: object) -> str:
     allowed = {text_of(option.id) for option in definition.options}
     chosen = _several(as_text, raw_value) if definition.multiple else [as_text]
-    strange = [value for value in chosen if value not in allowed]
-    if strange:
+    unknown = [value for value in chosen if value not in allowed]
+    if unknown:
         raise InvalidArgument(f"is not one of {', '.join(sorted(allowed)[:20])}")
     return json_text.compact(chosen) if definition.multiple else as_text
 

@@ -64,12 +64,12 @@ class Call(msgspec.Struct):
     def key(self) -> ScopedKey:
         """The delivery id with its caller: two callers may use the same id."""
         assert self.once is not None
-        who = (
+        caller = (
             self.actor.principal
             if self.authorization is CallAuthorization.TOKEN
             else self.authorization
         )
-        return (self.actor.customer_id, f"webhook:{self.webhook_id}:{who}", ROUTE, self.once.key)
+        return (self.actor.customer_id, f"webhook:{self.webhook_id}:{caller}", ROUTE, self.once.key)
 
 
 class CallResult(msgspec.Struct):

@@ -102,12 +102,12 @@ async def _fault(config: dict[str, Any], answer: Answer, took_ms: float) -> tupl
     text = answer.body.decode("utf-8", "replace")
     if config["pattern"]:
         try:
-            is_there = await CooperativeSearch(compile_pattern(config["pattern"])).contains_match(
+            is_match = await CooperativeSearch(compile_pattern(config["pattern"])).contains_match(
                 text
             )
         except (TooCostly, Invalid) as refusal:
             return "scraper:error:pattern", explain(refusal)
-        if not is_there:
+        if not is_match:
             return "scraper:mismatch:pattern", "the pattern does not match the response"
     if config["json_path"]:
         fault = _json_fault(config, text)

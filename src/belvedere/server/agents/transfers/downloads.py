@@ -25,7 +25,7 @@ class Downloads:
         self._requested: dict[str, None] = {}
         self._is_busy = False
 
-    def want(self, sha256: str) -> None:
+    def request(self, sha256: str) -> None:
         if len(sha256) > MAX_HASH or len(self._requested) >= MAX_REQUESTED:
             raise CloseConnection(
                 4400, f"A hash is too long, or {MAX_REQUESTED} contents wait already."
