@@ -32,6 +32,19 @@ test('forms get Create, Save and Cancel from one component', () => {
   expect(exceptions).toEqual([])
 })
 
+/** A toolbar, and settings with one or two fields in a line. */
+const OTHER_SAVES = [
+  'src/pages/workflows/editor/WorkflowEditor.tsx',
+  'src/pages/settings/organization/',
+]
+
+test('a page has one Save button, at its end', () => {
+  const exceptions = components
+    .filter((path) => /^\s+\{w\.save\}$/m.test(textOf(path)))
+    .filter((path) => ![...FORMS, ...OTHER_SAVES].some((prefix) => path.startsWith(prefix)))
+  expect(exceptions).toEqual([])
+})
+
 /** The words of the catalogues that a component imports: texts by key. */
 function wordsOf(path: string): Map<string, string[]> {
   const words = new Map<string, string[]>()

@@ -154,6 +154,7 @@ test('edits in the form and the graph of a workflow are not lost', async () => {
     graph: { nodes: [node(a, 'first')], edges: [] },
   })
   const page = await live(`/workflows/${id}/settings`)
+  await button(page, 'Description and tags').click()
   await page.getByLabel('Description').fill('mine')
   await world.api('PATCH', `/workflows/${id}`, { name: 'Chained' }, other)
   await notice(page).waitFor()

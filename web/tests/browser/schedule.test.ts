@@ -23,6 +23,21 @@ test('a cron expression is explained, with the next five runs in two time zones'
   await page.waitForURL(/\/schedules\/[0-9a-f]{24}$/)
 })
 
+test('Enter in a field of a new schedule creates it, as in every form', async () => {
+  const task = await world.script('By Enter', '#!/bin/bash\ntrue\n')
+  const page = await world.page(`/schedules/new?task=${task.id}`)
+  await page.getByRole('textbox', { name: 'Name' }).fill('Typed')
+  await page
+    .getByRole('button', { name: 'Create', exact: true })
+    .and(page.locator(':enabled'))
+    .waitFor()
+  await page.getByRole('textbox', { name: 'Name' }).press('Enter')
+  await page.waitForURL(/\/schedules\/[0-9a-f]{24}$/)
+  await page.getByRole('textbox', { name: 'Name' }).fill('Typed again')
+  await page.getByRole('textbox', { name: 'Name' }).press('Enter')
+  await page.getByText('Saved', { exact: true }).waitFor()
+})
+
 test('a clock change is marked where it moves a run', async () => {
   // A yearly run in the hour that Berlin skips, on the day of the change of next spring.
   const spring = lastSundayOfMarch(new Date().getUTCFullYear() + 1)

@@ -55,6 +55,22 @@ test('a script is checked while it is written, and its versions are stored', asy
   await expect.poll(storedFile).toMatchObject({ filename: 'tidy.sh', version: 3 })
 })
 
+test('one button saves the text, the name and the description', async () => {
+  const file = { filename: 'both.sh', source: '#!/bin/bash\necho one\n', _type: 'Script' }
+  const { id } = await world.api('POST', '/file', file)
+  const page = await world.page(`/scripts/${id}`)
+  await page.getByLabel('Description').fill('Both at once')
+  await write(page, '#!/bin/bash\necho two\n')
+  expect(await page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(1)
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Saved as a new version').waitFor()
+  const stored = { description: 'Both at once', version: 2 }
+  expect(await world.api('GET', `/file/${id}`)).toMatchObject(stored)
+  await page.getByLabel('File name').fill('renamed.sh')
+  await page.keyboard.press('Control+s')
+  await page.getByRole('heading', { level: 2, name: 'renamed.sh' }).waitFor()
+})
+
 test('a file is uploaded, and a binary file cannot be edited', async () => {
   const page = await world.page('/scripts')
   await page.getByRole('button', { name: 'Upload a file' }).waitFor()

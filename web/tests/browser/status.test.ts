@@ -12,7 +12,11 @@ test('an admin creates a status page, and anyone can read it', async () => {
   const page = await world.page('/status')
   await page.getByRole('link', { name: 'New status page' }).click()
   await page.getByLabel('Title').fill('Acme is up')
-  await page.getByLabel('Address').fill('acme')
+  // Seldom changed fields are below a heading.
+  expect(await page.getByLabel('Description').count()).toBe(0)
+  await page.getByRole('button', { name: 'Address and description' }).click()
+  await page.getByLabel('Description').waitFor()
+  await page.getByRole('textbox', { name: 'Address' }).fill('acme')
   await page.getByRole('combobox', { name: 'Which' }).click()
   await page.getByRole('option', { name: 'This server' }).click()
   await page.getByLabel('Name for visitors').fill('Web shop')

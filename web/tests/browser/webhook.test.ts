@@ -26,6 +26,11 @@ test('a webhook is created, called and replayed; a new secret disables the old a
   await page.getByRole('textbox', { name: 'Name' }).fill('From outside')
   await page.getByRole('combobox', { name: 'What it runs' }).click()
   await page.getByRole('option', { name: /^Greet/ }).click()
+  // Signatures are seldom needed: one line shows the choice until the group is opened.
+  expect(await page.getByRole('combobox', { name: 'Signature' }).count()).toBe(0)
+  const group = page.getByRole('button', { name: 'How callers prove who they are None' })
+  await group.click()
+  await page.getByRole('combobox', { name: 'Signature' }).waitFor()
   await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.waitForURL(/\/webhooks\/[0-9a-f]{24}$/)
 

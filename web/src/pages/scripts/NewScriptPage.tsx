@@ -2,11 +2,11 @@ import { Group, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { byField } from '../../api/errors'
-import { useKeys } from '../../app/keys'
 import { useCan } from '../../app/session'
 import { usePageTitle } from '../../app/title'
 import { useAppNavigate } from '../../ui/AppLink'
 import { CodeEditor } from '../../ui/editor/CodeEditor'
+import { EditForm } from '../../ui/form/EditForm'
 import { UnsavedChanges } from '../../ui/form/UnsavedChanges'
 import { FormActions } from '../../ui/formPage/FormActions'
 import { EmptyState } from '../../ui/layout/EmptyState'
@@ -21,10 +21,10 @@ export function NewScriptPage() {
   const t = useText()
   usePageTitle(t.newScript)
   const mayEdit = useCan()('script.edit')
-  return mayEdit ? <Form /> : <EmptyState title={t.adminsEdit} />
+  return mayEdit ? <NewScriptForm /> : <EmptyState title={t.adminsEdit} />
 }
 
-function Form() {
+function NewScriptForm() {
   const t = useText()
   const go = useAppNavigate()
   const client = useQueryClient()
@@ -48,38 +48,39 @@ function Form() {
   const submit = () => {
     if (!create.isPending) create.mutate()
   }
-  useKeys({ 'mod+s': submit, 'mod+Enter': submit })
   return (
-    <Stack gap={10}>
-      <Group align="flex-end" gap={8}>
-        <TextInput
-          label={t.filename}
-          required
-          w={240}
-          value={filename}
-          error={errors.filename}
-          onChange={(event) => setFilename(event.currentTarget.value)}
-        />
-        <TextInput
-          label={t.description}
-          flex={1}
-          miw={200}
-          value={description}
-          error={errors.description}
-          onChange={(event) => setDescription(event.currentTarget.value)}
-        />
-      </Group>
-      <div className="scripts-editor">
-        <CodeEditor
-          label={t.content}
-          value={source}
-          onChange={setSource}
-          filename={filename}
-          check
-        />
-      </div>
-      <FormActions isNew busy={create.isPending} onSubmit={submit} cancelTo="/scripts" />
+    <EditForm onSubmit={submit}>
+      <Stack gap={10}>
+        <Group align="flex-end" gap={8}>
+          <TextInput
+            label={t.filename}
+            required
+            w={240}
+            value={filename}
+            error={errors.filename}
+            onChange={(event) => setFilename(event.currentTarget.value)}
+          />
+          <TextInput
+            label={t.description}
+            flex={1}
+            miw={200}
+            value={description}
+            error={errors.description}
+            onChange={(event) => setDescription(event.currentTarget.value)}
+          />
+        </Group>
+        <div className="scripts-editor">
+          <CodeEditor
+            label={t.content}
+            value={source}
+            onChange={setSource}
+            filename={filename}
+            check
+          />
+        </div>
+      </Stack>
+      <FormActions isNew busy={create.isPending} cancelTo="/scripts" />
       <UnsavedChanges when={source !== FIRST && !create.isSuccess} />
-    </Stack>
+    </EditForm>
   )
 }

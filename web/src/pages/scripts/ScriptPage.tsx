@@ -31,7 +31,7 @@ import { ScriptDetails } from './ScriptDetails'
 import './scripts.css'
 import { useText } from './text'
 import { UploadButton } from './UploadButton'
-import { useScriptText } from './useScriptText'
+import { type ScriptForm, useScriptForm } from './useScriptForm'
 
 const scriptRoute = getRouteApi('/$customer/scripts/$id')
 
@@ -52,16 +52,16 @@ export function ScriptPage() {
 function Inside({ script }: { script: ScriptWithText }) {
   const { file, content } = script
   const t = useText()
-  const m = useMeanwhileText()
   const mayEdit = useCan()('script.edit')
-  const text = useScriptText(script)
+  const form = useScriptForm(script)
+  const { text } = form
   const client = useQueryClient()
   const restore = async (version: number) => {
     await restoreVersion(file, version)
     await client.invalidateQueries({ queryKey: ['file'] })
     showSuccess(t.restored(version))
   }
-  useKeys({ 'mod+s': text.save })
+  useKeys({ 'mod+s': form.save, 'mod+Enter': form.save })
   return (
     <>
       <div className="scripts-head">
@@ -85,18 +85,7 @@ function Inside({ script }: { script: ScriptWithText }) {
           {mayEdit ? <UploadButton over={file} word={t.replace} successText={t.saved} /> : null}
         </Group>
       </div>
-      {text.theirs ? (
-        <EditConflict
-          object="file"
-          id={file.id}
-          version={file.version}
-          error={text.error}
-          onTake={() => text.settle(false)}
-          onKeep={() => text.settle(true)}
-        >
-          <DiffView before={text.base.text} after={text.theirs.text} label={m.difference} />
-        </EditConflict>
-      ) : null}
+      <TextConflict form={form} />
       <div className="scripts-split">
         <div className="scripts-editor">
           {content.isText ? (
@@ -114,7 +103,7 @@ function Inside({ script }: { script: ScriptWithText }) {
         </div>
         <Stack gap={12}>
           <UsedBy file={file} mayEdit={mayEdit} />
-          <ScriptDetails file={file} readOnly={!mayEdit} />
+          <ScriptDetails form={form} readOnly={!mayEdit} />
           <Section title={t.versions} padded>
             <Versions id={file.id} onRestore={mayEdit ? restore : undefined} />
           </Section>
@@ -122,16 +111,39 @@ function Inside({ script }: { script: ScriptWithText }) {
       </div>
       {mayEdit ? (
         <FormActions
-          busy={text.isBusy}
-          disabled={!text.isDirty}
-          onSubmit={text.save}
+          busy={form.isBusy}
+          disabled={!form.isDirty}
+          onSubmit={form.save}
           cancelTo="/scripts"
         >
           <RemoveScript file={file} />
         </FormActions>
       ) : null}
-      <UnsavedChanges when={text.isDirty} />
+      <UnsavedChanges when={form.isDirty} />
     </>
+  )
+}
+
+/** Someone else saved another text. */
+function TextConflict({ form }: { form: ScriptForm }) {
+  const m = useMeanwhileText()
+  const { base, theirs, rebase } = form.text
+  if (!theirs) return null
+  const settle = (keep: boolean) => {
+    rebase(theirs, keep)
+    form.reset()
+  }
+  return (
+    <EditConflict
+      object="file"
+      id={theirs.id}
+      version={theirs.version}
+      error={form.error}
+      onTake={() => settle(false)}
+      onKeep={() => settle(true)}
+    >
+      <DiffView before={base.text} after={theirs.text} label={m.difference} />
+    </EditConflict>
   )
 }
 

@@ -4,7 +4,7 @@ import type { Script } from '../../api/queries/automation/script'
 
 const match = (version: number) => ({ 'if-match': String(version) })
 
-interface Change {
+export interface Change {
   source?: string
   filename?: string
   description?: string

@@ -11,6 +11,7 @@ import { useAppNavigate } from '../../ui/AppLink'
 import { CopyField } from '../../ui/form/CopyField'
 import { DeleteButton, EditForm, StaleNotice } from '../../ui/form/EditForm'
 import { FormActions } from '../../ui/formPage/FormActions'
+import { hasErrorIn, OptionGroup } from '../../ui/formPage/OptionGroup'
 import { QueryResult } from '../../ui/layout/QueryResult'
 import { useWords } from '../../ui/text'
 import { showSuccess } from '../../ui/toast'
@@ -170,26 +171,32 @@ function Form({ values, error, onChange, onSubmit, children }: FormProps) {
             error={errors.title}
             onChange={(event) => set({ title: event.currentTarget.value })}
           />
-          <TextInput
-            label={t.slug}
-            description={t.slugHelp}
-            value={values.slug}
-            error={errors.slug}
-            onChange={(event) => set({ slug: event.currentTarget.value })}
-          />
-          <Textarea
-            label={t.description}
-            autosize
-            value={values.description}
-            error={errors.description}
-            onChange={(event) => set({ description: event.currentTarget.value })}
-          />
+          <PartsInput value={values.parts} errors={errors} onChange={(parts) => set({ parts })} />
           <Switch
             label={t.enable}
             checked={values.enable}
             onChange={(event) => set({ enable: event.currentTarget.checked })}
           />
-          <PartsInput value={values.parts} errors={errors} onChange={(parts) => set({ parts })} />
+          <OptionGroup
+            title={t.addressGroup}
+            summary={[values.slug, values.description].filter(Boolean).join(', ')}
+            hasErrors={hasErrorIn(errors, ['slug', 'description'])}
+          >
+            <TextInput
+              label={t.slug}
+              description={t.slugHelp}
+              value={values.slug}
+              error={errors.slug}
+              onChange={(event) => set({ slug: event.currentTarget.value })}
+            />
+            <Textarea
+              label={t.description}
+              autosize
+              value={values.description}
+              error={errors.description}
+              onChange={(event) => set({ description: event.currentTarget.value })}
+            />
+          </OptionGroup>
           {error ? (
             <Text c="red.9" size="sm" role="alert">
               {errors.parts ?? error.message}

@@ -43,6 +43,7 @@ export const useText = catalogue(
     firstBody:
       'A status page shows selected monitors to everyone, with 90 days of history and incidents. It does not show host names or messages.',
     title: 'Title',
+    addressGroup: 'Address and description',
     slug: 'Address',
     slugHelp: 'Lower-case letters, digits and hyphens; empty: an address that cannot be guessed.',
     description: 'Description',
@@ -152,6 +153,7 @@ export const useText = catalogue(
     firstBody:
       'Una página de estado muestra a todos los monitores elegidos, con 90 días de historial e incidentes. No muestra nombres de equipos ni mensajes.',
     title: 'Título',
+    addressGroup: 'Dirección y descripción',
     slug: 'Dirección',
     slugHelp: 'Minúsculas, cifras y guiones; vacío: una dirección que no se puede adivinar.',
     description: 'Descripción',

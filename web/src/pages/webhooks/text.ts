@@ -17,6 +17,7 @@ export const useText = catalogue(
     name: 'Name',
     attached: 'What it runs',
     attachHint: 'Tasks and workflows; each gets the same payload.',
+    callers: 'How callers prove who they are',
     signature: 'Signature',
     signatures: {
       none: 'None: the secret is part of the address',
@@ -97,6 +98,7 @@ export const useText = catalogue(
     name: 'Nombre',
     attached: 'Qué ejecuta',
     attachHint: 'Tareas y flujos; cada uno recibe el mismo contenido.',
+    callers: 'Cómo se identifica quien llama',
     signature: 'Firma',
     signatures: {
       none: 'Ninguna: el secreto es parte de la dirección',

@@ -1,11 +1,10 @@
-import { Checkbox } from '@mantine/core'
 import { memo } from 'react'
 import type { HostLine } from '../../../api/queries/monitoring/host'
 import { number } from '../../../lib/i18n'
 import { AppLink } from '../../../ui/AppLink'
 import { hostLook, hostStateText } from '../../../ui/hosts/hostState'
 import { StateIcon } from '../../../ui/state/StateIcon'
-import { useText } from '../text'
+import { HostCheckbox } from './HostCheckbox'
 import type { Heat } from './hostsSearch'
 
 interface Props {
@@ -41,7 +40,6 @@ interface CellProps {
 }
 
 const HostCell = memo(function HostCell({ host, heat, isChosen, onToggle }: CellProps) {
-  const t = useText()
   const word = hostStateText(host)
   const value = heat ? host[heat] : null
   const isUp = host.state === 'online' || host.state === 'draining'
@@ -55,15 +53,7 @@ const HostCell = memo(function HostCell({ host, heat, isChosen, onToggle }: Cell
       style={{ '--heat': value ?? 0 } as React.CSSProperties}
       title={[host.hostname, word, heat ? figure : ''].filter(Boolean).join(' · ')}
     >
-      {onToggle ? (
-        <Checkbox
-          size="xs"
-          className="host-pick"
-          checked={isChosen}
-          onChange={() => onToggle(host.hostname)}
-          aria-label={t.select(host.hostname)}
-        />
-      ) : null}
+      <HostCheckbox hostname={host.hostname} isChosen={isChosen} onToggle={onToggle} />
       <AppLink to={`/hosts/${host.id}`} className="host-link clip">
         {host.hostname}
       </AppLink>

@@ -1,4 +1,4 @@
-import { Badge, Checkbox, Text } from '@mantine/core'
+import { Badge, Text } from '@mantine/core'
 import { TriangleAlert } from 'lucide-react'
 import { memo } from 'react'
 import type { HostLine } from '../../../api/queries/monitoring/host'
@@ -10,6 +10,7 @@ import { StateIcon } from '../../../ui/state/StateIcon'
 import { Ago } from '../../../ui/state/Time'
 import { HostMenu } from '../detail/HostMenu'
 import { useText } from '../text'
+import { HostCheckbox } from './HostCheckbox'
 
 interface Props {
   host: HostLine
@@ -29,15 +30,7 @@ export const HostRow = memo(function HostRow({ host, isActive, isChosen, onToggl
       data-host={host.hostname}
       data-pick={!!onToggle}
     >
-      {onToggle ? (
-        <Checkbox
-          size="xs"
-          className="host-pick"
-          checked={isChosen}
-          onChange={() => onToggle(host.hostname)}
-          aria-label={t.select(host.hostname)}
-        />
-      ) : null}
+      <HostCheckbox hostname={host.hostname} isChosen={isChosen} onToggle={onToggle} />
       <StateIcon look={hostLook(host)} title={word} />
       <div className="clip">
         <AppLink to={`/hosts/${host.id}`} className="host-link">

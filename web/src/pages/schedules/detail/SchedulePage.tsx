@@ -6,7 +6,6 @@ import { useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import { type Schedule, scheduleQuery } from '../../../api/queries/automation/schedule'
-import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
 import { dateTime } from '../../../lib/format'
@@ -14,7 +13,7 @@ import { AppLink, useAppNavigate } from '../../../ui/AppLink'
 import { reportSaveError } from '../../../ui/editConflict/EditConflict'
 import { FieldsConflict } from '../../../ui/editConflict/FieldsConflict'
 import { useHeldVersion } from '../../../ui/editConflict/heldVersion'
-import { DeleteButton } from '../../../ui/form/EditForm'
+import { DeleteButton, EditForm } from '../../../ui/form/EditForm'
 import { UnsavedChanges } from '../../../ui/form/UnsavedChanges'
 import { FormActions } from '../../../ui/formPage/FormActions'
 import { QueryResult } from '../../../ui/layout/QueryResult'
@@ -71,7 +70,6 @@ function Inside({ schedule }: { schedule: Schedule }) {
   const submit = () => {
     if (mayEdit && isDirty && !save.isPending) save.mutate()
   }
-  useKeys({ 'mod+s': submit })
   const part = {
     draft,
     set: heldVersion.set,
@@ -96,24 +94,21 @@ function Inside({ schedule }: { schedule: Schedule }) {
       </div>
       <FieldsConflict object="schedule" heldVersion={heldVersion} fieldsOf={draftOf} save={save} />
       <Paused schedule={schedule} />
-      <div className="sched-split">
-        <Section title={t.target} padded>
-          <TargetFields {...part} target={target} onTarget={null} />
-        </Section>
-        <Section title={t.when} padded>
-          <TimeFields {...part} />
-        </Section>
-      </div>
-      {mayEdit ? (
-        <FormActions
-          busy={save.isPending}
-          disabled={!isDirty}
-          onSubmit={submit}
-          cancelTo="/schedules"
-        >
-          <RemoveSchedule schedule={schedule} />
-        </FormActions>
-      ) : null}
+      <EditForm onSubmit={submit}>
+        <div className="sched-split">
+          <Section title={t.target} padded>
+            <TargetFields {...part} target={target} onTarget={null} />
+          </Section>
+          <Section title={t.when} padded>
+            <TimeFields {...part} />
+          </Section>
+        </div>
+        {mayEdit ? (
+          <FormActions busy={save.isPending} disabled={!isDirty} cancelTo="/schedules">
+            <RemoveSchedule schedule={schedule} />
+          </FormActions>
+        ) : null}
+      </EditForm>
       <ScheduleRuns id={schedule.id} />
       <UnsavedChanges when={isDirty && mayEdit && !save.isPending} />
     </>

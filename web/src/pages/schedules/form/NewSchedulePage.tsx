@@ -4,11 +4,11 @@ import { useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import type { Schedule } from '../../../api/queries/automation/schedule'
-import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
 import { prefs } from '../../../lib/prefs'
 import { useAppNavigate } from '../../../ui/AppLink'
+import { EditForm } from '../../../ui/form/EditForm'
 import { FormActions } from '../../../ui/formPage/FormActions'
 import { EmptyState } from '../../../ui/layout/EmptyState'
 import { Section } from '../../../ui/layout/Section'
@@ -27,7 +27,7 @@ export function NewSchedulePage() {
   const t = useText()
   usePageTitle(t.newSchedule)
   const mayEdit = useCan()('schedule.edit')
-  return mayEdit ? <Form /> : <EmptyState title={t.adminsEdit} />
+  return mayEdit ? <NewScheduleForm /> : <EmptyState title={t.adminsEdit} />
 }
 
 function create({ kind, id }: Target, draft: Draft): Promise<Schedule> {
@@ -45,7 +45,7 @@ function useTarget(): [Target | null, (target: Target) => void] {
   return [chosen ?? targets.find((target) => keyOf(target) === key) ?? null, setChosen]
 }
 
-function Form() {
+function NewScheduleForm() {
   const t = useText()
   const go = useAppNavigate()
   const client = useQueryClient()
@@ -68,10 +68,9 @@ function Form() {
   const submit = () => {
     if (target && !save.isPending) save.mutate(target)
   }
-  useKeys({ 'mod+s': submit, 'mod+Enter': submit })
   const part = { draft, set, errors, readOnly: false }
   return (
-    <>
+    <EditForm onSubmit={submit}>
       <div className="sched-split">
         <Section title={t.target} padded>
           <TargetFields
@@ -87,13 +86,7 @@ function Form() {
           <TimeFields {...part} />
         </Section>
       </div>
-      <FormActions
-        isNew
-        busy={save.isPending}
-        disabled={!target}
-        onSubmit={submit}
-        cancelTo="/schedules"
-      />
-    </>
+      <FormActions isNew busy={save.isPending} disabled={!target} cancelTo="/schedules" />
+    </EditForm>
   )
 }

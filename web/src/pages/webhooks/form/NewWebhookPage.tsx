@@ -3,10 +3,10 @@ import { useState } from 'react'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import type { Webhook } from '../../../api/queries/automation/webhook'
-import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { usePageTitle } from '../../../app/title'
 import { useAppNavigate } from '../../../ui/AppLink'
+import { EditForm } from '../../../ui/form/EditForm'
 import { FormActions } from '../../../ui/formPage/FormActions'
 import { EmptyState } from '../../../ui/layout/EmptyState'
 import { Section } from '../../../ui/layout/Section'
@@ -14,7 +14,6 @@ import { showError, showSuccess } from '../../../ui/toast'
 import { useText } from '../text'
 import { type WebhookDraft, WebhookFields } from './WebhookFields'
 import '../webhooks.css'
-import { Form } from '../../../ui/form/Form'
 
 const FIRST: WebhookDraft = { name: '', enable: true, signature: 'none', tasks: [], workflows: [] }
 
@@ -40,9 +39,8 @@ function NewWebhookForm() {
     onError: (fault) => Object.keys(byField(fault)).length === 0 && showError(fault),
   })
   const submit = () => !create.isPending && create.mutate()
-  useKeys({ 'mod+s': submit, 'mod+Enter': submit })
   return (
-    <Form onSubmit={() => submit()} style={{ maxWidth: 640 }}>
+    <EditForm className="hooks-form" onSubmit={submit}>
       <Section title={t.newWebhook} padded>
         <WebhookFields
           draft={draft}
@@ -52,6 +50,6 @@ function NewWebhookForm() {
         />
       </Section>
       <FormActions isNew busy={create.isPending} cancelTo="/webhooks" />
-    </Form>
+    </EditForm>
   )
 }

@@ -1,5 +1,6 @@
 import { MultiSelect, Select, Stack, Switch, TextInput } from '@mantine/core'
 import type { Webhook } from '../../../api/queries/automation/webhook'
+import { hasErrorIn, OptionGroup } from '../../../ui/formPage/OptionGroup'
 import { keyOf, useTargets } from '../../../ui/run/targetList'
 import { useText } from '../text'
 
@@ -44,21 +45,27 @@ export function WebhookFields({ draft, set, errors, readOnly }: Props) {
         error={errors.tasks ?? errors.workflows}
         onChange={attach}
       />
-      <Select
-        label={t.signature}
-        allowDeselect={false}
-        readOnly={readOnly}
-        data={Object.entries(t.signatures).map(([value, label]) => ({ value, label }))}
-        value={draft.signature}
-        error={errors.signature}
-        onChange={(signature) => signature && set({ signature })}
-      />
       <Switch
         label={t.enable}
         disabled={readOnly}
         checked={draft.enable}
         onChange={(event) => set({ enable: event.currentTarget.checked })}
       />
+      <OptionGroup
+        title={t.callers}
+        summary={t.signatures[draft.signature]}
+        hasErrors={hasErrorIn(errors, ['signature'])}
+      >
+        <Select
+          label={t.signature}
+          allowDeselect={false}
+          readOnly={readOnly}
+          data={Object.entries(t.signatures).map(([value, label]) => ({ value, label }))}
+          value={draft.signature}
+          error={errors.signature}
+          onChange={(signature) => signature && set({ signature })}
+        />
+      </OptionGroup>
     </Stack>
   )
 }

@@ -3,12 +3,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import { api, ok } from '../../../api/client'
 import { byField } from '../../../api/errors'
 import type { Workflow } from '../../../api/queries/automation/workflow'
-import { useKeys } from '../../../app/keys'
 import { useCan } from '../../../app/session'
 import { useAppNavigate } from '../../../ui/AppLink'
-import { DeleteButton } from '../../../ui/form/EditForm'
-import { Form } from '../../../ui/form/Form'
+import { DeleteButton, EditForm } from '../../../ui/form/EditForm'
 import { FormActions } from '../../../ui/formPage/FormActions'
+import { hasErrorIn, OptionGroup } from '../../../ui/formPage/OptionGroup'
 import { Section } from '../../../ui/layout/Section'
 import { useText } from '../text'
 import { useWorkflowForm } from './useWorkflowForm'
@@ -26,12 +25,11 @@ export function WorkflowSettingsTab({ workflow }: { workflow: Workflow }) {
   const mayEdit = useCan()('workflow.edit')
   const form = useWorkflowForm(workflow, settingsOf)
   const { values, set } = form
-  useKeys(mayEdit ? { 'mod+s': () => form.submit() } : {})
   const faults = byField(form.error)
   return (
     <Section title={t.tabs.settings} padded>
       {form.notice}
-      <Form onSubmit={() => form.submit()}>
+      <EditForm onSubmit={() => mayEdit && form.submit()}>
         <Stack gap="sm" maw={640}>
           <TextInput
             required
@@ -41,20 +39,6 @@ export function WorkflowSettingsTab({ workflow }: { workflow: Workflow }) {
             error={faults.name}
             onChange={(event) => set({ name: event.currentTarget.value })}
           />
-          <Textarea
-            autosize
-            minRows={2}
-            label={t.descriptionField}
-            disabled={!mayEdit}
-            value={values.description}
-            onChange={(event) => set({ description: event.currentTarget.value })}
-          />
-          <TagsInput
-            label={t.tags}
-            disabled={!mayEdit}
-            value={values.tags}
-            onChange={(next) => set({ tags: next })}
-          />
           <Switch
             label={t.enabled}
             description={t.enabledHelp}
@@ -62,18 +46,44 @@ export function WorkflowSettingsTab({ workflow }: { workflow: Workflow }) {
             checked={values.enable}
             onChange={(event) => set({ enable: event.currentTarget.checked })}
           />
-          <Switch
-            label={t.multitasking}
-            description={t.multitaskingHelp}
-            disabled={!mayEdit}
-            checked={values.multitasking}
-            onChange={(event) => set({ multitasking: event.currentTarget.checked })}
-          />
+          <OptionGroup
+            title={t.groups.about}
+            summary={[values.description, ...values.tags].filter(Boolean).join(', ')}
+            hasErrors={hasErrorIn(faults, ['description', 'tags'])}
+          >
+            <Textarea
+              autosize
+              minRows={2}
+              label={t.descriptionField}
+              disabled={!mayEdit}
+              value={values.description}
+              onChange={(event) => set({ description: event.currentTarget.value })}
+            />
+            <TagsInput
+              label={t.tags}
+              disabled={!mayEdit}
+              value={values.tags}
+              onChange={(next) => set({ tags: next })}
+            />
+          </OptionGroup>
+          <OptionGroup
+            title={t.groups.runs}
+            summary={values.multitasking ? t.multitasking : t.multitaskingHelp}
+            hasErrors={hasErrorIn(faults, ['multitasking'])}
+          >
+            <Switch
+              label={t.multitasking}
+              description={t.multitaskingHelp}
+              disabled={!mayEdit}
+              checked={values.multitasking}
+              onChange={(event) => set({ multitasking: event.currentTarget.checked })}
+            />
+          </OptionGroup>
           <FormActions busy={form.isBusy} disabled={!mayEdit} cancelTo="/workflows">
             {mayEdit ? <Remove workflow={workflow} /> : null}
           </FormActions>
         </Stack>
-      </Form>
+      </EditForm>
     </Section>
   )
 }

@@ -6,7 +6,7 @@ import { byField } from '../../../api/errors'
 import { taskNamesQuery } from '../../../api/queries/automation/task'
 import { usePageTitle } from '../../../app/title'
 import { useAppNavigate } from '../../../ui/AppLink'
-import { Form } from '../../../ui/form/Form'
+import { EditForm } from '../../../ui/form/EditForm'
 import { FormActions } from '../../../ui/formPage/FormActions'
 import { type Draft, withEdge, withNode } from '../../../ui/graph/graphDraft'
 import { IfAllowed } from '../../../ui/IfAllowed'
@@ -59,7 +59,7 @@ function NewWorkflowForm() {
   const faults = byField(make.error)
   return (
     <Section title={t.newTitle} padded>
-      <Form onSubmit={() => make.mutate()}>
+      <EditForm onSubmit={() => make.mutate()}>
         <Stack gap="sm" maw={560}>
           <Text size="sm" c="dimmed">
             {t.newBody}
@@ -91,7 +91,7 @@ function NewWorkflowForm() {
             cancelTo="/workflows"
           />
         </Stack>
-      </Form>
+      </EditForm>
     </Section>
   )
 }

@@ -1,7 +1,15 @@
 // @vitest-environment happy-dom
 import { act, screen, waitFor } from '@testing-library/react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { choose, click, enter, press, renderPage, submit } from '../../../../../tests/unit/render'
+import {
+  choose,
+  click,
+  enter,
+  openGroups,
+  press,
+  renderPage,
+  submit,
+} from '../../../../../tests/unit/render'
 import { answer, refusal, requestsTo } from '../../../../../tests/unit/server'
 import type { Webhook } from '../../../../api/queries/automation/webhook'
 import { newArgument } from '../../../tasks/draft/templates'
@@ -37,6 +45,7 @@ test('a webhook runs the tasks and workflows that are attached to it', async () 
   enter('Name', 'Push')
   await choose('What it runs', 'Build')
   await choose('What it runs', 'Release')
+  await openGroups()
   await choose('Signature', 'GitHub (X-Hub-Signature-256)')
   await submit('Create')
   await waitFor(() => expect(location().pathname).toBe('/acme/webhooks/k9'))
@@ -50,10 +59,11 @@ test('a webhook runs the tasks and workflows that are attached to it', async () 
 })
 
 test('Ctrl+Enter creates it, and a refusal is shown at its field', async () => {
-  answer(CREATE, refusal(400, 'Invalid.', [{ field: 'name', message: 'Required.' }]))
+  answer(CREATE, refusal(400, 'Invalid.', [{ field: 'name', message: 'In use.' }]))
   await renderPage(<NewWebhookPage />)
+  enter('Name', 'Push')
   await act(async () => press('Enter', { ctrlKey: true }))
-  expect(await screen.findByText('Required.')).toBeTruthy()
+  expect(await screen.findByText('In use.')).toBeTruthy()
 })
 
 test('a reader below admin cannot create webhooks', async () => {
