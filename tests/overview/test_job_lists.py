@@ -1,5 +1,7 @@
 """Counts by state and arguments for lists of jobs."""
 
+from base64 import b64encode
+
 from contract.client import Client
 from contract.world import World
 
@@ -37,3 +39,35 @@ async def test_jobs_are_counted_by_state_under_the_same_filter(world: World, ada
     few = (await ada.get(f"/job/counts?where[task_id]={task_id}")).json
     assert few["counts"] == [{**ended, "count": 2}]
     assert (await world.client("eve").get("/job/counts")).json["counts"] == []
+
+
+async def test_a_file_is_shown_by_name_and_size(world: World, ada: Client) -> None:
+    definitions = [
+        {"type": "file", "label": "report", "order": 1},
+        {"type": "file", "label": "key", "order": 2, "masked": True},
+        {"type": "json", "label": "options", "order": 3},
+    ]
+    task_id = await world.task("Import", type="dummy", task_arguments=definitions)
+    content = b64encode(b"x" * 1_500).decode()
+    # An argument that looks like a stored file is none.
+    options = {"blob": "0" * 64, "filename": "other"}
+    values = [
+        f"data:text/csv;name=june%20report.csv;base64,{content}",
+        f"data:text/plain;name=private.key;base64,{content}",
+        options,
+    ]
+    job_id = (await ada.post("/job", {"task": task_id, "task_arguments": values})).json["id"]
+    answer = await ada.get(f"/job/arguments?ids={job_id}")
+    [record] = answer.json
+    assert record["texts"][0] == "june report.csv (1.5 kB)"
+    assert record["texts"][1].startswith('{"blob"')
+    assert "private" not in answer.text
+
+
+async def test_a_long_file_name_leaves_room_for_the_size(world: World, ada: Client) -> None:
+    definitions = [{"type": "file", "label": "report", "order": 1}]
+    task_id = await world.task("Import", type="dummy", task_arguments=definitions)
+    value = f"data:text/csv;name={'n' * 100}.csv;base64,{b64encode(b'x').decode()}"
+    job_id = (await ada.post("/job", {"task": task_id, "task_arguments": [value]})).json["id"]
+    [record] = (await ada.get(f"/job/arguments?ids={job_id}")).json
+    assert record["texts"] == ["n" * 53 + "… (1 B)"]

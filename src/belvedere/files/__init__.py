@@ -2,6 +2,15 @@
 
 from belvedere.files.model import FileRow
 from belvedere.files.service import FileChange, create
-from belvedere.files.store import content_of, part_of, size_of, store_content
+from belvedere.files.store import content_of, part_of, size_of, sizes_of, store_content
 
-__all__ = ["FileChange", "FileRow", "content_of", "create", "part_of", "size_of", "store_content"]
+__all__ = [
+    "FileChange",
+    "FileRow",
+    "content_of",
+    "create",
+    "part_of",
+    "size_of",
+    "sizes_of",
+    "store_content",
+]

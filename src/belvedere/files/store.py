@@ -1,6 +1,7 @@
 """The rows of files, their versions, and the contents that they share."""
 
 import hashlib
+from collections.abc import Collection
 
 import msgspec
 
@@ -75,6 +76,15 @@ PART = 4 * 1024 * 1024
 def size_of(tx: Tx, sha256: str) -> int | None:
     size = tx.value("select size from blobs where sha256 = ?", sha256)
     return None if size is None else int(size)
+
+
+def sizes_of(tx: Tx, digests: Collection[str]) -> dict[str, int]:
+    """The sizes of contents, by digest. The caller limits how many."""
+    rows = tx.rows(
+        f"select sha256, size from blobs where sha256 in {tx.dialect.in_texts}",
+        msgspec.json.encode(sorted(digests)).decode(),
+    )
+    return {str(digest): int(size) for digest, size in rows}
 
 
 def part_of(tx: Tx, sha256: str, start: int) -> bytes:

@@ -6249,7 +6249,8 @@ export interface components {
         };
         /**
          * JobArguments
-         * @description The arguments of one job as short texts, masked ones left out. `more`: there are others.
+         * @description The arguments of one job as short texts, masked ones left out; a file by its name and size.
+         *         `more`: there are others.
          */
         JobArguments: {
             id: string;

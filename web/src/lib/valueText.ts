@@ -1,6 +1,8 @@
-/** A value of an argument or an output as text; other types as JSON. */
+/** A value of an argument or an output as text: a stored file by its name, other types as JSON. */
 export function valueText(value: unknown): string {
   if (typeof value === 'string') return value
+  const { blob, filename } = (value ?? {}) as { blob?: unknown; filename?: unknown }
+  if (typeof blob === 'string' && typeof filename === 'string') return filename
   return value === undefined ? '' : JSON.stringify(value)
 }
 

@@ -140,6 +140,21 @@ test('a failed job says why, and its values can be changed for another run', asy
   await page.getByRole('link', { name: `Run again from ${short(failedJob.id)}` }).waitFor()
 })
 
+test('a file among the arguments is shown by its name and size', async () => {
+  const task = await world.api<{ id: string }>('POST', '/task', {
+    name: 'Import file',
+    type: 'dummy',
+    task_arguments: [{ type: 'file', label: 'report', order: 0 }],
+  })
+  const file = `data:text/csv;name=june.csv;base64,${btoa('x'.repeat(1500))}`
+  const job = await world.api('POST', '/job', { task: task.id, task_arguments: [file] })
+  const page = await world.page('/jobs?q=Import')
+  await page.locator('.chip', { hasText: 'june.csv (1.5 kB)' }).waitFor()
+  await page.goto(world.at(`/jobs/${job.id}`))
+  await page.locator('.chip', { hasText: 'june.csv' }).waitFor()
+  expect(await page.locator('.chip', { hasText: 'blob' }).count()).toBe(0)
+})
+
 test('the list of jobs shows arguments and origins, and filters by search with counts', async () => {
   const hook = await world.api('POST', '/webhook', { name: 'crm-export', tasks: [deploy.id] })
   await world.api('POST', `/webhook/${hook.id}/trigger`, ['prod', 'SECRET-8'])

@@ -1,12 +1,14 @@
 """What a list of jobs shows besides its rows: the number of jobs by state, and arguments as short
 texts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeGuard
 
 import msgspec
 
 from belvedere.access.actor import Actor
 from belvedere.db import Tx, columns
+from belvedere.files import sizes_of
 from belvedere.jobs import permissions, specs, store
 from belvedere.jobs.model import JobRow
 from belvedere.jobs.queries import index_choice
@@ -19,8 +21,9 @@ MAX_COUNTED = 20_000
 MAX_IDS = 100
 # Of one job.
 MAX_TEXTS, MAX_TEXT_LENGTH = 8, 60
-# Arguments that are longer as JSON, such as files, are not read.
+# Arguments that are longer as JSON are not read.
 MAX_STORED_LENGTH = 8_192
+UNITS = ("B", "kB", "MB")
 
 
 class StateCount(msgspec.Struct):
@@ -37,7 +40,8 @@ class StateCounts(msgspec.Struct):
 
 
 class JobArguments(msgspec.Struct):
-    """The arguments of one job as short texts, masked ones left out. `more`: there are others."""
+    """The arguments of one job as short texts, masked ones left out; a file by its name and size.
+    `more`: there are others."""
 
     id: str
     texts: list[str]
@@ -68,20 +72,54 @@ def list_arguments(tx: Tx, actor: Actor, ids: Sequence[str]) -> list[JobArgument
         f" and {store.UNPURGED} and {visible}",
         *(MAX_STORED_LENGTH, actor.customer_id, store.json_array(ids), *params),
     )
-    return [_arguments(tx, JobRow(*row[:-1]), row[-1]) for row in rows]
+    values = [(row[0], _visible_values(tx, JobRow(*row[:-1]), row[-1])) for row in rows]
+    sizes = sizes_of(tx, {digest for _, listed in values for digest in _digests(listed or ())})
+    return [_arguments(job_id, listed, sizes) for job_id, listed in values]
 
 
-def _arguments(tx: Tx, job: JobRow, text: str | None) -> JobArguments:
+def _visible_values(tx: Tx, job: JobRow, text: str | None) -> list[object] | None:
+    """Without masked ones, one more than shown; none if they are too long to be read."""
     if text is None:
-        return JobArguments(job.id, [], True)
+        return None
     definitions = specs.for_job(tx, job).task_arguments
     hidden = {n for n, definition in enumerate(definitions) if definition.masked}
     values = mask_values(definitions, msgspec.json.decode(text))
-    texts = [_short(value) for n, value in enumerate(values) if n not in hidden]
-    return JobArguments(job.id, texts[:MAX_TEXTS], len(texts) > MAX_TEXTS)
+    return [value for n, value in enumerate(values) if n not in hidden][: MAX_TEXTS + 1]
 
 
-def _short(value: object) -> str:
-    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+def _arguments(job_id: str, values: list[object] | None, sizes: dict[str, int]) -> JobArguments:
+    if values is None:
+        return JobArguments(job_id, [], True)
+    texts = [_short(value, sizes) for value in values[:MAX_TEXTS]]
+    return JobArguments(job_id, texts, len(values) > MAX_TEXTS)
+
+
+def _digests(values: Iterable[object]) -> list[str]:
+    return [value["blob"] for value in values if _is_file(value)]
+
+
+def _is_file(value: object) -> TypeGuard[dict[str, str]]:
+    """Files are the only values that are stored as objects; a JSON argument is a text."""
+    return isinstance(value, dict) and "blob" in value and "filename" in value
+
+
+def _short(value: object, sizes: dict[str, int]) -> str:
+    if _is_file(value):
+        size = sizes.get(value["blob"])
+        suffix = "" if size is None else f" ({_size_text(size)})"
+        return _cut(value["filename"], MAX_TEXT_LENGTH - len(suffix)) + suffix
+    return _cut(value if isinstance(value, str) else msgspec.json.encode(value).decode())
+
+
+def _size_text(size: int) -> str:
+    """As in the console: "12 B", "1.5 kB", "204 MB"."""
+    rest, step = float(size), 0
+    while rest >= 1000 and step < len(UNITS) - 1:
+        rest, step = rest / 1000, step + 1
+    digits = 1 if step and rest < 100 else 0
+    return f"{rest:.{digits}f} {UNITS[step]}"
+
+
+def _cut(text: str, length: int = MAX_TEXT_LENGTH) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= MAX_TEXT_LENGTH else line[: MAX_TEXT_LENGTH - 1] + "…"
+    return line if len(line) <= length else line[: length - 1] + "…"
