@@ -86,7 +86,7 @@ def needs_file(tx: Tx, host_id: str, file_id: str) -> bool:
         "select 1 where exists (select 1 from tasks where host_id = ? and script_id = ?"
         " and deleted_at is null) or exists (select 1 from jobs"
         " where host_id = ? and lifecycle = 'assigned' and script_id = ?)"
-        # The index has the oldest first; `order by id` would read the history along another one.
+        # The index has the oldest of a queue first; `order by id` would read the history.
         " or exists (select 1 from (select script_id from jobs where host_id = ?"
         f" and lifecycle = 'ready' limit {MAX_READY_JOBS}) q where script_id = ?)",
         *(host_id, file_id) * 3,

@@ -1,13 +1,12 @@
 """Claims: ready jobs are assigned to the agent that may run them."""
 
 from collections.abc import Sequence
-from functools import cache
 from typing import TypeVar
 
 import msgspec
 
 from belvedere.base.clock import Millis
-from belvedere.db import Dialect, Query, Tx, columns
+from belvedere.db import Query, Tx
 from belvedere.db.signals import host_ready
 from belvedere.jobs import events, specs, store
 from belvedere.jobs.attempts import (
@@ -20,14 +19,13 @@ from belvedere.jobs.attempts import (
     reserve_fences,
 )
 from belvedere.jobs.model import JobRow, JobState, Lifecycle
+from belvedere.jobs.queues import Candidate, Queue, oldest, oldest_queries
 from belvedere.secrets import environment
 from belvedere.secrets.model import SecretRow
 from belvedere.tasks.model import TaskSpec
 
 # Candidates that are read beyond the free slots, to skip tasks that are at their limit.
 LOOKAHEAD = 64
-# A host, and the only task to claim, if any.
-Queue = tuple[str, str | None]
 Job = TypeVar("Job", bound=JobRow)
 
 
@@ -42,18 +40,6 @@ class Claimed(msgspec.Struct):
     secrets: Sequence[SecretRow] = ()
     # Environment from the workflow that it is a step of.
     constants: dict[str, str] = {}
-
-
-class _ReadyRow(JobRow):
-    """A ready job with its arguments."""
-
-    arguments: str = "[]"
-
-
-class Candidate(_ReadyRow):
-    """With the fence that it gets if it is claimed, where the statement returns one."""
-
-    next_fence: int | None = None
 
 
 class _Host(msgspec.Struct):
@@ -107,10 +93,10 @@ def claim(
     """Assign ready jobs to the free slots of this session of the host's agent, oldest first;
     only of `task_id` and at most `limit`, if given."""
     queue = (host_id, task_id)
-    host, oldest = _lock_host(tx, queue) or (None, [])
+    host, candidates = _lock_host(tx, queue) or (None, [])
     if host is None or host.session != session or not host.enabled or host.draining:
         return []
-    jobs = _choose(tx, queue, oldest[:limit])
+    jobs = _choose(tx, queue, candidates[:limit])
     if not jobs:
         return []
     ready: list[ReadyJob] = [(job, job.arguments) for job in jobs]
@@ -175,13 +161,13 @@ def _lock_host(tx: Tx, queue: Queue) -> tuple[_Host, list[Candidate]] | None:
     """The host, locked, and its oldest ready jobs, as many as it has free slots."""
     for _ in range(2):
         answers = tx.pipeline(
-            _host_query(tx, queue[0], _HAS_READY_JOB), _oldest_query(tx, queue, 0)
+            _host_query(tx, queue[0], _HAS_READY_JOB), *oldest_queries(tx, queue, 0)
         )
         for row in next(answers):
-            return _Host(*row), [Candidate(*candidate) for candidate in next(answers)]
-        if not tx.dialect.lock_rows or not next(answers):
+            return _Host(*row), oldest(tx, queue, 0, answers)
+        if not tx.dialect.lock_rows or not (next(answers) or next(answers)):
             return None
-        # A job became ready between the two statements. It is locked now, so repeat both.
+        # A job became ready between the statements. It is locked now, so repeat them.
     return None
 
 
@@ -219,47 +205,19 @@ def _free_slots_query(tx: Tx, host_id: str) -> Query:
     )
 
 
-def _oldest_query(tx: Tx, queue: Queue, extra: int) -> Query:
-    """Ready jobs, with their arguments, of tasks that are below their concurrency limit."""
-    host_id, task_id = queue
-    task_params = () if task_id is None else (task_id,)
-    # `|| ''` keeps the database from reading the history of the task along the index of its jobs.
-    sql = _oldest_sql(tx.dialect, "" if task_id is None else " and task_id || '' = ?")
-    return sql, (host_id, tx.now, host_id, *task_params, extra, host_id)
-
-
-@cache
-def _oldest_sql(dialect: Dialect, task_condition: str) -> str:
-    return (
-        f"select {columns(_ReadyRow, 'c.')}, {dialect.next_fence} from ("
-        f"select {columns(_ReadyRow)} from jobs where host_id = ? and lifecycle = 'ready'"
-        " and not_before_at <= ? and (task_id is null or task_id not in ("
-        "select task_id from jobs where host_id = ?"
-        " and lifecycle = 'assigned' and concurrency is not null"
-        " group by task_id having count(*) >= min(concurrency)))"
-        f"{task_condition} order by id limit {_FREE_SLOTS}{dialect.skip_locked}) c"
-    )
-
-
-# Counted from live rows in the same statement: a stored counter could drift.
-_FREE_SLOTS = (
-    "(select ? + max(n) from (select h.slots -"
-    " (select count(*) from jobs a where a.host_id = h.id and a.lifecycle = 'assigned') as n"
-    " from hosts h where h.id = ? union all select 0) places)"
-)
-
-
-def _choose(tx: Tx, queue: Queue, oldest: list[Candidate]) -> list[Candidate]:
+def _choose(tx: Tx, queue: Queue, candidates: list[Candidate]) -> list[Candidate]:
     """As many as there are free slots; more are read only if a task is at its limit."""
-    chosen = _within_limits(tx, oldest, len(oldest))
-    if len(chosen) == len(oldest):
+    limit = len(candidates)
+    chosen = _within_limits(tx, candidates, limit)
+    if len(chosen) == limit:
         return chosen
-    sql, params = _oldest_query(tx, queue, LOOKAHEAD)
-    return _within_limits(tx, tx.all(Candidate, sql, *params), len(oldest))
+    answers = tx.pipeline(*oldest_queries(tx, queue, LOOKAHEAD))
+    return _within_limits(tx, oldest(tx, queue, LOOKAHEAD, answers), limit)
 
 
 def _fences(tx: Tx, jobs: list[Candidate]) -> list[int]:
-    numbers = [job.next_fence for job in jobs if job.next_fence is not None]
+    # In the order of the jobs, which can come from two statements.
+    numbers = sorted(job.next_fence for job in jobs if job.next_fence is not None)
     return numbers or reserve_fences(tx, len(jobs))
 
 

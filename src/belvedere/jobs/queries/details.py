@@ -13,6 +13,7 @@ from belvedere.jobs.attempts import Attempt, attempts_query
 from belvedere.jobs.model import APPROVAL, WORKFLOW, JobRow, Lifecycle
 from belvedere.jobs.queries import records
 from belvedere.jobs.queries.records import JobRecord
+from belvedere.jobs.queues import QUEUE_OF_J, QUEUES
 from belvedere.jobs.store import JobDetails
 
 # Jobs ahead in the queue are counted up to this number.
@@ -134,10 +135,15 @@ def _runs(tx: Tx, step: JobRow) -> bool:
 
 def _count_ahead(tx: Tx, job: JobRow) -> int:
     """The number of earlier jobs that wait for the same host, up to a limit."""
-    ahead = "select 1 as one from jobs where host_id = ? and lifecycle = 'ready' and id < ? limit ?"
-    return int(
-        tx.value(f"select count(*) from ({ahead}) a", job.host_id, job.id, MAX_QUEUE_COUNTED) or 0
+    ahead = (
+        "select 1 as one from queues q join jobs j on j.host_id = ? and j.lifecycle = 'ready'"
+        f" and {QUEUE_OF_J} = q.queue and j.id < ? limit ?"
     )
+    count = tx.value(
+        f"with recursive {QUEUES} select count(*) from ({ahead}) a",
+        *(job.host_id, job.host_id, job.id, MAX_QUEUE_COUNTED),
+    )
+    return int(count)
 
 
 def _blocking_reason(tx: Tx, job: JobRow, host: tuple[Any, ...]) -> tuple[str, dict[str, Any]]:

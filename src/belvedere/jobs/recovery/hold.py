@@ -18,6 +18,7 @@ from belvedere.jobs.model import (
     Lifecycle,
     check_transition,
 )
+from belvedere.jobs.queues import QUEUE
 
 BATCH_SIZE = 500
 # Jobs that one request releases.
@@ -32,7 +33,7 @@ def hold(tx: Tx, host_id: str | None = None) -> int:
     while jobs := tx.all(
         JobRow,
         f"select {store.JOB_COLUMNS} from jobs where {only} and lifecycle = 'ready'"
-        f" order by id limit ?{tx.dialect.lock_rows}",
+        f" order by host_id, {QUEUE}, id limit ?{tx.dialect.lock_rows}",
         *(*params, BATCH_SIZE),
     ):
         _hold(tx, jobs)
